@@ -3,8 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runners } from '../src/agents/index.ts';
-import type { Door } from '../src/engine/door.ts';
 import { Engine } from '../src/engine/drive.ts';
+import type { Store } from '../src/engine/store.ts';
 import type { Rules, Script } from '../src/kernel/graph/config.ts';
 import { resolve } from '../src/kernel/graph/resolve.ts';
 import type { JsonObject } from '../src/kernel/json.ts';
@@ -42,10 +42,13 @@ export function roundTrip(turns: number): { rules: Rules; script: Script } {
   return { rules: resolve(config, 'Round'), script };
 }
 
-export async function runCast(door: Door, id: string, turns: number, cwd: string): Promise<void> {
+export async function runCast(store: Store, id: string, turns: number, cwd: string): Promise<void> {
   const { rules, script } = roundTrip(turns);
   const begin = async () => {
-    await door.submit({ kind: 'cast.start', cast: id, request: 'bench', loadout: 'Round', rules, script }, 'bench');
+    await store.submit(
+      { kind: 'cast.start', cast: id, request: 'bench', loadout: 'Round', rules, script },
+      { name: 'bench' },
+    );
   };
-  await new Engine({ door, runners, cwd, configDir: cwd, stateDir: cwd }).drive(id, begin);
+  await new Engine({ store, runners, cwd, configDir: cwd, stateDir: cwd }).drive(id, begin);
 }

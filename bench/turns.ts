@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Door } from '../src/engine/door.ts';
-import { WorkerDoor } from '../src/engine/worker-door.ts';
+import type { Store } from '../src/engine/store.ts';
+import { WorkerStore } from '../src/engine/worker-store.ts';
 import { runCast, scratch } from './casts.ts';
 import { floorMicros } from './floor.ts';
 import { median, type Row } from './row.ts';
@@ -13,15 +13,15 @@ const ROUNDS = 5;
 /** A single cast beside the floor, in turns, so that both meet the same weather. */
 export async function turnAgainstFloor(): Promise<Row[]> {
   const dir = scratch();
-  const door = await WorkerDoor.open(join(dir, 'log.sqlite'));
-  await runCast(door, 'warm-up', 400, dir);
+  const store = await WorkerStore.open(join(dir, 'log.sqlite'));
+  await runCast(store, 'warm-up', 400, dir);
   const floors: number[] = [];
   const turns: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     floors.push(floorMicros(400));
-    turns.push(await microsPerTurn(door, `round-${round}`, 600, dir));
+    turns.push(await microsPerTurn(store, `round-${round}`, 600, dir));
   }
-  await door.close();
+  await store.close();
   const ratio = median(turns.map((turn, index) => turn / (floors[index] ?? turn)));
   return [
     { what: 'two synced SQLite inserts with hashing (the floor)', value: `${median(floors).toFixed(0)} µs` },
@@ -56,15 +56,15 @@ export async function growth(turns: number): Promise<Row[]> {
 
 export async function fiftyCasts(): Promise<Row[]> {
   const dir = scratch();
-  const door = await WorkerDoor.open(join(dir, 'log.sqlite'));
-  await Promise.all(Array.from({ length: 50 }, (_, cast) => runCast(door, `warm-${cast}`, 40, dir)));
+  const store = await WorkerStore.open(join(dir, 'log.sqlite'));
+  await Promise.all(Array.from({ length: 50 }, (_, cast) => runCast(store, `warm-${cast}`, 40, dir)));
   const rates: number[] = [];
   for (let round = 0; round < 3; round++) {
     const began = performance.now();
-    await Promise.all(Array.from({ length: 50 }, (_, cast) => runCast(door, `cast-${round}-${cast}`, 400, dir)));
+    await Promise.all(Array.from({ length: 50 }, (_, cast) => runCast(store, `cast-${round}-${cast}`, 400, dir)));
     rates.push((50 * 400 * 1000) / (performance.now() - began));
   }
-  await door.close();
+  await store.close();
   const rate = median(rates);
   return [
     { what: 'durable turns a second, 50 casts at once', value: rate.toFixed(0), target: '≥ 5,000', met: rate >= 5000 },
@@ -74,14 +74,14 @@ export async function fiftyCasts(): Promise<Row[]> {
 async function longCast(turns: number): Promise<{ last: number; lastFloor: number; bytesPerTurn: number }> {
   const dir = scratch();
   const file = join(dir, 'log.sqlite');
-  const door = await WorkerDoor.open(file);
-  await runCast(door, 'warm-up', 400, dir);
+  const store = await WorkerStore.open(file);
+  await runCast(store, 'warm-up', 400, dir);
   const times: number[] = [];
-  const stop = await door.follow('long', false, () => times.push(performance.now()));
-  await runCast(door, 'long', turns, dir);
+  const stop = await store.watchCast('long', false, () => times.push(performance.now()));
+  await runCast(store, 'long', turns, dir);
   stop();
   const lastFloor = median([1, 2, 3].map(() => floorMicros(400)));
-  await door.close();
+  await store.close();
   const window = Math.min(900, times.length - 1);
   const tail = times.slice(-window);
   const steps = tail.slice(1).map((time, index) => (time - (tail[index] ?? time)) * 1000);
@@ -95,8 +95,8 @@ function sizeOf(file: string): number {
   return statSync(file).size;
 }
 
-async function microsPerTurn(door: Door, id: string, turns: number, dir: string): Promise<number> {
+async function microsPerTurn(store: Store, id: string, turns: number, dir: string): Promise<number> {
   const began = performance.now();
-  await runCast(door, id, turns, dir);
+  await runCast(store, id, turns, dir);
   return ((performance.now() - began) / turns) * 1000;
 }

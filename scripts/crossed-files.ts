@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dialects } from '../src/dialects/index.ts';
-import { Desk } from '../src/engine/desk.ts';
-import { LocalDoor } from '../src/engine/door.ts';
+import { Decider } from '../src/engine/decider.ts';
+import { LocalStore } from '../src/engine/local-store.ts';
 import { logFileIn, SqliteLog } from '../src/log/sqlite/log.ts';
 import { startOf } from '../test/conformance/round.ts';
 
@@ -37,22 +37,22 @@ function enteredIn(coverage: Coverage): string[] {
 
 /** From the submission of an answer to the commit that starts the next attempt, in this process. */
 async function crossedByHandoff(folder: string): Promise<string[]> {
-  const door = new LocalDoor(await Desk.open(new SqliteLog(logFileIn(folder)), dialects));
+  const store = new LocalStore(await Decider.open(new SqliteLog(logFileIn(folder)), dialects));
   const session = new Session();
   session.connect();
   try {
-    await door.submit(startOf('cast'), 'person');
+    await store.submit(startOf('cast'), { name: 'person' });
     await session.post('Profiler.enable');
     await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
     const answer = { kind: 'attempt.output', cast: 'cast', turn: 1, attempt: 1, output: 'Built.' } as const;
-    const verdict = await door.submit(answer, 'person');
+    const verdict = await store.submit(answer, { name: 'person' });
     const { result } = await session.post('Profiler.takePreciseCoverage');
-    const started = (await door.read({ after: 0 })).filter(({ fact }) => fact.kind === 'attempt.started');
+    const started = (await store.read({ after: 0 })).filter(({ fact }) => fact.kind === 'attempt.started');
     if (started.length !== 2) throw new Error(`the answer did not start the next attempt: ${JSON.stringify(verdict)}`);
     return enteredIn(result);
   } finally {
     session.disconnect();
-    await door.close();
+    await store.close();
   }
 }
 

@@ -14,12 +14,13 @@ export {
 export { emptyView, fold, type View } from './app/views/cast-view.ts';
 export { type CastView, shownCast } from './app/views/shown-cast.ts';
 export { dialects } from './dialects/index.ts';
-export { Desk } from './engine/desk.ts';
-export { type Change, type Door, LocalDoor, summaries } from './engine/door.ts';
+export { Decider } from './engine/decider.ts';
 export { Engine, type EngineOptions, type Runners } from './engine/drive.ts';
+export { LocalStore } from './engine/local-store.ts';
 export type { AttemptResult, Log, Place, Runner } from './engine/ports.ts';
 export { StorageError } from './engine/storage-error.ts';
-export { WorkerDoor } from './engine/worker-door.ts';
+export type { Change, Store, Submitter } from './engine/store.ts';
+export { WorkerStore } from './engine/worker-store.ts';
 export type { CastSummary } from './kernel/cast/summary.ts';
 export { MemoryLog } from './log/memory.ts';
 export { SqliteLog } from './log/sqlite/log.ts';

@@ -7,7 +7,7 @@ import { importsOf, programs, ROOT, scan, shapeOf, targetOf } from './sources.ts
 /** What the files of a folder may import besides its own: folders or files of `src`, packages, and modules of Node. */
 type Border = { readonly src: readonly string[]; readonly npm: readonly string[]; readonly node: boolean };
 
-const PORTS = ['engine/ports.ts', 'engine/storage-error.ts', 'engine/unseen.ts'];
+const PORTS = ['engine/ports.ts', 'engine/storage-error.ts'];
 
 /** From the inside to the outside. Whoever adds a folder says here what it may see. */
 const BORDERS: Readonly<Record<string, Border>> = {
@@ -89,15 +89,15 @@ const CROSSINGS: Readonly<Record<string, string>> = {
     'loads the guard against poisoned prototypes for the first text that needs it',
   'dialects/user-schema.ts imports node:module': 'loads the validator library when the first schema is used',
   'dialects/user-schema.ts imports node:vm': 'runs the patterns of a schema where they can be stopped',
-  'engine/desk-worker.ts imports dialects/index.ts': 'the program of the worker thread: it puts the parts together',
-  'engine/desk-worker.ts imports log/sqlite/log.ts': 'the program of the worker thread: it puts the parts together',
-  'engine/desk-worker.ts imports workspace/find-links.ts':
+  'engine/store-worker.ts imports dialects/index.ts': 'the program of the worker thread: it puts the parts together',
+  'engine/store-worker.ts imports log/sqlite/log.ts': 'the program of the worker thread: it puts the parts together',
+  'engine/store-worker.ts imports workspace/find-links.ts':
     'the program of the worker thread: it puts the parts together',
   'engine/driver.ts imports agents/process/process-identity.ts':
     'whether a process lives is asked of the system in one place',
   'engine/watchdog.ts imports agents/process/process-state.ts':
     'what a process does is asked of the system in one place',
-  'engine/worker-door.ts imports ../bin/own-sources.cjs':
+  'engine/worker-store.ts imports ../bin/own-sources.cjs':
     'a thread of its own needs the same way to its sources as the main one',
   'utilities/index.ts imports ../bin/own-sources.cjs':
     'the process of a shipped utility needs the same way to its sources as the main one',
@@ -241,8 +241,8 @@ test.each<[string, string, string, string[]]>([
   [
     'an adapter sees nothing else of the engine',
     'agents/a.ts',
-    `import a from '../engine/desk.ts';`,
-    ['imports engine/desk.ts'],
+    `import a from '../engine/decider.ts';`,
+    ['imports engine/decider.ts'],
   ],
   ['an adapter sees no other adapter', 'log/a.ts', `import a from '../agents/a.ts';`, ['imports agents/a.ts']],
   ['nobody sees the command line', 'workspace/a.ts', `import a from '../cli/a.ts';`, ['imports cli/a.ts']],
@@ -336,8 +336,8 @@ const ORDER = [
 /** Imports that point outward and so close a cycle between folders. The list may only shrink. */
 const CYCLES: readonly string[] = [
   'agents/utility.ts → utilities/index.ts',
-  'engine/desk-worker.ts → log/sqlite/log.ts',
-  'engine/desk-worker.ts → workspace/find-links.ts',
+  'engine/store-worker.ts → log/sqlite/log.ts',
+  'engine/store-worker.ts → workspace/find-links.ts',
   'engine/driver.ts → agents/process/process-identity.ts',
   'engine/watchdog.ts → agents/process/process-state.ts',
 ];

@@ -2,13 +2,13 @@
 import { own } from './own.js';
 
 export const {
-  Desk,
+  Decider,
   Engine,
-  LocalDoor,
+  LocalStore,
   MemoryLog,
   SqliteLog,
   StorageError,
-  WorkerDoor,
+  WorkerStore,
   defineLoadout,
   dialects,
   emptyView,
@@ -19,5 +19,4 @@ export const {
   openWorkspace,
   runners,
   shownCast,
-  summaries,
 } = own('index');

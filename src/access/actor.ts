@@ -1,5 +1,4 @@
 // Who acts. A skin makes the value once and passes it along; no operation remembers or guesses it.
-
 import type { Attempt } from './attempt.ts';
 import { proofFor, STARTED_BY_AGENT } from './people-only.ts';
 import type { Role } from './role.ts';

@@ -1,6 +1,5 @@
 // Which attempt of a cast started this process: as its environment says, as the processes above show, and whether an
 // attempt that only the environment names can be believed.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { supervisedFolder } from '../agents/inside-attempt.ts';

@@ -1,6 +1,5 @@
 // Whether an agent is behind a process. Everything that only a person may do asks this: it looks at the marks in the
 // environment, the processes above, and, where those were cut off, when the process began.
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInsideAttempt, supervisedFolder } from '../agents/inside-attempt.ts';

@@ -6,7 +6,7 @@ import { type FirstAttempt, firstAttemptOf, readRecord, recordOf } from '../agen
 import { ownIdentity, processNamespace } from '../agents/process/process-identity.ts';
 import { type Capabilities, runnerCan } from '../kernel/capabilities.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { castLines } from '../log/sqlite/cast-lines.ts';
+import { castLines } from '../log/sqlite/cast-index.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import { isFromOlderTerminal, processView } from './terminal-origin.ts';
 import { userFolder } from './user-folder.ts';

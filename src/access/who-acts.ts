@@ -1,12 +1,11 @@
 // The actor name recorded in the log: `agent:<socket>@<attempt>` for what an attempt started, `token:<name>` for the holder of
 // a token, else the user of the operating system. A process below an attempt is that attempt, whatever else it shows.
-
 import { readlinkSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
 import { ancestorsOf, commandOf, HAS_PROC } from '../agents/process/process-identity.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import { castLines } from '../log/sqlite/cast-lines.ts';
+import { castLines } from '../log/sqlite/cast-index.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import type { Actor } from './actor.ts';
 import { type AttemptAbove, attemptAbove } from './attempt.ts';

@@ -1,6 +1,5 @@
 // Listens to the agents of a cast that another process drives: each running attempt leaves what it prints in its folder, and
 // its adapter makes events of it. Nothing is asked of the one who drives, and nothing is written. What is missed is missed.
-
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiveEvent } from '../engine/ports.ts';

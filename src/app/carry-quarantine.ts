@@ -1,28 +1,29 @@
 // Keeps what is blocked in a workspace outside of its state folder, and brings it back where a log does not know of it.
 import { type KeptBlock, keepBlocks, keptBlocks } from '../audit/kept-quarantine.ts';
-import type { Door } from '../engine/door.ts';
+import type { Store } from '../engine/store.ts';
+import { ENGINE } from '../engine/store.ts';
 import { timeOf } from '../kernel/fact.ts';
 import { applyTrust } from '../kernel/trust/apply.ts';
 import { isTrustFact } from '../kernel/trust/fact.ts';
 import { noTrust } from '../kernel/trust/state.ts';
 import type { Workspace } from './workspace.ts';
 
-type Reading = Pick<Door, 'read' | 'submit'>;
+type Reading = Pick<Store, 'read' | 'submit'>;
 type Where = Pick<Workspace, 'dir' | 'env'>;
 
 /** Before anything is dispatched or judged: what is blocked elsewhere is blocked here. */
-export async function carryQuarantine(door: Reading, { dir, env }: Where): Promise<void> {
+export async function carryQuarantine(store: Reading, { dir, env }: Where): Promise<void> {
   const kept = keptBlocks(dir, env);
   if (kept.length === 0) return;
-  const missing = missingIn(await blocksIn(door), kept);
-  if (missing.length > 0) await door.submit({ kind: 'quarantine.carry', blocked: missing }, 'engine');
+  const missing = missingIn(await blocksIn(store), kept);
+  if (missing.length > 0) await store.submit({ kind: 'quarantine.carry', blocked: missing }, ENGINE);
 }
 
 /** After something may have been blocked or released. That it cannot be kept is said, and changes nothing else. */
-export async function keepQuarantine(door: Reading, { dir, env }: Where, note: (line: string) => void): Promise<void> {
+export async function keepQuarantine(store: Reading, { dir, env }: Where, note: (line: string) => void): Promise<void> {
   try {
     const kept = keptBlocks(dir, env);
-    const found = await blocksIn(door);
+    const found = await blocksIn(store);
     if (kept.length > 0 || found.open.size > 0)
       keepBlocks(dir, env, [...found.open.values(), ...missingIn(found, kept)]);
   } catch (error) {
@@ -38,10 +39,10 @@ function missingIn({ open, releasedAt }: Found, kept: readonly KeptBlock[]): rea
 type Found = { readonly open: ReadonlyMap<string, KeptBlock>; readonly releasedAt: ReadonlyMap<string, number> };
 
 /** What the log has open, and when each key was last released. */
-export async function blocksIn(door: Pick<Door, 'read'>): Promise<Found> {
+export async function blocksIn(store: Pick<Store, 'read'>): Promise<Found> {
   const trust = noTrust();
   const releasedAt = new Map<string, number>();
-  for (const entry of await door.read({ after: 0, kindPrefix: 'quarantine.' })) {
+  for (const entry of await store.read({ after: 0, kindPrefix: 'quarantine.' })) {
     if (!isTrustFact(entry.fact)) continue;
     applyTrust(trust, entry.fact, timeOf(entry));
     if (entry.fact.kind === 'quarantine.released') releasedAt.set(entry.fact.key, timeOf(entry));

@@ -1,6 +1,7 @@
 // The casts of a workspace as a list: what is told of each is what `show` tells of it, without reading all that it did.
-import type { Door } from '../engine/door.ts';
+
 import type { CastQuery } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
@@ -11,8 +12,8 @@ export type Listed = Omit<CastSummary, 'clock'> & {
 };
 
 /** Oldest first. */
-export async function listCasts(door: Pick<Door, 'casts'>, now: number, query: CastQuery): Promise<readonly Listed[]> {
-  return (await door.casts(query)).map(({ clock: { elapsedMs, since }, ...summary }) => {
+export async function listCasts(store: Pick<Store, 'view'>, now: number, query: CastQuery): Promise<readonly Listed[]> {
+  return (await store.view('casts', query)).map(({ clock: { elapsedMs, since }, ...summary }) => {
     const running = since === null ? 0 : Math.max(0, now - since);
     const said = saidNow(summary.cast, summary, now);
     return { ...summary, ...said, reason: reasonOf({ ...summary, ...said }), elapsedMs: elapsedMs + running };

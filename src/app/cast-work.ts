@@ -1,5 +1,5 @@
 // What a cast has done to files, for the commands that show it, take it over or take it back.
-import type { Door } from '../engine/door.ts';
+import type { Store } from '../engine/store.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import { counted } from '../kernel/counted.ts';
 import type { Fact, Touched } from '../kernel/fact.ts';
@@ -57,12 +57,12 @@ export function saidOf({ task, branch, commits, uncommitted }: UnmergedLane): st
  * moment before it, which comes again when the turn begins anew: the last word since then counts. What changed beside turns
  * that are not known to have changed it is remarked on, unless a turn changed the same file itself.
  */
-export async function leftBy(door: Door, cast: string): Promise<Left> {
+export async function leftBy(store: Store, cast: string): Promise<Left> {
   const beginnings = new Map<number, number>();
   const words = new Map<string, Left>();
   const remarks = new Map<number, (path: string) => string | null>();
   let started: Extract<Fact, { kind: 'cast.started' }> | null = null;
-  for (const { fact } of await door.read({ after: 0, cast })) {
+  for (const { fact } of await store.read({ after: 0, cast })) {
     if (fact.kind === 'cast.started') started = fact;
     if (fact.kind === 'turn.started' && started) {
       const { rules, root } = started;
@@ -103,8 +103,8 @@ function wordOf(fact: Fact): { readonly turn: number; readonly touched: Touched 
   }
 }
 
-export async function refuseWhileDriven(door: Door, cast: string, program: string): Promise<void> {
-  const driver = await door.driverOf(cast);
+export async function refuseWhileDriven(store: Store, cast: string, program: string): Promise<void> {
+  const driver = await store.view('driver', cast);
   if (driver) throw new Refused(drivenBy(cast, driver, program));
 }
 

@@ -1,9 +1,9 @@
 // A cast that another process drives: the refusal, and how long to wait for a driver that cannot be looked at.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processState } from '../agents/process/process-state.ts';
-import type { Door } from '../engine/door.ts';
 import { sightOf } from '../engine/driver.ts';
 import { type CastLease, type Driving, LEASE_MS } from '../engine/lease.ts';
+import type { Store } from '../engine/store.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { Refused } from './refused.ts';
 
@@ -38,7 +38,7 @@ type Waiting = {
  * Answers the fence that may be taken over.
  */
 export async function outlast(
-  door: Pick<Door, 'driverOf'>,
+  store: Pick<Store, 'view'>,
   cast: string,
   driving: Driving,
   { program, note, signal }: Waiting,
@@ -52,7 +52,7 @@ export async function outlast(
   // By the time that passes, and not by the clock: a clock that was set back makes a lease look endless.
   for (const deadline = performance.now() + leftMs; performance.now() < deadline; ) {
     await sleep(LOOK_EVERY_MS, undefined, { signal });
-    const now = await door.driverOf(cast);
+    const now = await store.view('driver', cast);
     if (now === null) return fence;
     if (now.fence !== fence || now.until !== until) throw new Refused(drivenBy(cast, now, program));
   }

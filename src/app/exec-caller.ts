@@ -44,12 +44,17 @@ export async function noteMisused(workspace: Workspace, words: readonly string[]
   if (ids.length === 0 || !workspace.hasLog()) return;
   const store = workspace.ledgerStore();
   const line = shellLine(['baton', 'exec', ...withoutJson(words)]);
-  const { name: requester } = await requesterOf(workspace.env, workspace.stateDir, (id) => store.cast(id), actor);
+  const { name: requester } = await requesterOf(
+    workspace.env,
+    workspace.stateDir,
+    (id) => store.view('cast', id),
+    actor,
+  );
   const differencesTo = (approval: Approval) => {
     const found = around(line, 'baton', approval);
     return found.length > 0 ? found : [NOT_UNDERSTOOD];
   };
-  await refuseChanged({ door: store, log: store.log }, ids, differencesTo, { requester, by: actor.name });
+  await refuseChanged({ store, log: store.log }, ids, differencesTo, { requester, by: actor.name });
 }
 
 function withoutJson(words: readonly string[]): readonly string[] {

@@ -8,6 +8,7 @@ import { lookerWith } from '../access/actor.ts';
 import { thisDriver } from '../engine/driver.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import type { CastNews } from './follow-cast.ts';
 import type { OperationName } from './operations/table.ts';
 import { answer } from './perform.ts';
@@ -36,10 +37,12 @@ async function workspaceWith(entries: readonly Entry[]): Promise<Workspace> {
   return workspace;
 }
 
-async function append(workspace: Workspace, entries: readonly Entry[]): Promise<void> {
-  const { log } = workspace.ledgerStore({ begins: true });
+/** As another process does it. */
+async function append({ stateDir }: Workspace, entries: readonly Entry[]): Promise<void> {
+  const log = new SqliteLog(logFileIn(stateDir));
   const { seq } = await log.head();
   await log.commit(seq, { decide: () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })) });
+  await log.close();
 }
 
 async function ask(workspace: Workspace, name: OperationName, given: JsonObject = {}, signal?: AbortSignal) {
@@ -62,7 +65,7 @@ test('a cast that is over is told at once, whole and in order', async () => {
 
 test('what is appended meanwhile is told, and its end ends the waiting', async () => {
   const workspace = await workspaceWith(WHOLE.slice(0, MIDDLE));
-  await workspace.castStore().takeCast(PLAYED.id, thisDriver());
+  await workspace.castStore().lease('takeCast', PLAYED.id, thisDriver());
   const waiting = ask(workspace, 'cast.watch');
   setTimeout(() => void append(workspace, WHOLE.slice(MIDDLE)), 100);
   const { verdict, news } = await waiting;
@@ -75,7 +78,7 @@ test.each<[string, JsonObject, AbortSignal | undefined]>([
   ['when the caller leaves', {}, AbortSignal.timeout(200)],
 ])('waiting ends %s, and the cast goes on', async (_, given, signal) => {
   const workspace = await workspaceWith(WHOLE.slice(0, MIDDLE));
-  await workspace.castStore().takeCast(PLAYED.id, thisDriver());
+  await workspace.castStore().lease('takeCast', PLAYED.id, thisDriver());
   const { verdict } = await ask(workspace, 'cast.wait', given, signal);
   expect(verdict).toMatchObject({ allow: true, details: { status: 'running', stands: false } });
 });

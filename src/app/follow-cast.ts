@@ -10,7 +10,7 @@ import { deny, type Verdict } from '../kernel/verdict.ts';
 import { loadView } from './load-view.ts';
 import { nameCast } from './name-cast.ts';
 import { castVerdict } from './operations/cast-show.ts';
-import type { Store } from './store.ts';
+import type { WorkspaceStore } from './store.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Something an agent does right now. Some of these are missed, and none is in the log. */
@@ -44,7 +44,7 @@ const LOOK_EVERY_MS = 1_000;
 
 /** `undriven`: the cast should run and its process is gone. */
 async function follow(
-  store: Store,
+  store: WorkspaceStore,
   stateDir: string,
   cast: string,
   signal: AbortSignal,
@@ -52,38 +52,45 @@ async function follow(
 ): Promise<'stands' | 'undriven' | 'left'> {
   const state = emptyState();
   const live = liveWatch(stateDir, (heard) => tell({ kind: 'live', ...heard }));
-  let changed = Promise.withResolvers<void>();
-  const unwatch = store.log.watch(() => changed.resolve());
-  const left = () => changed.resolve();
-  signal.addEventListener('abort', left);
+  const take = (entries: readonly Entry[]) => {
+    for (const entry of entries) apply(state, entry);
+    if (entries.length > 0) tell({ kind: 'entries', cast, entries });
+  };
+  const stop = new AbortController();
   try {
-    for (let [seen, alone] = [0, 0]; ; ) {
-      // What is appended while we read is looked at in the next round.
-      changed = Promise.withResolvers();
-      const entries = await store.read({ after: seen, cast });
-      seen = entries.at(-1)?.seq ?? seen;
-      for (const entry of entries) apply(state, entry);
-      if (entries.length > 0) tell({ kind: 'entries', cast, entries });
+    const past = await store.read({ after: 0, cast });
+    take(past);
+    const ends = AbortSignal.any([signal, stop.signal]);
+    const stream = store.follow({ cast, after: past.at(-1)?.seq ?? 0, signal: ends });
+    let next = stream.next();
+    for (let alone = 0; ; ) {
       const now = state.casts[cast];
       // A run that is made again begins without a fact, so this is done in every round.
       if (now) live.look(now);
       if (now?.status !== 'running') return 'stands';
       if (signal.aborted) return 'left';
       if (alone >= 2) return 'undriven';
-      if (await isQuiet(changed.promise)) alone = (await store.driverOf(cast)) === null ? alone + 1 : 0;
+      const page = await within(LOOK_EVERY_MS, next);
+      if (page === null) alone = (await store.view('driver', cast)) === null ? alone + 1 : 0;
+      else if (page.done) return 'left';
+      else {
+        take(page.value);
+        next = stream.next();
+      }
     }
   } finally {
-    signal.removeEventListener('abort', left);
-    unwatch();
+    stop.abort();
     await live.stop();
   }
 }
 
-/** Whether nothing changed for a while. */
-async function isQuiet(changed: Promise<void>): Promise<boolean> {
+/** What comes within that time, or null. */
+async function within<T>(ms: number, coming: Promise<T>): Promise<T | null> {
   const stop = new AbortController();
-  const time = sleep(LOOK_EVERY_MS, true, { signal: stop.signal }).catch(() => true);
-  const isQuiet = await Promise.race([changed.then(() => false), time]);
-  stop.abort();
-  return isQuiet;
+  const time = sleep(ms, null, { signal: stop.signal }).catch(() => null);
+  try {
+    return await Promise.race([coming, time]);
+  } finally {
+    stop.abort();
+  }
 }

@@ -102,7 +102,7 @@ async function prepare({ store, workspace }: LedgerSession, { root, owner, task 
   const wish = { root, ...(owner === undefined ? {} : { owner }), ...(task === undefined ? {} : { task }) };
   const { checkers } = declaredCheckers(workspace);
   const others = await store.look((ledger) => writtenIn(ledger, root));
-  const about = { others, head: () => store.head(), checkers };
+  const about = { others, head: () => store.view('head'), checkers };
   return prepareClaim(workspace.stateDir, folderOf({ root }, workspace), wish, about);
 }
 

@@ -1,5 +1,4 @@
 // The shared knowledge of a workspace, as the log has it: its sections now, and how each came to be.
-
 import { readFileSync } from 'node:fs';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';

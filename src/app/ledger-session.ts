@@ -12,12 +12,12 @@ import { UsageError } from '../workspace/usage-error.ts';
 import { nameCast } from './name-cast.ts';
 import type { Context } from './operation.ts';
 import { Refused } from './refused.ts';
-import type { Store } from './store.ts';
+import type { WorkspaceStore } from './store.ts';
 import type { Workspace } from './workspace.ts';
 
 export type LedgerSession = {
   readonly workspace: Workspace;
-  readonly store: Store;
+  readonly store: WorkspaceStore;
   readonly actor: Actor;
   /** Says a line to people. */
   readonly note: (line: string) => void;
@@ -62,8 +62,8 @@ function onlyFitting(word: string, runs: readonly RunName[]): string | undefined
   throw new UsageError(`${word} fits ${fitting.size} runs: ${[...fitting].slice(0, 10).join(', ')}`);
 }
 
-async function pastRuns(store: Pick<Store, 'lifecycle' | 'read'>): Promise<readonly RunName[]> {
-  const casts = (await store.lifecycle()).flatMap(({ fact }) =>
+async function pastRuns(store: Pick<WorkspaceStore, 'read'>): Promise<readonly RunName[]> {
+  const casts = (await store.read({ after: 0, kindPrefix: 'cast.' })).flatMap(({ fact }) =>
     fact.kind === 'cast.started' ? [{ id: fact.cast, runId: fact.runId ?? fact.cast }] : [],
   );
   const named = (await store.read({ after: 0, kindPrefix: 'run.named' })).flatMap(({ fact }) =>
@@ -95,7 +95,7 @@ export async function ledgerFor(
   word: string | undefined,
 ): Promise<{ ledger: Ledger; run: string | undefined }> {
   const run = await runWanted(session, word);
-  return { ledger: await session.store.ledger(run), run };
+  return { ledger: await session.store.view('ledger', run), run };
 }
 
 /** The run that is meant where none is named: the only one that is open, or the only one there is. */

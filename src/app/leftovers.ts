@@ -7,8 +7,9 @@ import { runners } from '../agents/index.ts';
 import { endAttempt } from '../agents/process/attempt.ts';
 import { clearAttempt } from '../agents/process/attempt-folder.ts';
 import { processState } from '../agents/process/process-state.ts';
-import type { Door } from '../engine/door.ts';
 import type { Driving } from '../engine/lease.ts';
+import type { Store } from '../engine/store.ts';
+import { ENGINE } from '../engine/store.ts';
 import { packetOf } from '../kernel/cast/packet.ts';
 
 const WAIT_MS = 15_000;
@@ -26,8 +27,8 @@ export type Leftover = {
 };
 
 /** Answers when nothing of the cast runs any more, or with what still runs after a limit. */
-export async function endLeftovers(door: Door, stateDir: string, cast: string): Promise<readonly Leftover[]> {
-  const driver = await driverThatStays(door, cast);
+export async function endLeftovers(store: Store, stateDir: string, cast: string): Promise<readonly Leftover[]> {
+  const driver = await driverThatStays(store, cast);
   const attempts = join(stateDir, 'attempts');
   const names = (await readdir(attempts).catch(() => [])).filter((name) => name.startsWith(`${cast}-`));
   const left = await Promise.all(
@@ -38,7 +39,7 @@ export async function endLeftovers(door: Door, stateDir: string, cast: string): 
   );
   // A driver that is still there, if only stopped, looks into the folders when it goes on.
   if (driver === null) {
-    await tellSpent(door, attempts, cast);
+    await tellSpent(store, attempts, cast);
     for (const name of names) await clearAttempt(join(attempts, name));
   }
   // The processes of a driver that cannot be looked at cannot be ended from here.
@@ -47,10 +48,10 @@ export async function endLeftovers(door: Door, stateDir: string, cast: string): 
 }
 
 /** The driver, if it does not give the cast back in time. A stopped one cannot, so it is not waited for. */
-async function driverThatStays(door: Door, cast: string): Promise<Driving | null> {
+async function driverThatStays(store: Store, cast: string): Promise<Driving | null> {
   const deadline = performance.now() + WAIT_MS;
   for (;;) {
-    const driver = await door.driverOf(cast);
+    const driver = await store.view('driver', cast);
     if (driver === null || performance.now() > deadline) return driver;
     if (driver.sight === 'runs' && /^[Tt]$/.test(processState(driver.pid)?.letter ?? '')) return driver;
     await sleep(LOOK_EVERY_MS);
@@ -58,8 +59,8 @@ async function driverThatStays(door: Door, cast: string): Promise<Driving | null
 }
 
 /** Nobody else tells any more what the agents of a driver that is gone have used. */
-async function tellSpent(door: Door, attempts: string, id: string): Promise<void> {
-  const cast = await door.cast(id);
+async function tellSpent(store: Store, attempts: string, id: string): Promise<void> {
+  const cast = await store.view('cast', id);
   if (!cast || cast.status === 'running') return;
   for (const turn of Object.values(cast.turns).filter(({ phase }) => phase === 'running')) {
     const attemptDir = join(attempts, `${id}-${turn.id}.${turn.attempt}`);
@@ -68,6 +69,6 @@ async function tellSpent(door: Door, attempts: string, id: string): Promise<void
     const place = { cwd: attempts, configDir: attempts, attemptDir };
     const { usage, agent } = await runners.runnerFor(packet).recover(packet, place, AbortSignal.abort());
     const spent = { cast: id, turn: turn.id, attempt: turn.attempt, ...(agent ? { agent } : {}) };
-    if (usage) await door.submit({ kind: 'attempt.spent', ...spent, usage }, 'engine');
+    if (usage) await store.submit({ kind: 'attempt.spent', ...spent, usage }, ENGINE);
   }
 }

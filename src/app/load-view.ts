@@ -1,6 +1,6 @@
 // One cast as it is now, from its own facts.
 import { join } from 'node:path';
-import type { Door } from '../engine/door.ts';
+import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
 import type { BoundaryRefusal } from '../kernel/report/consolidation.ts';
@@ -13,20 +13,20 @@ import { tasksIn } from './views/tasks.ts';
 
 /** With `dir`, the project directory, what agents propose is held against the boundaries of its registry too. */
 export async function loadView(
-  door: Door,
+  store: Store,
   cast: string,
   withTurns: boolean,
   dir?: string,
   program = 'baton',
 ): Promise<CastView> {
-  const view = foldAll(await door.read({ after: 0, cast, ...(withTurns ? {} : { briefs: 'digest' }) }));
+  const view = foldAll(await store.read({ after: 0, cast, ...(withTurns ? {} : { briefs: 'digest' }) }));
   const state = view.cast;
   if (!state) throw new UsageError(`there is no cast ${cast}; \`${program} casts\` lists them`, 'UNKNOWN_CAST');
-  const shown = shownCast(view, await door.head(), withTurns, await boundariesFor(state, dir));
+  const shown = shownCast(view, await store.view('head'), withTurns, await boundariesFor(state, dir));
   const worktree = state.root === undefined ? {} : { branch: branchOf(cast), root: state.root };
   const tasks = tasksIn(view);
   const owned = tasks.length === 0 ? {} : { tasks };
-  const suggested = await suggestionsLeft(door, view.suggested);
+  const suggested = await suggestionsLeft(store, view.suggested);
   const memory = suggested === 0 ? {} : { memorySuggestions: suggested };
   const now = Date.now();
   // What runs goes on getting older while nothing is written down.
@@ -41,10 +41,10 @@ async function boundariesFor({ reports }: Cast, dir: string | undefined): Promis
 }
 
 /** How many of the notes that the cast's agents suggested to remember wait for a person still. */
-async function suggestionsLeft(door: Door, suggested: ReadonlySet<string>): Promise<number> {
+async function suggestionsLeft(store: Store, suggested: ReadonlySet<string>): Promise<number> {
   const ids = new Set(suggested);
   if (ids.size === 0) return 0;
-  for (const { fact } of await door.read({ after: 0, kindPrefix: 'memory.' })) {
+  for (const { fact } of await store.read({ after: 0, kindPrefix: 'memory.' })) {
     if (fact.kind === 'memory.accepted' || fact.kind === 'memory.dropped') ids.delete(fact.id);
   }
   return ids.size;

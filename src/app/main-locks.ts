@@ -1,8 +1,7 @@
 // Locks in the workspace itself, for a person's command that changes files there. They belong to a task of the ledger and are
 // released at the end of the work, so that no cast works on the same files meanwhile.
-
 import { existsSync } from 'node:fs';
-import type { Door } from '../engine/door.ts';
+import type { Store } from '../engine/store.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { isTerminal, runOf, tasksOf } from '../kernel/ledger/state.ts';
 import { readJsonFile } from '../workspace/load-config.ts';
@@ -24,17 +23,17 @@ export type Locked = {
 
 /** Runs `work` while these paths are locked; refused with who holds them where somebody does. */
 export async function withMainLocks<T>(
-  door: Door,
+  store: Store,
   { name, title, paths, by }: Locked,
   work: () => Promise<T>,
 ): Promise<T> {
-  const task = await newTask(door, name, by);
+  const task = await newTask(store, name, by);
   const packet = packetOf(name, task, title, paths.length > PATHS_MAX ? ['.'] : paths);
-  const created = await door.submit({ kind: 'task.create', packet }, by);
+  const created = await store.submit({ kind: 'task.create', packet }, { name: by });
   if (!created.allow) throw new Refused(created);
-  const claimed = await door.submit({ kind: 'task.claim', run: name, task, owner: by }, by);
+  const claimed = await store.submit({ kind: 'task.claim', run: name, task, owner: by }, { name: by });
   if (!claimed.allow) {
-    await move(door, { run: name, task, by }, 'canceled', claimed.reason);
+    await move(store, { run: name, task, by }, 'canceled', claimed.reason);
     throw new Refused(claimed);
   }
   let isDone = false;
@@ -43,24 +42,24 @@ export async function withMainLocks<T>(
     isDone = true;
     return result;
   } finally {
-    await move(door, { run: name, task, by }, isDone ? 'done' : 'canceled', isDone ? title : 'it did not get done');
+    await move(store, { run: name, task, by }, isDone ? 'done' : 'canceled', isDone ? title : 'it did not get done');
   }
 }
 
 /** The next number; what an earlier command was killed over is given up. */
-async function newTask(door: Door, run: string, by: string): Promise<string> {
-  const ledger = await door.ledger(run);
+async function newTask(store: Store, run: string, by: string): Promise<string> {
+  const ledger = await store.view('ledger', run);
   for (const { id, status } of tasksOf(ledger, run)) {
     if (!isTerminal(status))
-      await move(door, { run, task: id, by }, 'canceled', 'the command that worked on it is gone');
+      await move(store, { run, task: id, by }, 'canceled', 'the command that worked on it is gone');
   }
   return `T-${(runOf(ledger, run)?.tasks.length ?? 0) + 1}`;
 }
 
 type Moved = { readonly run: string; readonly task: string; readonly by: string };
 
-async function move(door: Door, { run, task, by }: Moved, to: 'done' | 'canceled', reason: string): Promise<void> {
-  await door.submit({ kind: 'task.move', run, task, to, reason, actor: 'engine' }, by);
+async function move(store: Store, { run, task, by }: Moved, to: 'done' | 'canceled', reason: string): Promise<void> {
+  await store.submit({ kind: 'task.move', run, task, to, reason, actor: 'engine' }, { name: by });
 }
 
 function packetOf(run: string, id: string, title: string, paths: readonly string[]): JsonObject {
@@ -88,9 +87,9 @@ function packetOf(run: string, id: string, title: string, paths: readonly string
   };
 }
 
-export async function configureLocks(door: Door, { configFile }: Workspace, by: string): Promise<void> {
+export async function configureLocks(store: Store, { configFile }: Workspace, by: string): Promise<void> {
   const config = existsSync(configFile) ? readJsonFile(configFile) : null;
   const locks = isObject(config) ? config.locks : null;
   if (!isObject(locks) || typeof locks.caseInsensitive !== 'boolean') return;
-  await door.submit({ kind: 'ledger.configure', foldCase: locks.caseInsensitive }, by);
+  await store.submit({ kind: 'ledger.configure', foldCase: locks.caseInsensitive }, { name: by });
 }

@@ -1,22 +1,22 @@
 // Casts by name and as a list: an id, a beginning that only one has, or `latest`.
-import type { Door } from '../engine/door.ts';
 import type { CastQuery } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import { UsageError } from '../workspace/usage-error.ts';
 
 export async function nameCast(
-  door: Pick<Door, 'casts'>,
+  store: Pick<Store, 'view'>,
   word: string | undefined,
   program = 'baton',
 ): Promise<CastSummary> {
-  const [newest] = await door.casts({ limit: 1 });
+  const [newest] = await store.view('casts', { limit: 1 });
   if (!newest) throw new UsageError(`there is no cast yet; start one with \`${program} cast\``, 'UNKNOWN_CAST');
   if (word === undefined || word === 'latest') return newest;
-  const [exact] = await door.casts({ cast: word });
+  const [exact] = await store.view('casts', { cast: word });
   if (exact) return exact;
-  const matching = word === '' ? [] : await door.casts({ prefix: word });
+  const matching = word === '' ? [] : await store.view('casts', { prefix: word });
   if (matching.length === 1 && matching[0]) return matching[0];
   if (matching.length > 1)
     throw new UsageError(`${word} fits ${matching.length} casts: ${matching.map(({ cast }) => cast).join(', ')}`);
@@ -29,8 +29,8 @@ export type Listed = Omit<CastSummary, 'clock'> & {
 };
 
 /** Oldest first. */
-export async function listCasts(door: Pick<Door, 'casts'>, now: number, query: CastQuery): Promise<readonly Listed[]> {
-  return (await door.casts(query)).map(({ clock: { elapsedMs, since }, ...summary }) => {
+export async function listCasts(store: Pick<Store, 'view'>, now: number, query: CastQuery): Promise<readonly Listed[]> {
+  return (await store.view('casts', query)).map(({ clock: { elapsedMs, since }, ...summary }) => {
     const running = since === null ? 0 : Math.max(0, now - since);
     const said = saidNow(summary.cast, summary, now);
     return { ...summary, ...said, reason: reasonOf({ ...summary, ...said }), elapsedMs: elapsedMs + running };

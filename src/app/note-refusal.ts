@@ -23,7 +23,7 @@ export async function noteRefusal(
   if (!workspace.hasLog()) return false;
   const request = { kind: 'access.refuse', verdict, minute: minuteOf(Date.now()), times: 1, ...turned } as const;
   try {
-    const { details } = await workspace.ledgerStore().submit(request, turned.who);
+    const { details } = await workspace.ledgerStore().submit(request, { name: turned.who });
     return details.noted === true;
   } catch (error) {
     // He is turned away all the same.

@@ -5,7 +5,7 @@ import type { Cast, Turn } from '../kernel/state.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { LedgerSession } from './ledger-session.ts';
 import { Refused } from './refused.ts';
-import type { Store } from './store.ts';
+import type { WorkspaceStore } from './store.ts';
 
 export type OwnClaim = {
   readonly run: string;
@@ -18,10 +18,10 @@ export type OwnClaim = {
 
 /** The turn that the attempt belongs to, while it is the present one. */
 export async function turnOf(
-  store: Pick<Store, 'cast'>,
+  store: Pick<WorkspaceStore, 'view'>,
   { cast: id, turn, attempt, fence }: Attempt,
 ): Promise<{ readonly cast: Cast; readonly turn: Turn }> {
-  const cast = await store.cast(id);
+  const cast = await store.view('cast', id);
   if (!cast) throw new Refused(deny('UNKNOWN_CAST', `there is no cast ${id} in this workspace`, { cast: id }));
   const open = cast.turns[turn];
   if (open?.phase === 'running' && open.attempt === attempt && open.fence === fence) return { cast, turn: open };

@@ -8,7 +8,7 @@ import { type Ledger, type TaskStatus, taskKey } from '../kernel/ledger/state.ts
 import { heldLocks, isNamedByContract, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { heardIn, type LedgerSession } from './ledger-session.ts';
-import { refuseAtDoor } from './refused-payload.ts';
+import { refusePayload } from './refused-payload.ts';
 
 /** All issues of all these runs, each with its run. That there are any is written down. */
 export async function reconcile(
@@ -22,7 +22,7 @@ export async function reconcile(
   const issues = Array.isArray(details.issues) ? details.issues : [];
   const kept = deny(code, reason, { ...details, runs: runs.slice(0, NOTED_MAX), issues: issues.slice(0, NOTED_MAX) });
   const [only = '', another] = runs;
-  await refuseAtDoor(session, 'reconcile', {
+  await refusePayload(session, 'reconcile', {
     ok: false,
     refusal: kept,
     subject: { run: another === undefined ? only : '', task: '' },

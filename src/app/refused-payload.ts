@@ -5,11 +5,11 @@ import type { Asked } from '../kernel/ledger/fact.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { LedgerSession } from './ledger-session.ts';
 
-export async function refuseAtDoor(
+export async function refusePayload(
   { store, actor }: Pick<LedgerSession, 'store' | 'actor'>,
   asked: Asked,
   { refusal, subject }: Extract<Intake<unknown>, { ok: false }>,
 ): Promise<Verdict> {
   const { run, task } = subject;
-  return store.submit({ kind: 'task.refuse', ...(run === '' ? {} : { run }), task, asked, refusal }, actor.name);
+  return store.submit({ kind: 'task.refuse', ...(run === '' ? {} : { run }), task, asked, refusal }, actor);
 }

@@ -1,6 +1,5 @@
 // Checks what the agents of a configuration need: their programs and sign-ins, the key of a model that is asked directly, the
 // program of a command, and a sandbox that starts.
-
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

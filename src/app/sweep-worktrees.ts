@@ -1,6 +1,7 @@
 // Clears the worktrees of casts that are over away. What is nowhere else, committed or not, stays until a person says that
 // it may go.
-import type { Door } from '../engine/door.ts';
+
+import type { Store } from '../engine/store.ts';
 import { lostText } from '../kernel/cast/recover.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import { whyWorktreeStays } from '../kernel/retention.ts';
@@ -38,13 +39,13 @@ export type Swept = {
 };
 
 /** What was found, cast by cast; those that the wish is not about are left out. */
-export async function sweepWorktrees(door: Door, { stateDir }: Workspace, wish: WorktreeWish): Promise<Swept[]> {
-  const casts = new Map((await door.casts({})).map((summary) => [summary.cast, summary]));
+export async function sweepWorktrees(store: Store, { stateDir }: Workspace, wish: WorktreeWish): Promise<Swept[]> {
+  const casts = new Map((await store.view('casts', {})).map((summary) => [summary.cast, summary]));
   const swept: Swept[] = [];
   for (const id of castsWithWorktrees(stateDir)) {
     const summary = casts.get(id);
     if (!isMeant(summary, wish)) continue;
-    const stays = await whyItStays(door, id, summary, wish);
+    const stays = await whyItStays(store, id, summary, wish);
     const own = readRecord(stateDir, id);
     for (const lane of lanesOf(stateDir, id)) {
       swept.push(await sweep(lane, own, stays, wish, async () => void (await removeLane(stateDir, lane))));
@@ -61,10 +62,10 @@ function isMeant(summary: CastSummary | undefined, { before }: WorktreeWish): bo
   return before === null || summary === undefined || !isOver(summary.status) || summary.changedAt < before;
 }
 
-async function whyItStays(door: Door, id: string, summary: CastSummary | undefined, { stopped }: WorktreeWish) {
+async function whyItStays(store: Store, id: string, summary: CastSummary | undefined, { stopped }: WorktreeWish) {
   if (!summary) return null;
   const { status } = summary;
-  const isDriven = (await door.driverOf(id)) !== null;
+  const isDriven = (await store.view('driver', id)) !== null;
   return whyWorktreeStays({ status, isOver: isOver(status), isDriven }, stopped);
 }
 

@@ -1,5 +1,4 @@
 // Tasks by id, the name of a run in payloads, and the process that works on a task.
-
 import { driverWith } from '../engine/driver.ts';
 import type { BeatProcess } from '../kernel/ledger/move.ts';
 import { findTask, runOf, type Task } from '../kernel/ledger/state.ts';

@@ -1,7 +1,7 @@
 // Writing the worklog of a task to its file. The log is held meanwhile: nobody adds an entry, and no other process writes
 // the same file, so that lines stand in the order of their facts and are never torn.
-import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { runOf, type Task, tasksOf } from '../kernel/ledger/state.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
@@ -42,11 +42,11 @@ export async function writeWorklog(
 /** The worklogs of the tasks that a cast was assigned, as far as there is anything in them. */
 export async function writeWorklogsOf(
   cast: string,
-  door: Door,
+  store: Store,
   workspace: Workspace,
   note: Place['note'],
 ): Promise<void> {
-  const ledger = await door.ledger(cast);
+  const ledger = await store.view('ledger', cast);
   const runId = runOf(ledger, cast)?.runId ?? cast;
   const tasks = tasksOf(ledger, cast).filter(({ worklogPath }) => worklogPath !== '');
   if (tasks.length === 0) return;

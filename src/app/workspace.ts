@@ -7,7 +7,7 @@ import type { Workspace as Located } from '../workspace/locate.ts';
 import { UsageError } from '../workspace/usage-error.ts';
 import { Refused } from './refused.ts';
 import { hasLog, makeStateFolder } from './state-folder.ts';
-import { Store } from './store.ts';
+import { WorkspaceStore } from './store.ts';
 
 export type WorkspaceOptions = {
   /** The environment of whoever opened it: where the user's folders are, and what started programs get. */
@@ -25,7 +25,7 @@ export class Workspace implements Located {
   readonly env: NodeJS.ProcessEnv;
   readonly program: string;
   readonly cwd: string;
-  #open: { readonly store: Store; readonly file: string } | null = null;
+  #open: { readonly store: WorkspaceStore; readonly file: string } | null = null;
 
   constructor({ dir, configFile, stateDir }: Located, { env, program = 'baton', cwd = dir }: WorkspaceOptions) {
     this.dir = dir;
@@ -42,7 +42,7 @@ export class Workspace implements Located {
   }
 
   /** The store of a ledger. Where there is no log yet, one is made only for an operation that begins it. */
-  ledgerStore({ begins = false } = {}): Store {
+  ledgerStore({ begins = false } = {}): WorkspaceStore {
     if (begins) makeStateFolder(this);
     else if (!this.hasLog()) {
       const reason = `There is no ledger in ${this.dir} yet; begin one with \`${this.program} task create FILE\`.`;
@@ -52,7 +52,7 @@ export class Workspace implements Located {
   }
 
   /** The store of a log that has casts; nothing is made for a look. */
-  castStore(): Store {
+  castStore(): WorkspaceStore {
     if (this.hasLog()) return this.#store();
     throw this.noCastYet();
   }
@@ -69,14 +69,14 @@ export class Workspace implements Located {
   }
 
   /** Opened once, and again after the file was replaced: whoever keeps a workspace open outlives many changes. */
-  #store(): Store {
+  #store(): WorkspaceStore {
     const path = logFileIn(this.stateDir);
     if (this.#open && this.#open.file !== identityOf(path)) {
       void this.#open.store.close().catch(() => undefined);
       this.#open = null;
     }
     if (!this.#open) {
-      const store = new Store(new SqliteLog(path), this.dir);
+      const store = new WorkspaceStore(new SqliteLog(path), this.dir);
       this.#open = { store, file: identityOf(path) };
     }
     return this.#open.store;

@@ -1,5 +1,4 @@
 // The approvals that are open at the head of the log, for whoever looks: a command, a hook.
-
 import { isRunning } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';

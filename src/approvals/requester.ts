@@ -1,7 +1,6 @@
 // Who asks for an approval and who uses it: the agent of a turn under the name that the runtime gave it, else the owner that
 // was named for the session, else the user. Which turn it is comes from the processes above. Where there is no such process,
 // an environment may name it, and is believed only with the secret of an attempt that runs at this moment.
-
 import type { Actor } from '../access/actor.ts';
 import { attemptAbove, attemptIn, isVouchedFor } from '../access/attempt.ts';
 import type { Origin } from '../kernel/approval/request.ts';

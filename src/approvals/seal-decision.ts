@@ -1,6 +1,5 @@
 // The seal of a person's decision, made with the user's key when it is said and compared before anything runs under it. What
 // is appended to the log without the key has none.
-
 import type { ApprovalRequest, SealedDecision } from '../kernel/approval/request.ts';
 import { type Approval, decisionText, grantText, lastRounds, lostUses } from '../kernel/approval/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';

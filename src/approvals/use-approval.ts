@@ -1,8 +1,8 @@
 // Asks whether a command may run under an approval, with everything it is bound to looked up anew. The log decides; a refusal
 // is in it, and so is the use, before anything runs.
-import type { Door } from '../engine/door.ts';
 import { thisDriver } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval, Approvals } from '../kernel/approval/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
@@ -12,7 +12,7 @@ import { type ExecScene, presentedAs } from './present.ts';
 export type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
 
 export async function useApproval(
-  { door, log }: { readonly door: Pick<Door, 'submit'>; readonly log: Log },
+  { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
   word: string,
   argv: readonly string[],
   scene: ExecScene,
@@ -20,7 +20,7 @@ export async function useApproval(
 ): Promise<Attempted> {
   const found = approvalNamed(await approvalsIn(log), word);
   const approval = 'allow' in found ? null : found;
-  const verdict = await door.submit(
+  const verdict = await store.submit(
     {
       kind: 'approval.use',
       id: approval?.id ?? word.slice(0, 64),
@@ -30,7 +30,7 @@ export async function useApproval(
       gone: approval ? goneFrom([approval]) : [],
       ...(dry ? { dry } : {}),
     },
-    by,
+    { name: by },
   );
   // What the word lacks is told better by whoever looked for it than by the log, which only has ids.
   const isVague = verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found;
@@ -45,7 +45,7 @@ const NAMED_MAX = 8;
  * is open comes first; nothing runs for any of the rest either.
  */
 export async function refuseChanged(
-  { door, log }: { readonly door: Pick<Door, 'submit'>; readonly log: Log },
+  { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
   words: readonly string[],
   differencesTo: (approval: Approval) => readonly Difference[],
   { requester, by }: { readonly requester: string; readonly by: string },
@@ -55,7 +55,7 @@ export async function refuseChanged(
   for (const [id, approval] of namedIn(approvals, words)) {
     const around = approval ? differencesTo(approval) : [];
     const use = { kind: 'approval.use', id, requester, presented: null, around, executor: thisDriver() } as const;
-    verdicts.push(await door.submit({ ...use, dry: true }, by));
+    verdicts.push(await store.submit({ ...use, dry: true }, { name: by }));
   }
   return verdicts[0] ?? deny('INTERNAL', 'no approval is named');
 }

@@ -1,6 +1,5 @@
 // Walks the lines of a log in order and finds what is wrong with them: canonical form, numbers, chain, time. It sees one
 // line at a time, so that a log of any length is checked in the same room.
-
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import { leafOf } from './merkle.ts';

@@ -1,6 +1,5 @@
 // Checks the decisions of people in a log: each carries a seal that only the user's key makes. A line that somebody appended
 // is chained like any other and has no such seal. Without the key this cannot be checked, and that is said.
-
 import { POLICY } from '../kernel/approval/outcomes.ts';
 import type { ApprovalFact } from '../kernel/approval/request.ts';
 import { applyApproval, approvalOf, factText, noApprovals } from '../kernel/approval/state.ts';

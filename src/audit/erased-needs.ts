@@ -1,6 +1,5 @@
 // What a cast can no longer do without: texts that were erased and that the state of the cast still holds. A text that only
 // the history names, such as what an agent once said word for word, is missed by nobody who carries the cast on.
-
 import type { Evidence, StoredRow } from '../engine/ports.ts';
 import { apply } from '../kernel/apply.ts';
 import { isObject, type Json } from '../kernel/json.ts';

@@ -6,7 +6,7 @@ import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
-import type { Known } from './known-checkpoints.ts';
+import type { Known } from './checkpoint-files.ts';
 import { Tree } from './merkle.ts';
 import { keyLine, type Signer, signedNote } from './note.ts';
 import { verifyLog } from './verify-log.ts';

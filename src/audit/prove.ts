@@ -3,7 +3,7 @@
 import type { Evidence } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import type { Known } from './known-checkpoints.ts';
+import type { Known } from './checkpoint-files.ts';
 import { Tree } from './merkle.ts';
 import { isSignedBy } from './note.ts';
 import { type OnLeaf, verifyLog } from './verify-log.ts';

@@ -1,5 +1,4 @@
 // Calls an operation for the command line and shows its answer: as one verdict, or in a form of its own.
-
 import { type Actor, lookerWith } from '../access/actor.ts';
 import { attemptIn } from '../access/attempt.ts';
 import type { Context, Entry, OperationEvent } from '../app/operation.ts';

@@ -15,14 +15,15 @@ import type { Entry } from '../kernel/fact.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import { Desk } from './desk.ts';
-import { type Change, type Door, LocalDoor } from './door.ts';
+import { Decider } from './decider.ts';
 import { Engine, LeaseLost, type Runners } from './drive.ts';
 import { type Driver, thisDriver } from './driver.ts';
 import { beats } from './heartbeat.ts';
+import { LocalStore } from './local-store.ts';
 import { type AttemptResult, HANDED_OVER, type Runner } from './ports.ts';
 import { StorageError } from './storage-error.ts';
-import { WorkerDoor } from './worker-door.ts';
+import type { Change, Store } from './store.ts';
+import { WorkerStore } from './worker-store.ts';
 
 const LIMIT = { timeout: 120_000 };
 /** Longer than a slow machine takes. */
@@ -42,19 +43,19 @@ function newFolder(): string {
   return folder;
 }
 
-async function openDoor(folder: string): Promise<{ door: Door; log: ProbedLog }> {
+async function openStore(folder: string): Promise<{ store: Store; log: ProbedLog }> {
   const log = new ProbedLog(new SqliteLog(logFileIn(folder)));
-  const door = new LocalDoor(await Desk.open(log, dialects));
-  cleanups.push(() => door.close());
-  return { door, log };
+  const store = new LocalStore(await Decider.open(log, dialects));
+  cleanups.push(() => store.close());
+  return { store, log };
 }
 
-function engineAt(folder: string, door: Door, its: Runners = runners): Engine {
-  return new Engine({ door, runners: its, cwd: folder, configDir: folder, stateDir: folder });
+function engineAt(folder: string, store: Store, its: Runners = runners): Engine {
+  return new Engine({ store, runners: its, cwd: folder, configDir: folder, stateDir: folder });
 }
 
-const submit = (door: Door, request: Request) => async () => void (await door.submit(request, 'test'));
-const start = (door: Door, cast: string, options: RoundOptions = {}) => submit(door, startOf(cast, options));
+const submit = (store: Store, request: Request) => async () => void (await store.submit(request, { name: 'test' }));
+const start = (store: Store, cast: string, options: RoundOptions = {}) => submit(store, startOf(cast, options));
 const nothing = async () => undefined;
 const kindsOf = (entries: readonly Entry[]) => entries.map(({ fact }) => fact.kind);
 
@@ -82,24 +83,24 @@ function noted(stuck: readonly string[] = []) {
   return { calls, runners: { runnerFor: () => runner } };
 }
 
-async function expectCompleted(door: Door, cast: string, turns: number): Promise<void> {
-  expect(await door.cast(cast)).toMatchObject({ status: 'completed', turnsAccepted: turns });
-  const started = (await door.read({ after: 0, cast })).filter(({ fact }) => fact.kind === 'attempt.started');
+async function expectCompleted(store: Store, cast: string, turns: number): Promise<void> {
+  expect(await store.view('cast', cast)).toMatchObject({ status: 'completed', turnsAccepted: turns });
+  const started = (await store.read({ after: 0, cast })).filter(({ fact }) => fact.kind === 'attempt.started');
   expect(started).toHaveLength(turns);
 }
 
-test.each<[string, (folder: string) => Promise<Door>]>([
-  ['in this thread', async (folder) => (await openDoor(folder)).door],
-  ['behind a worker', (folder) => WorkerDoor.open(logFileIn(folder))],
-])('one process drives many casts at once, with the desk %s', LIMIT, async (_, open) => {
+test.each<[string, (folder: string) => Promise<Store>]>([
+  ['in this thread', async (folder) => (await openStore(folder)).store],
+  ['behind a worker', (folder) => WorkerStore.open(logFileIn(folder))],
+])('one process drives many casts at once, with the decider %s', LIMIT, async (_, open) => {
   const folder = newFolder();
-  const door = await open(folder);
-  const engine = engineAt(folder, door);
+  const store = await open(folder);
+  const engine = engineAt(folder, store);
   const casts = Array.from({ length: 12 }, (__, index) => `c${index}`);
-  const ends = await Promise.all(casts.map((cast) => engine.drive(cast, start(door, cast, { turns: 6 }))));
+  const ends = await Promise.all(casts.map((cast) => engine.drive(cast, start(store, cast, { turns: 6 }))));
   expect(new Set(ends)).toEqual(new Set(['completed']));
-  for (const cast of casts) await expectCompleted(door, cast, 6);
-  await door.close();
+  for (const cast of casts) await expectCompleted(store, cast, 6);
+  await store.close();
   const log = new SqliteLog(logFileIn(folder));
   expect(faultsOf(await log.lines(0, 100_000))).toEqual([]);
   await log.close();
@@ -107,49 +108,55 @@ test.each<[string, (folder: string) => Promise<Door>]>([
 
 test('two processes drive casts on the same log', LIMIT, async () => {
   const folder = newFolder();
-  const { door, log } = await openDoor(folder);
+  const { store, log } = await openStore(folder);
   const other = startProgram(WRITER, [logFileIn(folder), 'cast', 'theirs', '20']);
   cleanups.push(() => other.kill());
   await other.hears('ready');
   other.tell('go');
-  expect(await engineAt(folder, door).drive('ours', start(door, 'ours', { turns: 20 }))).toBe('completed');
+  expect(await engineAt(folder, store).drive('ours', start(store, 'ours', { turns: 20 }))).toBe('completed');
   expect([await other.ended, other.said.at(-1)]).toEqual([0, 'completed after 20 turns']);
-  await expectCompleted(door, 'ours', 20);
-  await expectCompleted(door, 'theirs', 20);
+  await expectCompleted(store, 'ours', 20);
+  await expectCompleted(store, 'theirs', 20);
   expect(faultsOf(await log.lines(0, 100_000))).toEqual([]);
 });
 
 test.each<[Request['kind'], string]>([
   ['cast.abort', 'aborted'],
   ['cast.pause', 'paused'],
-])('%s at another door stops the running attempt, and its late answer changes nothing', LIMIT, async (kind, status) => {
-  const folder = newFolder();
-  const { door } = await openDoor(folder);
-  const { door: other } = await openDoor(folder);
-  const { calls, runners: its } = noted(['1.1']);
-  const driving = engineAt(folder, door, its).drive('c', start(door, 'c'));
-  await expect.poll(() => calls, POLL).toEqual(['run 1.1']);
-  expect(await other.submit({ kind, cast: 'c', reason: 'test' } as Request, 'test')).toMatchObject({ allow: true });
-  expect(await driving).toBe(status);
-  expect(calls).toEqual(['run 1.1', 'stopped 1.1', 'forget 1.1']);
-  expect(kindsOf(await door.read({ after: 0 })).slice(3)).toEqual([`cast.${status}`]);
-});
+])(
+  '%s at another store stops the running attempt, and its late answer changes nothing',
+  LIMIT,
+  async (kind, status) => {
+    const folder = newFolder();
+    const { store } = await openStore(folder);
+    const { store: other } = await openStore(folder);
+    const { calls, runners: its } = noted(['1.1']);
+    const driving = engineAt(folder, store, its).drive('c', start(store, 'c'));
+    await expect.poll(() => calls, POLL).toEqual(['run 1.1']);
+    expect(await other.submit({ kind, cast: 'c', reason: 'test' } as Request, { name: 'test' })).toMatchObject({
+      allow: true,
+    });
+    expect(await driving).toBe(status);
+    expect(calls).toEqual(['run 1.1', 'stopped 1.1', 'forget 1.1']);
+    expect(kindsOf(await store.read({ after: 0 })).slice(3)).toEqual([`cast.${status}`]);
+  },
+);
 
 test('what a driver that was killed left running is recovered, that attempt and no other', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
+  const { store } = await openStore(folder);
   const victim = startProgram(WRITER, [logFileIn(folder), 'cast', 'c', '6', 'hold']);
   cleanups.push(() => victim.kill());
   await victim.hears('ready');
   victim.tell('go');
-  await expect.poll(async () => kindsOf(await door.read({ after: 0 })), POLL).toContain('attempt.started');
-  expect(await door.takeCast('c', thisDriver())).not.toEqual(thisDriver());
+  await expect.poll(async () => kindsOf(await store.read({ after: 0 })), POLL).toContain('attempt.started');
+  expect(await store.lease('takeCast', 'c', thisDriver())).not.toEqual(thisDriver());
   await victim.kill();
   // Whoever takes it over is told from whom.
-  const taken = await door.takeCast('c', thisDriver());
+  const taken = await store.lease('takeCast', 'c', thisDriver());
   expect([taken, taken.after?.pid]).toMatchObject([thisDriver(), expect.any(Number)]);
   const { calls, runners: its } = noted();
-  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('completed');
+  expect(await engineAt(folder, store, its).drive('c', nothing)).toBe('completed');
   expect(calls.filter((call) => call.startsWith('recover'))).toEqual(['recover 1.1']);
   expect(calls.filter((call) => call.startsWith('run'))).toEqual([
     'run 1.2',
@@ -163,8 +170,8 @@ test('what a driver that was killed left running is recovered, that attempt and 
 
 test('a recovered attempt that did finish is not run again', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
-  await start(door, 'c')();
+  const { store } = await openStore(folder);
+  await start(store, 'c')();
   const calls: string[] = [];
   const its: Runners = {
     runnerFor: (packet) => ({
@@ -178,55 +185,55 @@ test('a recovered attempt that did finish is not run again', LIMIT, async () => 
       },
     }),
   };
-  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('completed');
+  expect(await engineAt(folder, store, its).drive('c', nothing)).toBe('completed');
   expect(calls).toEqual(['recover 1.1', 'run 2.1']);
 });
 
 test('a cut-off attempt that must not be repeated waits for a person', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
-  await start(door, 'c', { onCrash: 'wait' })();
-  expect(await engineAt(folder, door).drive('c', nothing)).toBe('waiting');
-  expect(await door.cast('c')).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  const { store } = await openStore(folder);
+  await start(store, 'c', { onCrash: 'wait' })();
+  expect(await engineAt(folder, store).drive('c', nothing)).toBe('waiting');
+  expect(await store.view('cast', 'c')).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
 });
 
 test('when the time is up the cast fails and what runs is stopped', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
+  const { store } = await openStore(folder);
   const { calls, runners: its } = noted(['1.1']);
   const options = { budget: { maxDurationMs: 60 } };
-  expect(await engineAt(folder, door, its).drive('c', start(door, 'c', options))).toBe('failed');
+  expect(await engineAt(folder, store, its).drive('c', start(store, 'c', options))).toBe('failed');
   expect(calls).toEqual(['run 1.1', 'stopped 1.1', 'forget 1.1']);
-  expect(await door.cast('c')).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
+  expect(await store.view('cast', 'c')).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
 });
 
 test('a timer that another process set is kept after its end', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
-  await start(door, 'c', { budget: { maxDurationMs: 60 } })();
+  const { store } = await openStore(folder);
+  await start(store, 'c', { budget: { maxDurationMs: 60 } })();
   const { runners: its } = noted(['1.1']);
-  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('failed');
-  expect(await door.cast('c')).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
+  expect(await engineAt(folder, store, its).drive('c', nothing)).toBe('failed');
+  expect(await store.view('cast', 'c')).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
 });
 
 test('a fault of the storage ends the drive with it; driving again carries on', LIMIT, async () => {
   const folder = newFolder();
-  const { door, log } = await openDoor(folder);
+  const { store, log } = await openStore(folder);
   const full = new StorageError('STORAGE_FAILED', 'the disk is full');
-  const engine = engineAt(folder, door);
+  const engine = engineAt(folder, store);
   await expect(
     engine.drive('c', async () => {
-      await start(door, 'c', { turns: 4 })();
+      await start(store, 'c', { turns: 4 })();
       log.failNextCommit(full);
     }),
   ).rejects.toBe(full);
-  expect((await door.cast('c'))?.status).toBe('running');
+  expect((await store.view('cast', 'c'))?.status).toBe('running');
   expect(await engine.drive('c', nothing)).toBe('completed');
 });
 
 test('a runner that throws ends the drive; what else runs is stopped first', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
+  const { store } = await openStore(folder);
   const broken: Runners = {
     runnerFor: () => ({
       run: () => Promise.reject(new Error('broken')),
@@ -234,46 +241,46 @@ test('a runner that throws ends the drive; what else runs is stopped first', LIM
     }),
   };
   await expect(
-    engineAt(folder, door, broken).drive('c', start(door, 'c', { budget: { maxDurationMs: 600_000 } })),
+    engineAt(folder, store, broken).drive('c', start(store, 'c', { budget: { maxDurationMs: 600_000 } })),
   ).rejects.toThrow('broken');
 });
 
 test('a beginning that fails ends the drive, and what was taken over is stopped', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
-  await start(door, 'c')();
+  const { store } = await openStore(folder);
+  await start(store, 'c')();
   const { calls, runners: its } = noted(['1.1']);
-  const driving = engineAt(folder, door, its).drive('c', async () => {
+  const driving = engineAt(folder, store, its).drive('c', async () => {
     throw new Error('not now');
   });
   await expect(driving).rejects.toThrow('not now');
   expect(calls).toEqual(['recover 1.1', 'stopped 1.1', 'forget 1.1']);
-  expect((await door.cast('c'))?.status).toBe('running');
+  expect((await store.view('cast', 'c'))?.status).toBe('running');
 });
 
 test('a cast that does not run is left as it is', LIMIT, async () => {
   const folder = newFolder();
-  const { door } = await openDoor(folder);
-  await start(door, 'c')();
-  await door.submit({ kind: 'cast.pause', cast: 'c', reason: 'test' }, 'test');
+  const { store } = await openStore(folder);
+  await start(store, 'c')();
+  await store.submit({ kind: 'cast.pause', cast: 'c', reason: 'test' }, { name: 'test' });
   const { calls, runners: its } = noted();
-  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('paused');
+  expect(await engineAt(folder, store, its).drive('c', nothing)).toBe('paused');
   expect(calls).toEqual([]);
 });
 
-/** A door whose follower hears exactly the given changes; what is submitted there has no consequences. */
-function scriptedDoor(early: readonly Change[]): { door: Door; tell(change: Change): void } {
+/** A store that calls back with exactly the given changes. What is submitted there has no consequences. */
+function scriptedStore(early: readonly Change[]): { store: Store; tell(change: Change): void } {
   const listeners: ((change: Change) => void)[] = [];
-  const door = {
-    async follow(_cast: string, _withEntries: boolean, listener: (change: Change) => void) {
+  const store = {
+    async watchCast(_cast: string, _withEntries: boolean, listener: (change: Change) => void) {
       listeners.push(listener);
       for (const change of early) listener(change);
       return () => undefined;
     },
     submit: async () => ({ allow: true, code: 'OK', reason: '', details: {} }),
-    lostCast: async () => null,
+    view: async () => null,
   };
-  return { door: door as unknown as Door, tell: (change) => listeners.forEach((listener) => void listener(change)) };
+  return { store: store as unknown as Store, tell: (change) => listeners.forEach((listener) => void listener(change)) };
 }
 
 const owes = (...turns: number[]): Change => ({
@@ -287,10 +294,10 @@ const owes = (...turns: number[]): Change => ({
   entries: [],
 });
 
-test('only what ran before is recovered, not what starts while the door still answers', LIMIT, async () => {
-  const { door, tell } = scriptedDoor([owes(1), owes(1, 2)]);
+test('only what ran before is recovered, not what starts while the store still answers', LIMIT, async () => {
+  const { store, tell } = scriptedStore([owes(1), owes(1, 2)]);
   const { calls, runners: its } = noted(['1.1', '2.1', '3.1']);
-  const driving = engineAt('.', door, its).drive('c', nothing);
+  const driving = engineAt('.', store, its).drive('c', nothing);
   await expect.poll(() => calls, POLL).toEqual(['recover 1.1', 'run 2.1']);
   tell(owes(1, 2, 3));
   await expect.poll(() => calls, POLL).toHaveLength(3);
@@ -325,14 +332,14 @@ test.each([
   ['that sees the same processes goes on with its agents: they are left to it', near, true],
 ])('a new driver %s', LIMIT, async (_, next, isHandedOver) => {
   const folder = newFolder();
-  const [{ door, log }, other] = [await openDoor(folder), await openDoor(folder)];
-  const { fence } = await door.takeCast('c', thisDriver());
+  const [{ store, log }, other] = [await openStore(folder), await openStore(folder)];
+  const { fence } = await store.lease('takeCast', 'c', thisDriver());
   const { noted: seen, runners: its } = patient();
-  const driving = engineAt(folder, door, its).drive('c', start(door, 'c'));
+  const driving = engineAt(folder, store, its).drive('c', start(store, 'c'));
   await expect.poll(() => seen.runs, POLL).toHaveLength(1);
-  await other.door.takeCast('c', next, fence);
+  await other.store.lease('takeCast', 'c', next, fence);
   const head = await log.head();
-  await (door as LocalDoor).renewLeases();
+  await (store as LocalStore).renewLeases();
   await expect(driving).rejects.toThrow(`process ${next.pid} on ${next.host} took over cast c`);
   await expect(driving).rejects.toBeInstanceOf(LeaseLost);
   expect(seen.stops.map((reason) => reason === HANDED_OVER)).toEqual([isHandedOver]);
@@ -341,20 +348,20 @@ test.each([
 
 test('a driver that lost its cast starts nothing that the next driver made owed', LIMIT, async () => {
   const folder = newFolder();
-  const [{ door }, other] = [await openDoor(folder), await openDoor(folder)];
-  const { fence } = await door.takeCast('c', thisDriver());
+  const [{ store }, other] = [await openStore(folder), await openStore(folder)];
+  const { fence } = await store.lease('takeCast', 'c', thisDriver());
   const { noted: seen, runners: its } = patient();
-  const driving = engineAt(folder, door, its).drive('c', start(door, 'c'));
+  const driving = engineAt(folder, store, its).drive('c', start(store, 'c'));
   await expect.poll(() => seen.runs, POLL).toHaveLength(1);
-  await other.door.takeCast('c', far, fence);
+  await other.store.lease('takeCast', 'c', far, fence);
   const output = { kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: 'Built.' } as const;
-  expect(await other.door.submit(output, 'engine')).toMatchObject({ allow: true });
+  expect(await other.store.submit(output, { name: 'engine' })).toMatchObject({ allow: true });
   await expect(driving).rejects.toBeInstanceOf(LeaseLost);
   expect(seen.runs).toHaveLength(1);
 });
 
 test('a drive that fails starts nothing more', LIMIT, async () => {
-  const { door, tell } = scriptedDoor([]);
+  const { store, tell } = scriptedStore([]);
   const calls: string[] = [];
   let release: () => void = () => undefined;
   const its: Runners = {
@@ -370,7 +377,7 @@ test('a drive that fails starts nothing more', LIMIT, async () => {
       recover: async () => BUILT,
     }),
   };
-  const driving = engineAt('.', door, its).drive('c', nothing);
+  const driving = engineAt('.', store, its).drive('c', nothing);
   const failed = expect(driving).rejects.toThrow('broken');
   await new Promise(setImmediate);
   tell(owes(1, 2));
@@ -383,7 +390,7 @@ test('a drive that fails starts nothing more', LIMIT, async () => {
 
 test('while an attempt runs, the claim of its task is heard of, and no longer', LIMIT, async () => {
   const folder = newFolder();
-  const { door, log } = await openDoor(folder);
+  const { store, log } = await openStore(folder);
   const wishes = { id: 'T-1', timeout_seconds: 30, heartbeat_interval_seconds: 5 };
   const script = { Lead: [envelope(wishes)], Sum: ['ok'] };
   const heard: number[] = [];
@@ -401,7 +408,7 @@ test('while an attempt runs, the claim of its task is heard of, and no longer', 
   const its: Runners = {
     runnerFor: (packet) => (packet.socket === 'Socket-2' ? waiting : runners.runnerFor(packet)),
   };
-  const begin = submit(door, {
+  const begin = submit(store, {
     kind: 'cast.start',
     cast: 'c',
     request: 'x',
@@ -409,6 +416,6 @@ test('while an attempt runs, the claim of its task is heard of, and no longer', 
     rules: resolve(TEAM, 'Flow'),
     script: { ...script, Worker: ['unused'] },
   });
-  expect(await engineAt(folder, door, its).drive('c', begin)).toBe('completed');
+  expect(await engineAt(folder, store, its).drive('c', begin)).toBe('completed');
   expect([heard, (await beats(log)).size]).toEqual([[1], 0]);
 });

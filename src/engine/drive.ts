@@ -1,5 +1,5 @@
-// The engine's loop: it starts what a cast is owed, stops what it is no longer owed, and brings every result back
-// through the one door. It holds no rule and keeps nothing that a restart would miss.
+// The engine's loop: it starts what a cast is owed, stops what it is no longer owed, and brings every result
+// to the store. It holds no rule and keeps nothing that a restart would miss.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Packet, Slot } from '../kernel/cast/packet.ts';
@@ -10,8 +10,7 @@ import { type CastStatus, isOver } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import type { Owed } from './desk.ts';
-import type { Change, Door } from './door.ts';
+import type { Owed } from './decider.ts';
 import { type Driver, sharesProcesses, thisDriver } from './driver.ts';
 import { RENEW_MS } from './lease.ts';
 import {
@@ -24,11 +23,12 @@ import {
   type Witness,
 } from './ports.ts';
 import type { Holder } from './slots.ts';
-import { Unseen } from './unseen.ts';
+import { Uninspectable } from './storage-error.ts';
+import type { Change, Store } from './store.ts';
+import { ENGINE } from './store.ts';
 
 type Dispatch = Extract<Effect, { kind: 'dispatch' }>;
 
-const ENGINE = 'engine';
 /** A clock that is set forward is noticed after this time. */
 const LOOK_AGAIN_MS = 10_000;
 const RING_AGAIN_MS = 1_000;
@@ -39,7 +39,7 @@ const NOT_TAKEN: readonly string[] = ['STALE_ATTEMPT', 'UNKNOWN_TURN'] satisfies
 export type { Runners } from './ports.ts';
 
 export type EngineOptions = {
-  readonly door: Door;
+  readonly store: Store;
   readonly runners: Runners;
   readonly cwd: string;
   readonly configDir: string;
@@ -108,7 +108,7 @@ class Drive {
       this.#done = resolve;
     });
     let stands = true;
-    const stop = await this.#options.door.follow(this.#cast, watch !== undefined, (change) => {
+    const stop = await this.#options.store.watchCast(this.#cast, watch !== undefined, (change) => {
       // The first word is how the cast stands, and comes before `follow` answers; whatever comes later is ours.
       if (stands) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
       stands = false;
@@ -169,13 +169,13 @@ class Drive {
 
   /** A fault here may only be the trace of the process that has the cast now. */
   async #lostLease(): Promise<LeaseLost | null> {
-    const lost = await this.#options.door.lostCast(this.#cast).catch(() => null);
+    const lost = await this.#options.store.view('lost', this.#cast).catch(() => null);
     return lost && new LeaseLost(lost);
   }
 
   /** Whether another process has the cast by now: what is owed then is owed to that one. */
   async #isLost(): Promise<boolean> {
-    const lost = await this.#options.door.lostCast(this.#cast);
+    const lost = await this.#options.store.view('lost', this.#cast);
     if (lost) this.#lose(lost);
     return lost !== null;
   }
@@ -278,7 +278,7 @@ class Drive {
       const spent = isUntaken && !packet.scripted ? spentBy(effect, result) : null;
       // Where nothing can be written any more, its folder tells it to whoever carries the cast on.
       if (spent && this.#failure) return;
-      if (spent) await this.#options.door.submit(spent, ENGINE);
+      if (spent) await this.#options.store.submit(spent, ENGINE);
     } finally {
       clearInterval(beating);
       clearInterval(renewing);
@@ -304,7 +304,7 @@ class Drive {
       rung.byClock ||= now() >= at;
       rung.byTicks ||= ticks() >= dueAtTick;
       const due = rung.byTicks ? { due: at } : {};
-      const verdict = await this.#options.door.submit({ kind: 'clock.rang', cast: this.#cast, ...due }, ENGINE);
+      const verdict = await this.#options.store.submit({ kind: 'clock.rang', cast: this.#cast, ...due }, ENGINE);
       if (!verdict.allow && verdict.code === 'LEASE_LOST') return this.#lose(verdict);
     }
   }
@@ -331,7 +331,7 @@ class Drive {
 
   async #submit(key: string, request: Request): Promise<Verdict> {
     this.#settling.add(key);
-    const verdict = await this.#options.door.submit(request, ENGINE);
+    const verdict = await this.#options.store.submit(request, ENGINE);
     if (!verdict.allow && verdict.code === 'LEASE_LOST') this.#lose(verdict);
     return verdict;
   }
@@ -339,19 +339,22 @@ class Drive {
   /** While an attempt runs here its task is heard of; one that gives no sign of life itself is ended by its supervisor. */
   #keepBeating({ cast, task }: Packet): NodeJS.Timeout | undefined {
     if (!task) return undefined;
-    const { door, now = Date.now } = this.#options;
+    const { store, now = Date.now } = this.#options;
     const sign = { run: cast, task: task.id, owner: task.owner, fence: task.fence, worker: thisDriver() };
-    const beating = setInterval(() => void door.beat({ ...sign, at: now() }).catch(() => undefined), task.beatMs);
+    const beating = setInterval(
+      () => void store.lease('beat', { ...sign, at: now() }).catch(() => undefined),
+      task.beatMs,
+    );
     beating.unref();
     return beating;
   }
 
   /** Waits for a place of the runner; false when the signal came first. */
   async #takeSlot(slot: Slot, turn: number, signal: AbortSignal, isForced = false): Promise<boolean> {
-    const { door, onEvent, now = Date.now } = this.#options;
+    const { store, onEvent, now = Date.now } = this.#options;
     // Nobody knows how long it takes in all, so it is said again now and then.
     for (let toldAt = Number.NEGATIVE_INFINITY; ; ) {
-      const waitMs = await door.takeSlot(slot, this.#holder(turn), now(), isForced);
+      const waitMs = await store.lease('takeSlot', slot, this.#holder(turn), now(), isForced);
       if (waitMs === 0) return true;
       if (now() - toldAt >= TELL_EVERY_MS) {
         toldAt = now();
@@ -365,14 +368,14 @@ class Drive {
   /** Asks again for the slot that the attempt has, so that drivers elsewhere see it as taken. */
   #keepSlot({ slot, turn }: Packet): NodeJS.Timeout | undefined {
     if (!slot) return undefined;
-    const { door, now = Date.now } = this.#options;
-    const renew = () => void door.takeSlot(slot, this.#holder(turn), now(), true).catch(() => undefined);
+    const { store, now = Date.now } = this.#options;
+    const renew = () => void store.lease('takeSlot', slot, this.#holder(turn), now(), true).catch(() => undefined);
     return setInterval(renew, RENEW_MS).unref();
   }
 
   async #releaseSlot(slot: Slot, turn: number): Promise<void> {
-    const { door, now = Date.now } = this.#options;
-    await door.releaseSlot(slot, this.#holder(turn), now());
+    const { store, now = Date.now } = this.#options;
+    await store.lease('releaseSlot', slot, this.#holder(turn), now());
   }
 
   #holder(turn: number): Holder {
@@ -385,7 +388,7 @@ async function seen<T extends object>(look: () => Promise<T>): Promise<T | { rea
   try {
     return await look();
   } catch (error) {
-    if (error instanceof Unseen) return { unseen: error.message };
+    if (error instanceof Uninspectable) return { unseen: error.message };
     throw error;
   }
 }

@@ -8,10 +8,10 @@ import { dialects } from '../dialects/index.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { MemoryLog } from '../log/memory.ts';
-import { Desk } from './desk.ts';
-import { LocalDoor } from './door.ts';
+import { Decider } from './decider.ts';
 import { Engine } from './drive.ts';
 import { thisDriver } from './driver.ts';
+import { LocalStore } from './local-store.ts';
 import type { AttemptResult, Ground, Witness } from './ports.ts';
 
 const TWO = graph({ 'Socket-1': { materia: 'Write', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Write' } });
@@ -28,11 +28,11 @@ type Stage = {
   /** What happens to the runner when it is started. */
   readonly fails?: boolean;
   /** What happens when an attempt is about to start. */
-  readonly onLook?: (door: LocalDoor) => Promise<unknown>;
+  readonly onLook?: (store: LocalStore) => Promise<unknown>;
 };
 
 async function driven({ config = TWO, said = [], ready = async () => '/tree', root, fails, onLook }: Stage) {
-  const door = new LocalDoor(await Desk.open(new MemoryLog(), dialects));
+  const store = new LocalStore(await Decider.open(new MemoryLog(), dialects));
   const calls: string[] = [];
   const ground: Ground = {
     ready,
@@ -58,7 +58,7 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
   const witness: Witness = {
     async before({ turn }, folder) {
       calls.push(`look ${turn} ${folder}`);
-      await onLook?.(door);
+      await onLook?.(store);
       return 'seal';
     },
     after: async ({ turn, readsOnly }) => {
@@ -73,17 +73,17 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
     return said[count++] ?? { kind: 'output', output: 'done' };
   };
   const runner = { run: asRunner(run), recover: asRunner(run) };
-  const options = { door, runners: { runnerFor: () => runner }, cwd: '/main', configDir: '/', stateDir: '/', witness };
+  const options = { store, runners: { runnerFor: () => runner }, cwd: '/main', configDir: '/', stateDir: '/', witness };
   const engine = new Engine({ ...options, groundOf: () => ground });
   const begin = async () => {
     const rules = { ...resolve(config, 'Flow'), runners: { [RUNNER]: ONE } };
     const start = { kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null } as const;
-    await door.submit({ ...start, ...(root === undefined ? {} : { root }) }, 'test');
+    await store.submit({ ...start, ...(root === undefined ? {} : { root }) }, { name: 'test' });
   };
   const end = await engine.drive('c', begin).catch((error: Error) => error.message);
   const other = { driver: thisDriver(), key: 'another cast' };
-  const isFree = (await door.takeSlot({ runner: RUNNER, ...ONE }, other, Date.now(), false)) === 0;
-  await door.close();
+  const isFree = (await store.lease('takeSlot', { runner: RUNNER, ...ONE }, other, Date.now(), false)) === 0;
+  await store.close();
   expect(isFree, 'the place of the runner is given back').toBe(true);
   // What was seen of a cast is needed for as long as it can go on.
   expect(forgotten).toEqual(['completed', 'failed', 'aborted'].includes(end) ? ['c'] : []);
@@ -152,7 +152,7 @@ test.each<[string, Stage, string, number]>([
   ['a runner that throws', { fails: true }, 'broken', 1],
   [
     'a refused dispatch',
-    { onLook: (door) => door.submit({ kind: 'cast.pause', cast: 'c', reason: 'test' }, 'test') },
+    { onLook: (store) => store.submit({ kind: 'cast.pause', cast: 'c', reason: 'test' }, { name: 'test' }) },
     'paused',
     0,
   ],

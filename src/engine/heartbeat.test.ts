@@ -3,9 +3,9 @@ import { dialects } from '../dialects/index.ts';
 import type { Request } from '../kernel/input.ts';
 import { packet, RUN, result } from '../kernel/ledger/fixtures/book.ts';
 import { MemoryLog } from '../log/memory.ts';
-import { Desk } from './desk.ts';
-import { LocalDoor } from './door.ts';
+import { Decider } from './decider.ts';
 import { beat, beats } from './heartbeat.ts';
+import { LocalStore } from './local-store.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const S = 1000;
@@ -13,11 +13,11 @@ const S = 1000;
 async function atWork() {
   const log = new MemoryLog();
   const clock = { now: START };
-  const door = new LocalDoor(await Desk.open(log, dialects, { now: () => clock.now }));
-  const ask = (request: Request) => door.submit(request, 'test');
+  const store = new LocalStore(await Decider.open(log, dialects, { now: () => clock.now }));
+  const ask = (request: Request) => store.submit(request, { name: 'test' });
   await ask({ kind: 'task.create', packet: packet('T-1') });
   await ask({ kind: 'task.claim', task: 'T-1', owner: 'ann' });
-  return { log, clock, door, ask };
+  return { log, clock, store, ask };
 }
 
 const expiry: Request = { kind: 'task.expire', run: RUN, task: 'T-1', lastHeartbeatAt: null, why: 'silent' };
@@ -28,8 +28,8 @@ test('a claim has a record of its life from its first moment', async () => {
 });
 
 test('a heartbeat changes the record and writes no fact', async () => {
-  const { log, door } = await atWork();
-  const head = await door.head();
+  const { log, store } = await atWork();
+  const head = await store.view('head');
   const worker = { host: 'here', pid: 7, startTime: 'then' };
   const sign = { task: 'T-1', owner: 'ann', fence: 1 };
   expect(await beat(log, { ...sign, at: START + 5, worker })).toMatchObject({ at: START + 5, worker });
@@ -38,7 +38,7 @@ test('a heartbeat changes the record and writes no fact', async () => {
   expect(await beat(log, { ...sign, owner: 'bob', at: START + 10 })).toBeNull();
   expect(await beat(log, { ...sign, fence: 2, at: START + 10 })).toBeNull();
   expect((await beats(log)).size).toBe(1);
-  expect(await door.head()).toEqual(head);
+  expect(await store.view('head')).toEqual(head);
 });
 
 test('an expiry is decided on the newest heartbeat, whatever the asker knew', async () => {
@@ -78,14 +78,14 @@ test('a closed run is there for whoever names it', async () => {
     await ask({ kind: 'task.create', packet: packet('T-1', { run }) });
     await ask({ kind: 'task.move', run, task: 'T-1', to: 'canceled', reason: 'x' });
   }
-  const door = new LocalDoor(await Desk.open(log, dialects));
-  expect((await door.ledger()).tasks[`${RUN}/T-1`]).toBeUndefined();
-  expect((await door.ledger(RUN)).tasks[`${RUN}/T-1`]).toMatchObject({ status: 'done', lastFence: 1 });
+  const store = new LocalStore(await Decider.open(log, dialects));
+  expect((await store.view('ledger')).tasks[`${RUN}/T-1`]).toBeUndefined();
+  expect((await store.view('ledger', RUN)).tasks[`${RUN}/T-1`]).toMatchObject({ status: 'done', lastFence: 1 });
 });
 
 test('the ledger that is handed out is a copy', async () => {
-  const { door } = await atWork();
-  const copy = await door.ledger();
+  const { store } = await atWork();
+  const copy = await store.view('ledger');
   delete copy.tasks[`${RUN}/T-1`];
-  expect((await door.ledger()).tasks[`${RUN}/T-1`]?.status).toBe('in_progress');
+  expect((await store.view('ledger')).tasks[`${RUN}/T-1`]?.status).toBe('in_progress');
 });

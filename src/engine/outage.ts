@@ -2,6 +2,7 @@
 // whichever cast and process they belong to, and one of them at a time asks whether it is back. Kept outside the chain, in
 // one small value by runner, because it is about now: a process that has ended asks no more.
 import { isRunning, isSame } from './driver.ts';
+import type { Log } from './ports.ts';
 import type { Holder } from './slots.ts';
 
 /** The first question comes soon, the next ones after twice as long each. */
@@ -14,7 +15,27 @@ const ASKS_MS_MAX = 1_800_000;
 /** Nobody waits any more, so nobody knows whether it is still down. */
 const FORGOTTEN_AFTER_MS = 120_000;
 
-export const OUTAGES = 'outage:';
+/** A runner that answered within this time is set up well. */
+const ANSWER_COUNTS_MS = 7 * 86_400_000;
+/** Not every answer is written down. */
+const ANSWER_AGAIN_MS = 3_600_000;
+
+const OUTAGES = 'outage:';
+
+/** The rows of the register about a runner: its outage, and when it answered. */
+export function runnerRows(runner: string): { readonly outage: string; readonly answered: string } {
+  return { outage: `${OUTAGES}${runner}`, answered: `answered:${runner}` };
+}
+
+/** Whether the runner has answered in this workspace lately, whichever process asked it. */
+export function hasAnswered(value: string | null, now: number): boolean {
+  return value !== null && Math.abs(now - Number(value)) < ANSWER_COUNTS_MS;
+}
+
+/** When the runner answered, as it is written down after an answer. */
+export function answeredAt(value: string | null, now: number): string {
+  return value !== null && Math.abs(now - Number(value)) < ANSWER_AGAIN_MS ? value : String(now);
+}
 
 export type Outage = {
   readonly runner: string;
@@ -41,12 +62,23 @@ export type Admission = {
   readonly outage: Outage | null;
 };
 
+/** The answer to a turn that wants to start. */
+export type Admitted = Omit<Admission, 'value'> & {
+  /** The runner answered lately, so that a failure now is an outage and no mistake in its set-up. */
+  readonly hasAnswered: boolean;
+};
+
 /** The outage that a register value tells of, unless it is forgotten. */
 export function outageIn(value: string | null, now: number): Outage | null {
   const outage = value === null ? null : (JSON.parse(value) as Outage);
   if (!outage || isAsking(outage, now)) return outage;
   // A clock that was set back must not hold anybody for long.
   return Math.abs(now - outage.askAt) > FORGOTTEN_AFTER_MS ? null : outage;
+}
+
+/** The runners that are down. */
+export async function outagesIn(log: Pick<Log, 'leases'>, now: number): Promise<readonly Outage[]> {
+  return (await log.leases(OUTAGES)).flatMap(({ value }) => outageIn(value, now) ?? []);
 }
 
 /** Whether a turn may start, and who asks where the runner is down. */

@@ -1,5 +1,4 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
-
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Code } from '../kernel/codes.ts';
@@ -121,8 +120,6 @@ export interface Log {
    */
   commit(after: number, commit: Commit): Promise<readonly Entry[]>;
   read(query: Query): Promise<readonly Entry[]>;
-  /** The entries whose kind begins with `cast.`: when casts started, ended, waited and went on. */
-  lifecycle(after: number): Promise<readonly Entry[]>;
   /** The casts in short, from an index that is kept in the commits of their facts. */
   casts(query: CastQuery): Promise<readonly CastSummary[]>;
   castCount(): Promise<number>;

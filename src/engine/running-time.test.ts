@@ -4,10 +4,10 @@ import { startOf } from '../../test/conformance/round.ts';
 import { dialects } from '../dialects/index.ts';
 import type { Request } from '../kernel/input.ts';
 import { MemoryLog } from '../log/memory.ts';
-import { Desk } from './desk.ts';
-import { LocalDoor } from './door.ts';
+import { Decider } from './decider.ts';
 import { Engine } from './drive.ts';
 import { thisDriver } from './driver.ts';
+import { LocalStore } from './local-store.ts';
 import type { Runner } from './ports.ts';
 
 const HOUR = 3_600_000;
@@ -32,14 +32,14 @@ function clocks() {
 
 async function driven(clock = clocks(), log = new MemoryLog()) {
   const open = async () => {
-    const door = new LocalDoor(await Desk.open(log, dialects, { now: clock.now, ticks: clock.ticks }));
-    onTestFinished(() => door.close());
-    return door;
+    const store = new LocalStore(await Decider.open(log, dialects, { now: clock.now, ticks: clock.ticks }));
+    onTestFinished(() => store.close());
+    return store;
   };
-  const [door, other] = [await open(), await open()];
-  const submit = (request: Request, by = door) => by.submit(request, 'test');
-  const elapsed = async () => (await other.cast('c'))?.clock.elapsedMs;
-  return { clock, log, door, other, open, submit, elapsed };
+  const [store, other] = [await open(), await open()];
+  const submit = (request: Request, by = store) => by.submit(request, { name: 'test' });
+  const elapsed = async () => (await other.view('cast', 'c'))?.clock.elapsedMs;
+  return { clock, log, store, other, open, submit, elapsed };
 }
 
 const pause: Request = { kind: 'cast.pause', cast: 'c', reason: 'x' };
@@ -50,8 +50,8 @@ test.each([
   ['forward', DAY],
   ['back', -DAY],
 ])('the clock is set a day %s: a cast has run for as long as its driver measured', async (_, jump) => {
-  const { clock, door, submit, elapsed } = await driven();
-  await door.takeCast('c', thisDriver());
+  const { clock, store, submit, elapsed } = await driven();
+  await store.lease('takeCast', 'c', thisDriver());
   clock.pass(7_000);
   await submit(startOf('c'));
   clock.pass(60_000);
@@ -70,8 +70,8 @@ test.each([
 });
 
 test('two inputs of one commit count their time once', async () => {
-  const { clock, door, submit, elapsed } = await driven();
-  await door.takeCast('c', thisDriver());
+  const { clock, store, submit, elapsed } = await driven();
+  await store.lease('takeCast', 'c', thisDriver());
   await submit(startOf('c'));
   clock.pass(2_000);
   await Promise.all([submit({ kind: 'budget.change', cast: 'c', maxTokens: 9 }), submit(pause)]);
@@ -79,39 +79,42 @@ test('two inputs of one commit count their time once', async () => {
 });
 
 test('who stops a cast from outside goes by the lease, whatever the clock says', async () => {
-  const { clock, door, other, submit, elapsed } = await driven();
+  const { clock, store, other, submit, elapsed } = await driven();
   await submit(startOf('c'));
-  await door.takeCast('c', thisDriver());
+  await store.lease('takeCast', 'c', thisDriver());
   clock.pass(30_000);
-  await door.renewLeases();
+  await store.renewLeases();
   clock.set(DAY);
   await submit(abort, other);
   expect(await elapsed()).toBe(30_000);
 });
 
 test('the next driver counts what the one before it measured and did not record, and not the time between them', async () => {
-  const { clock, door, open, submit, elapsed } = await driven();
+  const { clock, store, open, submit, elapsed } = await driven();
   await submit(startOf('c'));
-  await door.takeCast('c', { ...thisDriver(), pid: 4_000_000 });
+  await store.lease('takeCast', 'c', { ...thisDriver(), pid: 4_000_000 });
   clock.pass(30_000);
-  await door.renewLeases();
+  await store.renewLeases();
   clock.pass(DAY);
   const next = await open();
-  expect(await next.takeCast('c', thisDriver())).toMatchObject({ after: { pid: 4_000_000 }, elapsedMs: 30_000 });
+  expect(await next.lease('takeCast', 'c', thisDriver())).toMatchObject({
+    after: { pid: 4_000_000 },
+    elapsedMs: 30_000,
+  });
   clock.pass(2_000);
   await submit(pause, next);
   expect(await elapsed()).toBe(32_000);
 });
 
 test('who gave a cast up counts its time no more', async () => {
-  const { clock, door, other, submit, elapsed } = await driven();
-  await door.takeCast('c', thisDriver());
+  const { clock, store, other, submit, elapsed } = await driven();
+  await store.lease('takeCast', 'c', thisDriver());
   await submit(startOf('c'));
   clock.pass(2_000);
   await submit({ kind: 'budget.change', cast: 'c', maxTokens: 9 });
-  await door.releaseCast('c', thisDriver());
+  await store.lease('releaseCast', 'c', thisDriver());
   clock.pass(HOUR);
-  await other.takeCast('c', thisDriver());
+  await other.lease('takeCast', 'c', thisDriver());
   clock.pass(1_000);
   await other.renewLeases();
   await submit(abort);
@@ -123,8 +126,8 @@ async function waiting(maxDurationMs: number) {
   const log = new MemoryLog();
   let set = 0;
   const now = () => Date.now() + set;
-  const door = new LocalDoor(await Desk.open(log, dialects, { now }));
-  onTestFinished(() => door.close());
+  const store = new LocalStore(await Decider.open(log, dialects, { now }));
+  onTestFinished(() => store.close());
   const runner: Runner = {
     run: (_packet, _place, signal) =>
       new Promise((resolve) => {
@@ -132,30 +135,30 @@ async function waiting(maxDurationMs: number) {
       }),
     recover: () => Promise.reject(new Error('nothing ran before')),
   };
-  const options = { door, runners: { runnerFor: () => runner }, cwd: '.', configDir: '.', stateDir: '.', now };
-  await door.takeCast('c', thisDriver());
+  const options = { store, runners: { runnerFor: () => runner }, cwd: '.', configDir: '.', stateDir: '.', now };
+  await store.lease('takeCast', 'c', thisDriver());
   const driving = new Engine(options).drive('c', async () => {
-    await door.submit(startOf('c'), 'test');
-    await door.submit({ kind: 'budget.change', cast: 'c', maxDurationMs }, 'test');
+    await store.submit(startOf('c'), { name: 'test' });
+    await store.submit({ kind: 'budget.change', cast: 'c', maxDurationMs }, { name: 'test' });
   });
   const setClock = (ms: number) => {
     set += ms;
   };
-  return { door, driving, set: setClock };
+  return { store, driving, set: setClock };
 }
 
 test.each([
   ['forward: it does not end early', DAY],
   ['back: it does not run on for ever', -DAY],
 ])('a budget of time that runs out while the clock is set a day %s', LIMIT, async (_, jump) => {
-  const { door, driving, set } = await waiting(1_500);
+  const { store, driving, set } = await waiting(1_500);
   const began = performance.now();
   set(jump);
   expect(await driving).toBe('failed');
   const took = performance.now() - began;
   expect(took).toBeGreaterThan(1_000);
   expect(took).toBeLessThan(30_000);
-  const cast = await door.cast('c');
+  const cast = await store.view('cast', 'c');
   expect(cast?.code).toBe('BUDGET_EXHAUSTED');
   expect(cast?.clock.elapsedMs).toBeLessThan(30_000);
 });

@@ -12,7 +12,7 @@ import type { Fact } from '../kernel/fact.ts';
 import { type Cast, emptyState } from '../kernel/state.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import { Desk } from './desk.ts';
+import { Decider } from './decider.ts';
 import type { Log } from './ports.ts';
 import { restore } from './snapshot.ts';
 import { StateAtHead } from './state-at-head.ts';
@@ -49,10 +49,10 @@ async function withSnapshots(memory: Log = new MemoryLog()): Promise<Log> {
 async function castsOf(memory: Log, options: { hidesSnapshots?: boolean; inParts?: boolean } = {}) {
   const log = new ProbedLog(memory);
   log.hidesSnapshots = options.hidesSnapshots ?? false;
-  const desk = await Desk.open(log, dialects, options.inParts ? { here: new StateAtHead(log) } : {});
+  const decider = await Decider.open(log, dialects, options.inParts ? { here: new StateAtHead(log) } : {});
   const firstReads = [...log.reads];
   const casts: (Cast | null)[] = [];
-  for (const cast of names(6)) casts.push(await desk.cast(cast));
+  for (const cast of names(6)) casts.push(await decider.cast(cast));
   return { casts, firstReads, reads: log.reads };
 }
 
@@ -103,7 +103,7 @@ test.each([
   ['moved to a later place', 'UPDATE snapshots SET through = through + 1'],
   ['moved behind the end of the log', 'UPDATE snapshots SET through = through + 1000'],
 ])('a snapshot that was %s changes nothing', async (_, sql) => {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-desk-'));
+  const folder = mkdtempSync(join(tmpdir(), 'baton-decider-'));
   folders.push(folder);
   const log = new SqliteLog(logFileIn(folder));
   await withSnapshots(log);
@@ -154,11 +154,11 @@ test('a change of the shape of the state asks for a new format of snapshots', as
 });
 
 test('a snapshot that cannot be written is nobody’s failure, and no input is decided twice for it', async () => {
-  const { desk, log, submit, kinds, memory } = await seat({ snapshotEvery: 1 });
+  const { decider, log, submit, kinds, memory } = await seat({ snapshotEvery: 1 });
   log.snapshotFault = new StorageError('STORAGE_FAILED', 'the disk is full');
   const answers = await Promise.all([startOf('a'), budget('a', 10), budget('a', 20)].map(submit));
   expect(answers.map(({ verdict }) => verdict.code)).toEqual(['OK', 'OK', 'OK']);
-  await desk.sync();
+  await decider.sync();
   expect((await kinds()).filter((kind) => kind === 'budget.changed')).toHaveLength(2);
   log.snapshotFault = null;
   for (let tokens = 30; (await memory.snapshot()) === null && tokens < 10_000; tokens++)
@@ -172,7 +172,7 @@ test('what others append right before a snapshot is told too', async () => {
   one.listen();
   one.log.beforeCommit(() => other.submit(startOf('b')), 1);
   await one.submit(startOf('a'));
-  await one.desk.sync();
+  await one.decider.sync();
   const all = await one.memory.read({ after: 0 });
   expect(all.map(({ fact }) => fact.kind)).toContain('snapshot.taken');
   expect(one.told.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));

@@ -8,8 +8,8 @@ import { openSealKey } from '../approvals/seal-key.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
 import type { Classified, Ground } from '../approvals/tier.ts';
 import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
-import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
 import type { ApprovalPolicy, HookMode } from '../kernel/approval/policy.ts';
 import { reportsStatus } from '../kernel/gate/status.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
@@ -26,7 +26,7 @@ export type CommandScene = {
   readonly program: string;
   /** Whether a refusal is only written down: then nothing is asked of anybody. */
   readonly isReportOnly: boolean;
-  withDoor<T>(work: (door: Door, log: Log) => Promise<T>): Promise<T>;
+  withStore<T>(work: (store: Store, log: Log) => Promise<T>): Promise<T>;
   /** Who acts; it takes its time to find out. */
   actor(): Promise<Actor>;
 };
@@ -66,12 +66,17 @@ export async function modeFor({ hook }: ApprovalPolicy, scene: CommandScene): Pr
 
 /** Within a turn that can ask for approvals they are asked for. */
 async function modeInCast(scene: CommandScene): Promise<HookMode> {
-  const { env, workspace, withDoor } = scene;
-  return withDoor(async (door) => {
-    const { from, isProven } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id), await scene.actor());
+  const { env, workspace, withStore } = scene;
+  return withStore(async (store) => {
+    const { from, isProven } = await requesterOf(
+      env,
+      workspace.stateDir,
+      (id) => store.view('cast', id),
+      await scene.actor(),
+    );
     // Who says that he belongs to a turn and cannot show it is held to what holds in the strictest one.
     if (!isProven) return 'deny';
-    const cast = from ? await door.cast(from.cast) : null;
+    const cast = from ? await store.view('cast', from.cast) : null;
     const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
     return cast && reportsStatus(cast, socket) ? 'deny' : 'off';
   });
@@ -81,18 +86,18 @@ async function checked(call: ExecCall, { cwd, policy, scene }: Held): Promise<De
   if (call.kind === 'unclear') return { kind: 'deny', verdict: call.refusal };
   const key = openSealKey(scene.env);
   if ('allow' in key) return { kind: 'deny', verdict: key };
-  const { env, workspace, withDoor } = scene;
-  const verdict = await withDoor(async (door, log) => {
+  const { env, workspace, withStore } = scene;
+  const verdict = await withStore(async (store, log) => {
     const { name: requester } = await requesterOf(
       env,
       workspace.stateDir,
-      (cast) => door.cast(cast),
+      (cast) => store.view('cast', cast),
       await scene.actor(),
     );
     const who = { requester, by: (await scene.actor()).name };
-    if (call.kind === 'changed') return refuseChanged({ door, log }, call.ids, call.differencesTo, who);
+    if (call.kind === 'changed') return refuseChanged({ store, log }, call.ids, call.differencesTo, who);
     const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
-    return (await useApproval({ door, log }, call.id, call.argv, exec, { by: who.by, dry: true })).verdict;
+    return (await useApproval({ store, log }, call.id, call.argv, exec, { by: who.by, dry: true })).verdict;
   });
   if (verdict.allow) return null;
   const { code, reason, details } = verdict;
@@ -105,21 +110,21 @@ function callScene(cwd: string, { env, program }: CommandScene): CallScene {
 
 /** Seals the command, and says how it can run once a person has agreed. */
 async function asked(line: string, why: string, { cwd, policy, ground, scene }: Held): Promise<Verdict> {
-  const { env, workspace, withDoor, now } = scene;
+  const { env, workspace, withStore, now } = scene;
   const key = openSealKey(env);
   if ('allow' in key) return key;
-  return withDoor(async (door, log) => {
+  return withStore(async (store, log) => {
     const {
       name: requester,
       from,
       handed,
-    } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id), await scene.actor());
+    } = await requesterOf(env, workspace.stateDir, (id) => store.view('cast', id), await scene.actor());
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
     const place = { requester, cwd, env, handed, ground, log: identity };
     const sealed = sealRequest(request, { ...place, policy, key, now: now() });
     const gone = goneFrom(Object.values(await approvalsIn(log)));
-    const verdict = await door.submit({ kind: 'approval.request', sealed, from, gone }, (await scene.actor()).name);
+    const verdict = await store.submit({ kind: 'approval.request', sealed, from, gone }, await scene.actor());
     if (!verdict.allow) return verdict;
     const { approval, status } = verdict.details;
     const id = String(approval);

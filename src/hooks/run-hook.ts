@@ -1,8 +1,8 @@
 // One event of the host, decided. What is needed for an event is loaded for that event only: a hook stands before every tool
 // call of an agent, and its agent waits.
 import type { Actor } from '../access/actor.ts';
-import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import { spokenPaths } from '../kernel/ledger/path.ts';
 import type { Task } from '../kernel/ledger/state.ts';
@@ -25,7 +25,7 @@ export type HookScene = {
   /** Runs `work` on the log; answers `none` where there is none yet. */
   withLog<T>(work: (log: Log) => Promise<T>, none: T): Promise<T>;
   /** Runs `work` where something may be decided; begins a log where there is none. */
-  withDoor<T>(work: (door: Door, log: Log) => Promise<T>): Promise<T>;
+  withStore<T>(work: (store: Store, log: Log) => Promise<T>): Promise<T>;
   /** Who acts; it takes its time to find out. */
   actor(): Promise<Actor>;
   /** Performs an operation as whoever acts. */
@@ -117,7 +117,7 @@ function heldLines(claims: readonly Task[]): readonly string[] {
   return held.length === 0 ? [] : [`You hold: ${held.join('; ')}.`];
 }
 
-/** A helper is given work: that is asked before it is started, and by nobody within a cast, which has its own doors. */
+/** A helper is given work: that is asked before it is started, and by nobody within a cast, which has checks of its own. */
 async function beforeHelper(
   { toolInput }: HookInput,
   settings: HookSettings,

@@ -1,6 +1,5 @@
 // The bookkeeping: what a fact does to the state. No rules and no failure; replay and the browser run it too.
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
-
 import { noteOutcomes, noteUndelivered } from './approval/outcomes.ts';
 import { isApprovalFact } from './approval/request.ts';
 import { applyApproval } from './approval/state.ts';

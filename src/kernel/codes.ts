@@ -1,6 +1,5 @@
 // Every stable code of the product, in one table. HTTP status, CLI exit, `baton explain` and the docs read it and
 // never restate it. A code never changes its meaning; a retired one keeps its row.
-
 import { ACCESS_CODES } from './codes/access.ts';
 import { AGENT_CODES } from './codes/agent.ts';
 import { ALLOWED_CODES } from './codes/allowed.ts';

@@ -1,5 +1,4 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
-
 import type { ApprovalFact } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Judged } from './cast/recover.ts';

@@ -1,6 +1,5 @@
 // What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
 // identity and every new id; the kernel makes none of them up.
-
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ItemDiff, TurnCheck } from './cast/work.ts';

@@ -5,7 +5,6 @@
 //
 // Taking texts out and writing RFC 8785 canonical JSON is one walk: every fact of every cast takes it.
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { sha256 } from './sha256.ts';
 
 const BLOB = '$blob';
 const JSON_TEXT = '$json';
@@ -132,4 +131,13 @@ function define(target: Record<string, Json>, key: string, value: Json): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   else target[key] = value;
+}
+
+// The digest of a text. Node's own library for it takes longer to load than many a command runs, and whoever only reads the
+// log needs no digest; so it is loaded when the first one is asked for.
+let crypto: typeof import('node:crypto') | undefined;
+
+export function sha256(text: string): string {
+  crypto ??= process.getBuiltinModule('node:crypto');
+  return crypto.hash('sha256', text, 'hex');
 }

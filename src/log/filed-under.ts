@@ -1,7 +1,16 @@
-// What a fact is found by: its kind, its cast and its task. A fact of the ledger is filed under its run, where a cast has
-// the facts about its own work too.
-import type { Query } from '../engine/ports.ts';
-import type { Fact } from '../kernel/fact.ts';
+// What adapters of the log look up without a rule: facts by kind, cast and task, casts without an index, and the rows of a
+// decision. A fact of the ledger is filed under its run, where a cast has the facts about its own work too.
+import {
+  type CastQuery,
+  type FoundRows,
+  type LeaseValues,
+  NotFetched,
+  type Query,
+  type RowNames,
+} from '../engine/ports.ts';
+import { type CastSummary, foldSummary } from '../kernel/cast/summary.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
+import { isOver } from '../kernel/state.ts';
 
 export type FiledUnder = { readonly kind: string; readonly cast: string | null; readonly task: string | null };
 
@@ -21,4 +30,40 @@ export function fits({ cast, task, kindPrefix }: Query, fact: Fact): boolean {
   if (cast !== undefined && filed.cast !== cast) return false;
   if (task !== undefined && filed.task !== task) return false;
   return kindPrefix === undefined || filed.kind.startsWith(kindPrefix);
+}
+
+/** The casts of a log that has no index of them, from the facts of their lifecycles. */
+export function selectCasts(lifecycle: readonly Entry[], { limit, cast, prefix, isOpen }: CastQuery): CastSummary[] {
+  const casts = new Map<string, CastSummary>();
+  for (const entry of lifecycle) {
+    if (!('cast' in entry.fact)) continue;
+    const summary = foldSummary(casts.get(entry.fact.cast), entry);
+    if (summary) casts.set(entry.fact.cast, summary);
+  }
+  const found = [...casts.values()].filter(
+    (one) =>
+      (cast === undefined || one.cast === cast) &&
+      (prefix === undefined || one.cast.startsWith(prefix)) &&
+      (isOpen === undefined || isOver(one.status) !== isOpen),
+  );
+  return limit === undefined ? found : found.slice(Math.max(0, found.length - limit));
+}
+
+type Rows = { readonly once: (key: string) => number | null; readonly lease: LeaseValues };
+
+/** The rows for the decision of a commit: exactly those that were named, each fetched once. */
+export function fetchRows({ once, leases }: RowNames, rows: Rows): FoundRows {
+  const seqs = new Map(once.map((key) => [key, rows.once(key)]));
+  return { once: (key) => fetched(seqs, 'once', key), lease: fetchLeases(leases, rows.lease) };
+}
+
+export function fetchLeases(names: readonly string[], find: LeaseValues): LeaseValues {
+  const values = new Map(names.map((name) => [name, find(name)]));
+  return (name) => fetched(values, 'leases', name);
+}
+
+function fetched<T>(rows: ReadonlyMap<string, T>, kind: keyof RowNames, name: string): T {
+  const row = rows.get(name);
+  if (row === undefined) throw new NotFetched(kind, name);
+  return row;
 }

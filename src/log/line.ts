@@ -3,8 +3,7 @@
 import type { Append } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Blob, dehydrate, ERASED, hydrate, quoted, referenceIn, type TextOf } from './blob-text.ts';
-import { sha256 } from './sha256.ts';
+import { type Blob, dehydrate, ERASED, hydrate, quoted, referenceIn, sha256, type TextOf } from './blob-text.ts';
 
 /** What the first entry has for the hash of the one before it. */
 export const NO_PREV = '0'.repeat(64);

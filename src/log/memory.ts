@@ -19,11 +19,9 @@ import {
 } from '../engine/ports.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
-import { filedUnder, fits } from './filed-under.ts';
-import { fetchLeases, fetchRows } from './found-rows.ts';
+import { fetchLeases, fetchRows, filedUnder, fits, selectCasts } from './filed-under.ts';
 import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { MemoryEvidence } from './memory-evidence.ts';
-import { selectCasts } from './select-casts.ts';
 
 export class MemoryLog implements Log {
   readonly #lines: string[] = [];
@@ -74,12 +72,8 @@ export class MemoryLog implements Log {
       .slice(0, query.limit);
   }
 
-  lifecycle(after: number): Promise<readonly Entry[]> {
-    return this.read({ after, kindPrefix: 'cast.' });
-  }
-
   async casts(query: CastQuery): Promise<readonly CastSummary[]> {
-    return selectCasts(await this.lifecycle(0), query);
+    return selectCasts(await this.read({ after: 0, kindPrefix: 'cast.' }), query);
   }
 
   async castCount(): Promise<number> {

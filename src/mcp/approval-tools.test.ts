@@ -48,7 +48,7 @@ async function approve(id: string): Promise<void> {
   const sealing = sealDecision(found, choice, { by: 'user:ann', now: Date.now(), key });
   if ('allow' in sealing) throw new Error(sealing.reason);
   const decide = { kind: 'approval.decide', id, reason: 'yes', isAgent: false, ...choice, ...sealing } as const;
-  expect(await store.submit(decide, 'user:ann')).toMatchObject({ allow: true });
+  expect(await store.submit(decide, { name: 'user:ann' })).toMatchObject({ allow: true });
 }
 
 const WISH = {

@@ -1,6 +1,5 @@
 // Permissions by tool. An agent asks for one exact command and runs it once after a person approved it. The person at a client
 // decides in a form that shows the sealed command; no argument of a tool decides.
-
 import { type ApprovalView, linesOf } from '../approvals/approval-view.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';

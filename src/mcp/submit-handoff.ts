@@ -1,6 +1,5 @@
 // `submit_handoff`: an agent hands its work on while its turn still runs, and is told at once whether it keeps its contract,
 // so that it can mend it in the same conversation. What is read here is read again when the turn ends.
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';

@@ -75,7 +75,7 @@ export function contextIn(workspace: Workspace, actor: Actor): ToolContext {
     attempt: attemptIn(env, stateDir),
     isAgent: isAgentIn(env),
     isOwn: ({ dir }) => isStartedByAttempt(dir),
-    cast: async (id) => (workspace.hasLog() ? workspace.ledgerStore().cast(id) : null),
+    cast: async (id) => (workspace.hasLog() ? workspace.ledgerStore().view('cast', id) : null),
   };
 }
 

@@ -3,7 +3,6 @@
 //
 // Steps are numbered depth first. A step becomes a socket `Socket-N` with the step's name as label, and a materia with the
 // step's name or that of its agent. `each` becomes a loop region over the items of an earlier step.
-
 import { messageOf } from '../kernel/field-words.ts';
 import { mismatches } from '../kernel/fields.ts';
 import { listed } from '../kernel/graph/issue.ts';

@@ -1,5 +1,4 @@
 // What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
-
 import type { Approval } from '../dialects/governed/approval.ts';
 import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
 import { given, objectAt, stringAt, typeOfMateria } from '../kernel/graph/authored.ts';

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join, relative } from 'node:path';
 import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
-import { Unseen } from '../engine/unseen.ts';
+import { Uninspectable } from '../engine/storage-error.ts';
 import type { Watch, WorkWatch } from '../kernel/cast/packet.ts';
 import type { ItemDiff } from '../kernel/cast/work.ts';
 import { configuredBy } from '../kernel/gate/agent-config.ts';
@@ -51,7 +51,7 @@ export function witnessOf(
       return await work();
     } catch (error) {
       if (!(error instanceof ChangesError)) throw error;
-      if (watch.compares) throw new Unseen(error.message);
+      if (watch.compares) throw new Uninspectable(error.message);
       unseen.add(cwd);
       say(`  ! what changes is not noted: ${error.message}`);
       return null;

@@ -1,9 +1,9 @@
 // A person as a runner, for the suite of promises. There is none in Baton: nothing is dispatched, the cast waits and is told
 // what the person says. So a whole cast with one such turn is driven in memory, and the person thinks by asking a model.
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk } from '../../src/engine/desk.ts';
-import { LocalDoor } from '../../src/engine/door.ts';
+import { Decider } from '../../src/engine/decider.ts';
 import { Engine } from '../../src/engine/drive.ts';
+import { LocalStore } from '../../src/engine/local-store.ts';
 import type { Runner } from '../../src/engine/ports.ts';
 import { resolve } from '../../src/kernel/graph/resolve.ts';
 import type { Request } from '../../src/kernel/input.ts';
@@ -30,25 +30,25 @@ export type Asked = {
 /** A cast that waits for a person. */
 export async function asked(dir: string, prompt: string, socket: JsonObject = {}): Promise<Asked> {
   const log = new MemoryLog();
-  const door = new LocalDoor(await Desk.open(log, dialects));
+  const store = new LocalStore(await Decider.open(log, dialects));
   const config = {
     materia: { P: { tools: 'none', runner: 'person', prompt } },
     loadouts: { L: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'P', parse: 'text', ...socket } } } },
   };
-  const engine = new Engine({ door, runners: NOBODY, cwd: dir, configDir: dir, stateDir: dir });
+  const engine = new Engine({ store, runners: NOBODY, cwd: dir, configDir: dir, stateDir: dir });
   const submit = async (request: Request) => {
     const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
-    await engine.drive('c', async () => settle(await door.submit(request, 'test')));
+    await engine.drive('c', async () => settle(await store.submit(request, { name: 'test' })));
     return promise;
   };
   const start = { kind: 'cast.start', cast: 'c', request: 'do it', loadout: 'L', rules: resolve(config, 'L') } as const;
   await submit({ ...start, script: null });
   const cast = async () => {
-    const found = await door.cast('c');
+    const found = await store.view('cast', 'c');
     if (!found) throw new Error('the cast was not started');
     return found;
   };
-  const facts = async () => (await door.read({ after: 0, cast: 'c' })).map(({ fact }) => fact);
+  const facts = async () => (await store.read({ after: 0, cast: 'c' })).map(({ fact }) => fact);
   const [brief = ''] = (await facts()).flatMap((fact) => ('brief' in fact ? [String(fact.brief)] : []));
   return {
     brief,

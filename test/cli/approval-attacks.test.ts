@@ -29,7 +29,7 @@ import { sealDecision } from '../../src/approvals/seal-decision.ts';
 import { openSealKey } from '../../src/approvals/seal-key.ts';
 import { sealRequest } from '../../src/approvals/seal-request.ts';
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk } from '../../src/engine/desk.ts';
+import { Decider } from '../../src/engine/decider.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
 import { shellLine } from '../../src/shell/words.ts';
@@ -99,7 +99,7 @@ function program(name: string, what: string): void {
 async function mintAll(): Promise<void> {
   let now = Date.now() - 10 * 24 * HOUR_MS;
   const log = new SqliteLog(logFileIn(at('.baton/state')));
-  const desk = await Desk.open(log, dialects, { now: () => now });
+  const decider = await Decider.open(log, dialects, { now: () => now });
   const [policy, key] = [readPolicy(at('.baton/config.json')), openSealKey(ENV)];
   if ('allow' in policy || 'allow' in key) throw new Error('no policy or no key');
   const requester = lookUp(process.env, process.pid, Date.now()).name;
@@ -115,7 +115,7 @@ async function mintAll(): Promise<void> {
   };
   const ask = async (name: string, request: JsonObject) => {
     const sealed = sealRequest(request, { ...scene, now });
-    expect((await desk.submit({ kind: 'approval.request', sealed, from: null }, 'agent')).verdict.code).toBe('OK');
+    expect((await decider.submit({ kind: 'approval.request', sealed, from: null }, 'agent')).verdict.code).toBe('OK');
     ids[name] = sealed.id;
   };
   const decide = async (name: string, choice: 'approve' | 'reject') => {
@@ -123,7 +123,7 @@ async function mintAll(): Promise<void> {
     const sealing = approval && sealDecision(approval, { choice }, { by: 'user:ann', now, key });
     if (!sealing || 'allow' in sealing) throw new Error('no seal');
     const input = { kind: 'approval.decide', id: id(name), choice, reason: '', isAgent: false, ...sealing } as const;
-    expect((await desk.submit(input, 'user:ann')).verdict.code).toBe('OK');
+    expect((await decider.submit(input, 'user:ann')).verdict.code).toBe('OK');
   };
   const line = (more: string) => ({ exact_content: `${shellLine(ARGV)} ${more}` });
   await ask('expired', line('expired'));
@@ -158,9 +158,9 @@ async function mintAll(): Promise<void> {
   if (!crashed) throw new Error('not there');
   const executor = { host: hostname(), pid: 4_000_000, startTime: 'long ago' };
   const presented = presentedAs(crashed, [...ARGV, 'crashed'], scene);
-  const began = await desk.submit({ kind: 'approval.use', id: crashed.id, requester, presented, executor }, 'agent');
+  const began = await decider.submit({ kind: 'approval.use', id: crashed.id, requester, presented, executor }, 'agent');
   expect(began.verdict.code).toBe('OK');
-  await desk.close();
+  await decider.close();
 }
 
 function id(name: string): string {

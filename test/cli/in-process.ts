@@ -5,9 +5,11 @@ import { EventEmitter } from 'node:events';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk } from '../../src/engine/desk.ts';
-import { type Door, LocalDoor } from '../../src/engine/door.ts';
-import { WorkerDoor } from '../../src/engine/worker-door.ts';
+import { Decider } from '../../src/engine/decider.ts';
+import { LocalStore } from '../../src/engine/local-store.ts';
+import type { Store, Submitter } from '../../src/engine/store.ts';
+import { WorkerStore } from '../../src/engine/worker-store.ts';
+import type { Request } from '../../src/kernel/input.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { findLinksBelow } from '../../src/workspace/find-links.ts';
 
@@ -102,26 +104,32 @@ os.tmpdir = () => calls.getStore()?.env.TMPDIR ?? tmpdir();
 os.homedir = () => calls.getStore()?.env.HOME ?? homedir();
 syncBuiltinESMExports();
 
-// The thread of a desk takes longer to start than most commands run. Here the desk sits in this thread; what crosses is copied
+// The thread of a decider takes longer to start than most commands run. Here the decider sits in this thread; what crosses is copied
 // as it is between threads.
-const { open } = WorkerDoor;
-WorkerDoor.open = async (logFile, dir = null) => {
+const { open } = WorkerStore;
+WorkerStore.open = async (logFile, dir = null) => {
   const seen = calls.getStore();
-  if (seen === undefined) return open.call(WorkerDoor, logFile, dir);
+  if (seen === undefined) return open.call(WorkerStore, logFile, dir);
   const onBlocked = (why: string) => void seen.stderr.write(`${why}\n`);
   const findLinks = dir === null ? undefined : findLinksBelow(dir);
-  const door = new LocalDoor(await Desk.open(new SqliteLog(logFile, { onBlocked }), dialects, { findLinks }));
-  return copying(door) as WorkerDoor;
+  const store = new LocalStore(await Decider.open(new SqliteLog(logFile, { onBlocked }), dialects, { findLinks }));
+  return copying(store) as WorkerStore;
 };
 
-function copying(door: Door): Door {
-  const follow: Door['follow'] = (cast, withEntries, listener) =>
-    door.follow(cast, withEntries, (change) => listener(structuredClone(change)));
-  return new Proxy(door, {
+function copying(store: Store): Store {
+  const watchCast: Store['watchCast'] = (cast, withEntries, listener) =>
+    store.watchCast(cast, withEntries, (change) => listener(structuredClone(change)));
+  return new Proxy(store, {
     get(_, name) {
-      const method: unknown = Reflect.get(door, name, door);
-      if (name === 'follow' || typeof method !== 'function') return name === 'follow' ? follow : method;
-      return async (...args: unknown[]) => structuredClone(await method.apply(door, structuredClone(args)));
+      const method: unknown = Reflect.get(store, name, store);
+      if (name === 'watchCast') return watchCast;
+      // Of an actor only the name crosses.
+      if (name === 'submit')
+        return (request: Request, by: Submitter) => store.submit(structuredClone(request), { name: by.name });
+      if (typeof method !== 'function') return method;
+      // A stream is made of readings, and is the same on both sides.
+      if (name === 'follow') return method.bind(store);
+      return async (...args: unknown[]) => structuredClone(await method.apply(store, structuredClone(args)));
     },
   });
 }

@@ -56,3 +56,17 @@ test('a runner that worked before holds its turns while it is down, says so in o
   expect(ended[0].stderr.match(/is down; its turns wait/g)).toHaveLength(1);
   expect((await baton(dir, ['status'])).stdout).not.toContain('is down since');
 });
+
+test('a cast that starts during an outage, and is the first to notice it, waits and goes on', async () => {
+  let isDown = false;
+  const { server, dir } = await asking((request) => (isDown ? REFUSED : `answer ${request}`));
+  expect((await baton(dir, ['cast', 'do it'], KEY)).code).toBe(0);
+  isDown = true;
+  const late = start(dir, ['cast', 'do it again'], KEY);
+  await expect.poll(() => late.stderr(), { timeout: 30_000 }).toContain('is down; its turns wait');
+  expect((await baton(dir, ['status'])).stdout.match(/is down since/g)).toHaveLength(1);
+  isDown = false;
+  expect((await late.ended).code).toBe(0);
+  // Two answers for each cast, the refusal that was found, and at most a few questions whether it is over.
+  expect(server.requests.length).toBeLessThanOrEqual(8);
+});

@@ -69,7 +69,7 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   succeed(await run(copy, 'npm', 'pack', '--pack-destination', dir));
   const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? 'none.tgz');
   const files = succeed(await run(dir, 'tar', '-tzf', tarball)).split('\n');
-  const needed = ['bin/baton', 'bin/main.cjs', 'dist/cli/main.js', 'dist/engine/desk-worker.js', 'dist/index.d.ts'];
+  const needed = ['bin/baton', 'bin/main.cjs', 'dist/cli/main.js', 'dist/engine/decider-worker.js', 'dist/index.d.ts'];
   const bundled = ['config.json', 'demo-agents.json', 'prompts/build.md', 'versions/prompt-lock.json'].map(
     (name) => `dist/bundled/${name}`,
   );

@@ -39,10 +39,15 @@ async function loadedBy(dir: string, args: readonly string[]): Promise<readonly 
   return readFileSync(join(dir, NOTED), 'utf8').split('\n');
 }
 
-const DECIDING = /\/(?:engine\/desk|kernel\/decide|access\/who-acts)\.ts$|\/dialects\//;
+const DECIDING = /\/(?:engine\/decider|kernel\/decide|access\/who-acts)\.ts$|\/dialects\//;
 
 test.each<[string, readonly string[], RegExp, RegExp]>([
-  ['check', ['check'], /registry-boundaries\.ts$/, /node:crypto|node:sqlite|\/(?:ajv|canonicalize)\/|\/engine\/desk/],
+  [
+    'check',
+    ['check'],
+    /registry-boundaries\.ts$/,
+    /node:crypto|node:sqlite|\/(?:ajv|canonicalize)\/|\/engine\/decider/,
+  ],
   ['casts', ['casts'], /\/log\/sqlite\/log\.ts$/, DECIDING],
   ['status', ['status'], /\/app\/standing\.ts$/, DECIDING],
   ['show', ['show', 'latest'], /\/kernel\/apply\.ts$/, DECIDING],

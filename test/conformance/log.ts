@@ -52,7 +52,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect(await log.head()).toEqual({ seq: 0, hash: '0'.repeat(64) });
       expect(await readAll()).toEqual([]);
       expect(await storedLines()).toEqual([]);
-      expect(await log.lifecycle(0)).toEqual([]);
+      expect(await log.read({ after: 0, kindPrefix: 'cast.' })).toEqual([]);
       expect(await log.snapshot()).toBeNull();
     });
 
@@ -377,8 +377,8 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('the lifecycle is told by the facts about casts themselves', async () => {
       await add(started('a', {}), dropped('a'), paused('1', 'a'));
       await add({ fact: { kind: 'snapshot.taken', through: 3, digest: 'd' }, by: 'test', at: NOON }, paused('2', 'a'));
-      expect((await log.lifecycle(0)).map(({ seq }) => seq)).toEqual([1, 3, 5]);
-      expect((await log.lifecycle(3)).map(({ seq }) => seq)).toEqual([5]);
+      expect((await log.read({ after: 0, kindPrefix: 'cast.' })).map(({ seq }) => seq)).toEqual([1, 3, 5]);
+      expect((await log.read({ after: 3, kindPrefix: 'cast.' })).map(({ seq }) => seq)).toEqual([5]);
     });
 
     test('the casts are told in short, oldest first, and by what is asked for', async () => {

@@ -61,10 +61,6 @@ export class ProbedLog implements Log {
     return this.#log.read(query);
   }
 
-  lifecycle(after: number): Promise<readonly Entry[]> {
-    return this.#log.lifecycle(after);
-  }
-
   casts(query: CastQuery): Promise<readonly CastSummary[]> {
     return this.#log.casts(query);
   }

@@ -1,6 +1,6 @@
-// A desk with everything around it that a test wants to see.
+// A decider with everything around it that a test wants to see.
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk, type DeskOptions } from '../../src/engine/desk.ts';
+import { Decider, type DeciderOptions } from '../../src/engine/decider.ts';
 import type { Log } from '../../src/engine/ports.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 import type { Request } from '../../src/kernel/input.ts';
@@ -10,16 +10,16 @@ import { startOf } from './round.ts';
 
 export const NOON = Date.parse('2026-01-01T12:00:00.000Z');
 
-/** A desk on a log of its own, or on one that is given. Its clock ticks once for every look at it. */
-export async function seat({ memory = new MemoryLog(), ...options }: DeskOptions & { memory?: Log } = {}) {
+/** A decider on a log of its own, or on one that is given. Its clock ticks once for every look at it. */
+export async function seat({ memory = new MemoryLog(), ...options }: DeciderOptions & { memory?: Log } = {}) {
   const log = new ProbedLog(memory);
   let time = NOON;
-  const desk = await Desk.open(log, dialects, { now: () => time++, ...options });
+  const decider = await Decider.open(log, dialects, { now: () => time++, ...options });
   const told: Entry[] = [];
-  const listen = () => desk.listen((entries) => told.push(...entries));
-  const submit = (request: Request) => desk.submit(request, 'test');
+  const listen = () => decider.listen((entries) => told.push(...entries));
+  const submit = (request: Request) => decider.submit(request, 'test');
   const kinds = async () => (await memory.read({ after: 0 })).map(({ fact }) => fact.kind);
-  return { desk, log, memory, told, listen, submit, kinds };
+  return { decider, log, memory, told, listen, submit, kinds };
 }
 
 export const pause = (cast: string): Request => ({ kind: 'cast.pause', cast, reason: 'test' });

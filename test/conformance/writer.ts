@@ -8,12 +8,12 @@
 import { writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { runners } from '../../src/agents/index.ts';
-import type { Door } from '../../src/engine/door.ts';
 import { Engine } from '../../src/engine/drive.ts';
 import { thisDriver } from '../../src/engine/driver.ts';
 import type { Append, Log } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
-import { WorkerDoor } from '../../src/engine/worker-door.ts';
+import type { Store } from '../../src/engine/store.ts';
+import { WorkerStore } from '../../src/engine/worker-store.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { startOf } from './round.ts';
 
@@ -46,17 +46,17 @@ function sayFault(error: unknown): void {
   say(`${error instanceof StorageError ? 'StorageError' : 'Error'} ${code}: ${message}`);
 }
 
-async function runRound(door: Door): Promise<void> {
+async function runRound(store: Store): Promise<void> {
   await begun();
   const cwd = dirname(file);
-  const engine = new Engine({ door, runners, cwd, configDir: cwd, stateDir: cwd });
+  const engine = new Engine({ store, runners, cwd, configDir: cwd, stateDir: cwd });
   const build = writers === 'hold' ? { $turn: { output: 'Built.', delayMs: 3_600_000 } } : 'Built.';
   const start = startOf(name, { turns: Number(count), build });
-  await door.takeCast(name, thisDriver());
-  await engine.drive(name, async () => void (await door.submit(start, 'test')));
-  const cast = await door.cast(name);
+  await store.lease('takeCast', name, thisDriver());
+  await engine.drive(name, async () => void (await store.submit(start, { name: 'test' })));
+  const cast = await store.view('cast', name);
   say(`${cast?.status} after ${cast?.turnsAccepted} turns`);
-  await door.close();
+  await store.close();
 }
 
 if (mode === 'append') {
@@ -98,6 +98,6 @@ if (mode === 'append') {
   await begun();
   await log.close();
 } else if (mode === 'cast') {
-  await WorkerDoor.open(file).then(runRound, sayFault);
+  await WorkerStore.open(file).then(runRound, sayFault);
 }
 process.stdin.destroy();

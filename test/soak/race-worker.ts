@@ -3,9 +3,9 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk } from '../../src/engine/desk.ts';
-import { LocalDoor } from '../../src/engine/door.ts';
+import { Decider } from '../../src/engine/decider.ts';
 import { beat } from '../../src/engine/heartbeat.ts';
+import { LocalStore } from '../../src/engine/local-store.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { mayWrite } from '../../src/kernel/ledger/scope.ts';
 import { allow, deny, type Verdict } from '../../src/kernel/verdict.ts';
@@ -29,7 +29,7 @@ export type Reply = { readonly id: number; readonly verdict: Verdict };
 
 const [logFile = '', arena = '', name = ''] = process.argv.slice(2);
 const log = new SqliteLog(logFile);
-const door = new LocalDoor(await Desk.open(log, dialects));
+const store = new LocalStore(await Decider.open(log, dialects));
 const mark = join(arena, 'owner');
 
 process.on('message', (order: Order) => {
@@ -41,7 +41,7 @@ process.send?.({ id: 0, verdict: allow('ready') } satisfies Reply);
 async function carryOut(order: Order): Promise<Verdict> {
   switch (order.do) {
     case 'submit':
-      return door.submit(order.request, name);
+      return store.submit(order.request, { name: name });
     case 'claim':
       return claim(order.request);
     case 'release':
@@ -50,7 +50,7 @@ async function carryOut(order: Order): Promise<Verdict> {
     case 'heartbeat': {
       const { run, task, owner, fence } = order;
       if (await beat(log, { run, task, owner, fence, at: Date.now() })) return allow('heard');
-      return door.submit({ kind: 'task.heartbeat', run, task, owner, fence }, name);
+      return store.submit({ kind: 'task.heartbeat', run, task, owner, fence }, { name: name });
     }
     case 'write':
       return write(order.fence, order.path);
@@ -58,7 +58,7 @@ async function carryOut(order: Order): Promise<Verdict> {
 }
 
 async function claim(request: Request): Promise<Verdict> {
-  const verdict = await door.submit(request, name);
+  const verdict = await store.submit(request, { name: name });
   if (!verdict.allow) return verdict;
   try {
     const handle = openSync(mark, 'wx');
@@ -72,7 +72,7 @@ async function claim(request: Request): Promise<Verdict> {
 
 /** Who asks before it writes finds out that it has lost its claim. */
 async function write(fence: number, path: string): Promise<Verdict> {
-  const verdict = mayWrite(await door.ledger(), fence, [path]);
+  const verdict = mayWrite(await store.view('ledger'), fence, [path]);
   if (!verdict.allow) return verdict;
   const file = join(arena, path);
   mkdirSync(dirname(file), { recursive: true });

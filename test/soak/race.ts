@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk } from '../../src/engine/desk.ts';
-import { LocalDoor } from '../../src/engine/door.ts';
+import { Decider } from '../../src/engine/decider.ts';
+import { LocalStore } from '../../src/engine/local-store.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { packet, result } from '../../src/kernel/ledger/fixtures/book.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
@@ -37,14 +37,14 @@ export async function race(rounds: number): Promise<Raced> {
   const state = join(dir, 'state');
   mkdirSync(state);
   const log = new SqliteLog(logFileIn(state));
-  const door = new LocalDoor(await Desk.open(log, dialects));
+  const store = new LocalStore(await Decider.open(log, dialects));
   const racers = Array.from({ length: RACERS }, (_, index) => new Racer(logFileIn(state), dir, `racer-${index}`));
   const faults: string[] = [];
   let [zombies, lateRefused] = [0, 0];
   try {
     await Promise.all(racers.map((racer) => racer.ready));
     for (let round = 1; round <= rounds; round++) {
-      const found = await oneRound(door, racers, dir, round);
+      const found = await oneRound(store, racers, dir, round);
       zombies += found.late.length > 0 ? 1 : 0;
       lateRefused += found.late.filter(({ code }) => code === 'CONCURRENCY_CONFLICT').length;
       for (const fault of found.faults) faults.push(`round ${round}: ${fault}`);
@@ -52,18 +52,18 @@ export async function race(rounds: number): Promise<Raced> {
     }
   } finally {
     for (const racer of racers) racer.end();
-    await door.close();
+    await store.close();
     rmSync(dir, { recursive: true, force: true });
   }
   return { rounds, zombies, lateRefused, faults };
 }
 
-async function oneRound(door: LocalDoor, racers: readonly Racer[], dir: string, round: number) {
+async function oneRound(store: LocalStore, racers: readonly Racer[], dir: string, round: number) {
   const run = randomUUID();
   const faults: string[] = [];
   const ids = racers.map((_, index) => `T-${index}`);
   const submitAll = (requests: readonly Request[]) =>
-    Promise.all(requests.map((request) => door.submit(request, 'race')));
+    Promise.all(requests.map((request) => store.submit(request, { name: 'race' })));
   await submitAll(
     ids.map((id, index) => ({
       kind: 'task.create',
@@ -86,7 +86,7 @@ async function oneRound(door: LocalDoor, racers: readonly Racer[], dir: string, 
   const fence = Number(answers[won]?.details.fence);
   const isZombie = round % ZOMBIE_EVERY === 0;
   const heir = isZombie ? racers[(won + 1) % racers.length] : winner;
-  const late = heir && isZombie ? await raiseZombie(door, { winner, heir, run, task, fence, dir, faults }) : [];
+  const late = heir && isZombie ? await raiseZombie(store, { winner, heir, run, task, fence, dir, faults }) : [];
   if (!isZombie) {
     await expectAllowed(faults, 'a write', winner.ask({ do: 'write', fence, path: 'arena/a/b/c/d/file' }));
     await winner.ask({ do: 'release' });
@@ -113,7 +113,7 @@ type Scene = {
 };
 
 /** The winner sleeps, its task goes to another, and then it goes on as if nothing had happened. */
-async function raiseZombie(door: LocalDoor, scene: Scene): Promise<readonly Verdict[]> {
+async function raiseZombie(store: LocalStore, scene: Scene): Promise<readonly Verdict[]> {
   const { winner, heir, run, task, fence, dir, faults } = scene;
   winner.signal('SIGSTOP');
   const late = [
@@ -124,7 +124,7 @@ async function raiseZombie(door: LocalDoor, scene: Scene): Promise<readonly Verd
   await expectAllowed(
     faults,
     'an expiry',
-    door.submit({ kind: 'task.expire', run, task, lastHeartbeatAt: null, why: 'gone' }, 'race'),
+    store.submit({ kind: 'task.expire', run, task, lastHeartbeatAt: null, why: 'gone' }, { name: 'race' }),
   );
   rmSync(join(dir, 'owner'), { force: true });
   const again = await heir.ask({ do: 'claim', request: claimOf(run, task, heir.name) });

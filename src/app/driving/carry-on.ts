@@ -1,7 +1,7 @@
 // Carries a cast on: the verb that fits is submitted, and the cast is driven, here or by a process of its own.
 import { refuseErased } from '../../audit/erased-needs.ts';
-import type { Door } from '../../engine/door.ts';
 import { thisDriver } from '../../engine/driver.ts';
+import type { Store } from '../../engine/store.ts';
 import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/steer.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import type { Code } from '../../kernel/codes.ts';
@@ -40,38 +40,38 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
   const store = workspace.castStore();
   const note = (text: string) => onEvent({ kind: 'note', text });
   await requireTrust(workspace);
-  const work = async (door: Door): Promise<Verdict> => {
-    const summary = await choose(door, input.cast, verb, program, note);
+  const work = async (store: Store): Promise<Verdict> => {
+    const summary = await choose(store, input.cast, verb, program, note);
     const { cast } = summary;
     const refusal = verb === 'revive' && refusalOfDecision(workspace, 'cast.revive', actor, cast);
     if (refusal) return refusal;
-    const driving = await door.driverOf(cast);
-    const over = driving && (takeOver ? driving.fence : await outlast(door, cast, driving, { program, note, signal }));
+    const driving = await store.view('driver', cast);
+    const over = driving && (takeOver ? driving.fence : await outlast(store, cast, driving, { program, note, signal }));
     if (verb === 'continue') await askedToExtend(summary, input.extend);
     const step = stepFor(verb, summary, Date.now(), input.extend);
     if (step.how === 'nothing') {
-      if (over !== null) await freeCast(door, cast, over);
+      if (over !== null) await freeCast(store, cast, over);
       note(whyNothing(summary, program));
-      return castVerdict(await loadView(door, cast, turns, workspace.dir, program));
+      return castVerdict(await loadView(store, cast, turns, workspace.dir, program));
     }
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
-    if (step.how === 'refuse') await steer(door, cast, step.verb, actor.name);
+    if (step.how === 'refuse') await steer(store, cast, step.verb, actor.name);
     const erased = await withEvidence(logFileIn(workspace.stateDir), (evidence) => refuseErased(evidence, cast));
     if (erased) throw new Refused(erased);
     if (verb === 'continue' && input.extend && spentAllowance(summary) === 'budget')
-      await raiseBudget(door, cast, actor.name);
+      await raiseBudget(store, cast, actor.name);
     // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
     const begin = async () => {
-      if (step.how === 'submit') await steer(door, cast, step.verb, actor.name);
+      if (step.how === 'submit') await steer(store, cast, step.verb, actor.name);
     };
     if (!detach) {
       const drive = { begin, turns, ...(over === null ? {} : { over }) };
-      return castVerdict(await driveCast(workspace, door, cast, drive, context));
+      return castVerdict(await driveCast(workspace, store, cast, drive, context));
     }
-    if (over !== null) await freeCast(door, cast, over);
+    if (over !== null) await freeCast(store, cast, over);
     await begin();
     await driveBehind(workspace, store, actor, cast);
-    return castVerdict(await loadView(door, cast, turns, workspace.dir, program));
+    return castVerdict(await loadView(store, cast, turns, workspace.dir, program));
   };
   if (!detach) return withDriver(workspace, actor.name, work);
   await bringIntoForce(store, workspace, actor.name);
@@ -80,20 +80,21 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
 
 /** Without a name: the newest cast the verb can do something for and nobody drives, else the newest of all. */
 async function choose(
-  door: Door,
+  store: Store,
   word: string | undefined,
   verb: Verb,
   program: string,
   note: (line: string) => void,
 ): Promise<CastSummary> {
-  if (word !== undefined) return nameCast(door, word, program);
+  if (word !== undefined) return nameCast(store, word, program);
   const fitting: CastSummary[] = [];
-  for (const one of await door.casts(verb === 'continue' ? { isOpen: true } : {})) {
-    if (mayMean(verb, one) && (one.status !== 'running' || (await door.driverOf(one.cast)) === null)) fitting.push(one);
+  for (const one of await store.view('casts', verb === 'continue' ? { isOpen: true } : {})) {
+    if (mayMean(verb, one) && (one.status !== 'running' || (await store.view('driver', one.cast)) === null))
+      fitting.push(one);
   }
   if (fitting.length > 1)
     note(`${fitting.length} casts could be carried on; this is the newest. \`${program} casts\` lists them.`);
-  return fitting.at(-1) ?? nameCast(door, 'latest', program);
+  return fitting.at(-1) ?? nameCast(store, 'latest', program);
 }
 
 const SPENT = { retries: 'Its retry budget is spent.', budget: 'Its budget is spent.' };
@@ -107,26 +108,26 @@ async function askedToExtend(summary: CastSummary, extend: boolean | undefined):
   throw new Asks(refusal, `${SPENT[spent]} Give it as much again?`, { flag: 'extend', otherwise: false });
 }
 
-async function raiseBudget(door: Door, cast: string, by: string): Promise<void> {
-  const state = await door.cast(cast);
+async function raiseBudget(store: Store, cast: string, by: string): Promise<void> {
+  const state = await store.view('cast', cast);
   if (!state) return;
-  const verdict = await door.submit({ kind: 'budget.change', cast, ...asMuchAgain(state) }, by);
+  const verdict = await store.submit({ kind: 'budget.change', cast, ...asMuchAgain(state) }, { name: by });
   if (!verdict.allow) throw new Refused(verdict);
 }
 
 /** Ends the lease of a driver that is not to drive on, where there is nothing to drive now. */
-async function freeCast(door: Door, cast: string, over: number): Promise<void> {
+async function freeCast(store: Store, cast: string, over: number): Promise<void> {
   const me = thisDriver();
-  await door.takeCast(cast, me, over);
-  await door.releaseCast(cast, me);
+  await store.lease('takeCast', cast, me, over);
+  await store.lease('releaseCast', cast, me);
 }
 
-async function steer(door: Door, cast: string, verb: Exact, by: string): Promise<void> {
+async function steer(store: Store, cast: string, verb: Exact, by: string): Promise<void> {
   const request =
     verb === 'resume'
       ? ({ kind: 'cast.resume', cast, reason: 'resumed' } as const)
       : ({ kind: `cast.${verb}`, cast } as const);
-  const verdict = await door.submit(request, by);
+  const verdict = await store.submit(request, { name: by });
   if (!verdict.allow) throw new Refused(verdict);
 }
 

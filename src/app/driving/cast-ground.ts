@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { awaitAttempt, recoverAttempt, startAttempt } from '../../agents/process/attempt.ts';
 import { clearAttempt } from '../../agents/process/attempt-folder.ts';
-import type { Door } from '../../engine/door.ts';
 import type { Ground } from '../../engine/ports.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { checkWorktree } from '../../kernel/graph/check-config.ts';
 import { type WorktreeRules, worktreeOf } from '../../kernel/graph/worktree.ts';
@@ -38,7 +38,7 @@ const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
 const SAID_CHARS_MAX = 500;
 
-export function groundFor(workspace: Workspace, door: Door, cast: string, say: (line: string) => void): Ground {
+export function groundFor(workspace: Workspace, store: Store, cast: string, say: (line: string) => void): Ground {
   const { dir, stateDir, env } = workspace;
   let own: WorktreeRecord | null = null;
   let rules: WorktreeRules | null = null;
@@ -60,14 +60,14 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
   const dropRefused = async (): Promise<void> => {
     if (!own || Object.keys(own.starts).length === 0) return;
     const phases = new Map(
-      Object.values((await door.cast(cast))?.turns ?? {}).map(({ id, phase }) => [`${id}`, phase]),
+      Object.values((await store.view('cast', cast))?.turns ?? {}).map(({ id, phase }) => [`${id}`, phase]),
     );
     const isRefused = (turn: string) => ['failed', 'blocked'].includes(phases.get(turn) ?? '');
     const isOpen = (turn: string) => !['accepted', undefined].includes(phases.get(turn));
     told(await takeOffRefused(stateDir, own, isRefused, isOpen), 'what a refused turn committed is off the branch');
   };
   const find = async (signal: AbortSignal): Promise<void> => {
-    const state = await door.cast(cast);
+    const state = await store.view('cast', cast);
     if (state?.root === undefined) return;
     rules = state.rules.worktree ?? null;
     holdRecords(stateDir, cast);
@@ -93,7 +93,7 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
     const isOpen = (turn: string) => !['accepted', undefined].includes(phaseOf(turn));
     // What was accepted right before a crash is committed by what was seen of it, as it would have been then.
-    const seen = Object.keys(record.starts).length === 0 ? {} : await leftBy(door, cast);
+    const seen = Object.keys(record.starts).length === 0 ? {} : await leftBy(store, cast);
     const kept = await commitAccepted(stateDir, record, isOpen, Object.keys(seen));
     told(kept.aside, 'the branch is back at what was accepted');
     missed(kept.untaken);

@@ -7,7 +7,7 @@ import type { Actor } from '../../access/actor.ts';
 import { TOKEN_VARIABLE } from '../../access/shown-token.ts';
 import { newCastId } from '../../workspace/cast-id.ts';
 import { BATON } from '../program.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 
 const LOOK_EVERY_MS = 20;
@@ -27,7 +27,7 @@ export function idToStart(env: NodeJS.ProcessEnv): string {
 /** Starts a cast by a process of its own; `args` are those of `cast`. Answers its id when it is in the log. */
 export async function startBehind(
   workspace: Workspace,
-  store: Pick<Store, 'cast'>,
+  store: Pick<WorkspaceStore, 'view'>,
   actor: Actor,
   args: readonly string[],
   request: string,
@@ -35,8 +35,8 @@ export async function startBehind(
   const cast = newCastId(Date.now());
   const input = inputOf(join(workspace.stateDir, `${cast}.request`), request);
   const driver = start(workspace, actor, cast, ['cast', ...args, '-'], input, { [PROMISED]: cast });
-  while (driver.isRunning() && (await store.cast(cast)) === null) await sleep(LOOK_EVERY_MS);
-  if ((await store.cast(cast)) === null)
+  while (driver.isRunning() && (await store.view('cast', cast)) === null) await sleep(LOOK_EVERY_MS);
+  if ((await store.view('cast', cast)) === null)
     throw new Error(`the background process ended at once; ${driver.file} says why`);
   return cast;
 }
@@ -47,14 +47,14 @@ export async function startBehind(
  */
 export async function driveBehind(
   workspace: Workspace,
-  store: Pick<Store, 'cast' | 'driverOf'>,
+  store: Pick<WorkspaceStore, 'view'>,
   actor: Actor,
   cast: string,
 ): Promise<void> {
   let driver: ReturnType<typeof start> | null = null;
   const deadline = performance.now() + WAIT_MS;
-  while (performance.now() < deadline && (await store.cast(cast))?.status === 'running') {
-    const isLeft = (await store.driverOf(cast)) === null;
+  while (performance.now() < deadline && (await store.view('cast', cast))?.status === 'running') {
+    const isLeft = (await store.view('driver', cast)) === null;
     if (isLeft && driver && !driver.isRunning())
       throw new Error(`the background process ended at once; ${driver.file} says why`);
     if (isLeft) driver ??= start(workspace, actor, cast, ['resume', cast], 'ignore');

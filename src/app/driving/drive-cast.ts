@@ -1,9 +1,9 @@
 // Drives a cast in this process until it stops. The signal pauses it; what happens meanwhile leaves through `onEvent`.
 import { noteDriver } from '../../access/person-proof.ts';
 import { revealingCheckers } from '../../agents/hidden-texts.ts';
-import type { Door } from '../../engine/door.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
 import { isSame, thisDriver } from '../../engine/driver.ts';
+import type { Store } from '../../engine/store.ts';
 import { witnessOf } from '../../workspace/witness.ts';
 import { WorktreeError } from '../../workspace/worktree/git.ts';
 import { keepQuarantine } from '../carry-quarantine.ts';
@@ -35,7 +35,7 @@ export type Drive = {
 /** Answers the cast as it is when it has stopped. */
 export async function driveCast(
   workspace: Workspace,
-  door: Door,
+  store: Store,
   cast: string,
   { begin, says = [], over, turns = false }: Drive,
   { actor, signal, onEvent }: Context,
@@ -43,24 +43,24 @@ export async function driveCast(
   const { dir, stateDir, program } = workspace;
   noteDriver(workspace.env);
   const me = thisDriver();
-  const driver = await door.takeCast(cast, me, over);
+  const driver = await store.lease('takeCast', cast, me, over);
   if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver, program));
-  if (driver.after) await takeOver(door, stateDir, cast, driver.after);
+  if (driver.after) await takeOver(store, stateDir, cast, driver.after);
   const say = (text: string): void => onEvent({ kind: 'note', text });
-  const pause = () => door.submit({ kind: 'cast.pause', cast, reason: whyStopped(signal) }, actor.name);
+  const pause = () => store.submit({ kind: 'cast.pause', cast, reason: whyStopped(signal) }, actor);
   const onAbort = () => void pause().catch(() => undefined);
   signal.addEventListener('abort', onAbort, { once: true });
-  onEvent({ kind: 'driving', cast, past: await door.read({ after: 0, cast }), says });
+  onEvent({ kind: 'driving', cast, past: await store.read({ after: 0, cast }), says });
   const signing = checkpointWhileDriven(workspace, say);
   try {
     const engine = new Engine({
-      door,
-      runners: layeredRunners({ workspace, door }),
+      store,
+      runners: layeredRunners({ workspace, store }),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,
       witness: revealingCheckers(witnessOf(workspace, say, passesOf(workspace)), stateDir),
-      groundOf: (id) => groundFor(workspace, door, id, say),
+      groundOf: (id) => groundFor(workspace, store, id, say),
       onEvent: (turn, event) => onEvent({ kind: 'live', turn, event }),
     });
     const started = async () => {
@@ -76,18 +76,18 @@ export async function driveCast(
     if (error instanceof LeaseLost) throw new Refused(error.verdict);
     if (!(error instanceof WorktreeError)) throw error;
     // What is wrong with a worktree a person can mend: the cast stands still until then and loses nothing.
-    await door.submit({ kind: 'cast.pause', cast, reason: error.message }, actor.name);
+    await store.submit({ kind: 'cast.pause', cast, reason: error.message }, actor);
   } finally {
     signal.removeEventListener('abort', onAbort);
     onEvent({ kind: 'driven', cast });
     await signing.stop();
-    // The lease of a process that has ended counts for nothing, so a door that is broken by now does no harm.
-    await door.releaseCast(cast, me).catch(() => undefined);
+    // The lease of a process that has ended counts for nothing, so a store that is broken by now does no harm.
+    await store.lease('releaseCast', cast, me).catch(() => undefined);
   }
-  await writeWorklogsOf(cast, door, workspace, say);
-  await keepQuarantine(door, workspace, say);
+  await writeWorklogsOf(cast, store, workspace, say);
+  await keepQuarantine(store, workspace, say);
   await checkpointAtEnd(workspace, say);
-  const view = await loadView(door, cast, turns, dir, program);
+  const view = await loadView(store, cast, turns, dir, program);
   if (view.branch !== undefined) onEvent({ kind: 'left', cast, says: await wayOut(workspace, cast) });
   return view;
 }

@@ -2,24 +2,24 @@
 // disk.
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
-import type { Door } from '../../engine/door.ts';
-import { WorkerDoor } from '../../engine/worker-door.ts';
+import type { Store } from '../../engine/store.ts';
+import { WorkerStore } from '../../engine/worker-store.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
 import { asDamage, makeStateFolder } from '../state-folder.ts';
 import type { Workspace } from '../workspace.ts';
 import { bringIntoForce } from './bring-into-force.ts';
 
 /** `by` is who drives, as facts name him. */
-export async function withDriver<T>(workspace: Workspace, by: string, work: (door: Door) => Promise<T>): Promise<T> {
+export async function withDriver<T>(workspace: Workspace, by: string, work: (store: Store) => Promise<T>): Promise<T> {
   // A state folder that cannot be used is told in better words here than by whoever fails to open a file in it.
   makeStateFolder(workspace);
   try {
-    const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir), workspace.dir));
+    const store = await withCompileCache(() => WorkerStore.open(logFileIn(workspace.stateDir), workspace.dir));
     try {
-      await bringIntoForce(door, workspace, by);
-      return await work(door);
+      await bringIntoForce(store, workspace, by);
+      return await work(store);
     } finally {
-      await door.close();
+      await store.close();
     }
   } catch (error) {
     throw asDamage(error, workspace);

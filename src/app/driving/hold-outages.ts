@@ -1,12 +1,11 @@
 // Runners whose turns wait together while their provider is down or their sign-in is refused, instead of each finding it out
-// by itself. A turn that waits goes on by itself when the runner is back. A runner that never answered is more likely set up
-// wrongly: its turn fails at once, so that a script learns of it.
-
+// by itself. A turn that waits goes on by itself when the runner is back. A runner that has not answered lately is more likely
+// set up wrongly: its turn fails at once, so that a script learns of it.
 import { patience } from '../../agents/retry.ts';
-import type { Door } from '../../engine/door.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Found, Outage } from '../../engine/outage.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';
+import type { Store } from '../../engine/store.ts';
 import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { Packet } from '../../kernel/cast/packet.ts';
 import type { Code } from '../../kernel/codes.ts';
@@ -18,9 +17,7 @@ const DOWN: readonly Code[] = ['AUTH_REQUIRED', 'PROVIDER_ERROR', 'PROVIDER_UNRE
 const HOLD_MS_MAX = 3_600_000;
 const TELL_EVERY_MS = 30_000;
 
-export function holdingOutages(runners: Runners, door: Pick<Door, 'admit' | 'noteRunner'>): Runners {
-  /** The runners that have answered since this process drives. One that never did is more likely set up wrongly. */
-  const proven = new Set<string>();
+export function holdingOutages(runners: Runners, store: Pick<Store, 'lease'>): Runners {
   return {
     runnerFor(packet) {
       const runner = runners.runnerFor(packet);
@@ -29,7 +26,7 @@ export function holdingOutages(runners: Runners, door: Pick<Door, 'admit' | 'not
       const name = nameOf(materia);
       const forget = runner.forget?.bind(runner);
       return {
-        run: (given, place, signal) => held(runner, name, door, proven, given, place, signal),
+        run: (given, place, signal) => held(runner, name, store, given, place, signal),
         // What runs already is awaited.
         recover: runner.recover.bind(runner),
         ...(forget ? { forget } : {}),
@@ -46,8 +43,7 @@ function nameOf({ runner, baseUrl }: AgentMateria): string {
 async function held(
   runner: Runner,
   name: string,
-  door: Pick<Door, 'admit' | 'noteRunner'>,
-  proven: Set<string>,
+  store: Pick<Store, 'lease'>,
   packet: Packet,
   place: Place,
   signal: AbortSignal,
@@ -56,7 +52,7 @@ async function held(
   const begun = Date.now();
   let toldAt = Number.NEGATIVE_INFINITY;
   for (;;) {
-    const { waitMs, outage } = await door.admit(name, holder, Date.now());
+    const { waitMs, outage, hasAnswered } = await store.lease('admit', name, holder, Date.now());
     if (waitMs > 0 && outage) {
       if (hasOthers(packet)) return known(outage);
       if (Date.now() - toldAt >= TELL_EVERY_MS) {
@@ -70,11 +66,10 @@ async function held(
     }
     // Whether it is back takes one request.
     const result = await runner.run(outage ? { ...packet, retriesMax: 0 } : packet, place, signal);
-    const isProven = proven.has(name) || (outage?.isProven ?? false);
+    const isProven = hasAnswered || (outage?.isProven ?? false);
     const isStopped = signal.aborted || result.kind === 'lost';
     const down = isStopped ? undefined : downIn(result, isProven);
-    await door.noteRunner(name, holder, down, Date.now());
-    if (down === null) proven.add(name);
+    await store.lease('noteRunner', name, holder, down, Date.now());
     if (!down || !isProven || hasOthers(packet) || Date.now() - begun > HOLD_MS_MAX) return result;
     await runner.forget?.(place);
   }

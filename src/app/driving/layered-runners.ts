@@ -4,15 +4,15 @@ import { revealing } from '../../agents/hidden-texts.ts';
 import { runnersWith } from '../../agents/index.ts';
 import { withoutKnownValues } from '../../agents/known-values.ts';
 import { offeredServer } from '../../agents/offered-server.ts';
-import type { Door } from '../../engine/door.ts';
 import type { Runners } from '../../engine/ports.ts';
+import type { Store } from '../../engine/store.ts';
 import { tellingUnapproved } from '../../hooks/telling-unapproved.ts';
 import { BATON } from '../program.ts';
 import type { Workspace } from '../workspace.ts';
 import { holdingOutages } from './hold-outages.ts';
 import { withinUserLimits } from './user-limits.ts';
 
-type Scene = { readonly workspace: Workspace; readonly door: Door };
+type Scene = { readonly workspace: Workspace; readonly store: Store };
 type Layer = (runners: Runners, scene: Scene) => Runners;
 
 /**
@@ -29,7 +29,7 @@ type Layer = (runners: Runners, scene: Scene) => Runners;
 const LAYERS: readonly Layer[] = [
   (runners, { workspace }) => tellingUnapproved(runners, { workspace, env: workspace.env, program: BATON }),
   (runners, { workspace }) => withinUserLimits(runners, workspace.env),
-  (runners, { door }) => holdingOutages(runners, door),
+  (runners, { store }) => holdingOutages(runners, store),
   (runners) => takingSubmissions(runners),
   (runners) => revealing(runners),
   (runners, { workspace }) => withoutKnownValues(runners, workspace.env),

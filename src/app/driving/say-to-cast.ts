@@ -1,5 +1,5 @@
 // What a person says to a cast that waits: it is submitted, and the cast is carried on, here or by a process of its own.
-import type { Door } from '../../engine/door.ts';
+import type { Store } from '../../engine/store.ts';
 import { isObject } from '../../kernel/json.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { loadView } from '../load-view.ts';
@@ -16,7 +16,7 @@ import { withDriver } from './driver-store.ts';
 
 export type Saying = {
   readonly cast: string;
-  readonly submit: (door: Pick<Door, 'submit'>) => Promise<Verdict>;
+  readonly submit: (store: Pick<Store, 'submit'>) => Promise<Verdict>;
   /** Whether a refusal ends the operation. Any other is in the log, and the cast asks again. */
   readonly ends: (refusal: Denied) => boolean;
   /** Whether people are told in words that it was taken. */
@@ -40,13 +40,13 @@ export async function sayToCast(workspace: Workspace, saying: Saying, context: C
     await driveBehind(workspace, store, actor, cast);
     return ended(await loadView(store, cast, turns, workspace.dir, workspace.program), refusal);
   }
-  if (await store.driverOf(cast)) return submit(store);
-  return withDriver(workspace, actor.name, async (door) => {
+  if (await store.view('driver', cast)) return submit(store);
+  return withDriver(workspace, actor.name, async (store) => {
     let refusal: Refusal | null = null;
     const begin = async () => {
-      refusal = await said(door, saying, context);
+      refusal = await said(store, saying, context);
     };
-    const view = await driveCast(workspace, door, cast, { begin, turns }, context);
+    const view = await driveCast(workspace, store, cast, { begin, turns }, context);
     return ended(view, refusal);
   });
 }
@@ -66,19 +66,19 @@ function ended(view: CastView, refusal: Refusal | null): Verdict {
  * that it waited for is over: then the cast is driven on like any other.
  */
 async function said(
-  door: Pick<Door, 'cast' | 'submit'>,
+  store: Pick<Store, 'view' | 'submit'>,
   { cast, submit, ends, isTold = false }: Saying,
   { onEvent }: Context,
 ): Promise<Refusal | null> {
-  const before = (await door.cast(cast))?.status;
-  const refused = await submit(door);
+  const before = (await store.view('cast', cast))?.status;
+  const refused = await submit(store);
   const note = (text: string) => onEvent({ kind: 'note', text });
   if (refused.allow) {
     if (isTold) note(refused.reason);
     return null;
   }
   const isEnd = ends(refused);
-  const isWoken = isEnd && before === 'waiting' && (await door.cast(cast))?.status === 'running';
+  const isWoken = isEnd && before === 'waiting' && (await store.view('cast', cast))?.status === 'running';
   if (isEnd && !isWoken) throw new Refused(refused);
   note(`refused: ${refused.reason}`);
   if (!isEnd) for (const line of issuesIn(refused)) note(line);

@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readClaim, readExit } from '../../agents/process/attempt-folder.ts';
 import { isAlive } from '../../agents/process/process-identity.ts';
-import type { Door } from '../../engine/door.ts';
 import type { Driver } from '../../engine/driver.ts';
+import type { Store } from '../../engine/store.ts';
+import { ENGINE } from '../../engine/store.ts';
 
-export async function takeOver(door: Door, stateDir: string, cast: string, { host, pid }: Driver): Promise<void> {
-  const state = await door.cast(cast);
+export async function takeOver(store: Store, stateDir: string, cast: string, { host, pid }: Driver): Promise<void> {
+  const state = await store.view('cast', cast);
   if (state?.status !== 'running') return;
   const seen: Record<number, 'running' | 'answered'> = {};
   for (const { id, attempt, phase } of Object.values(state.turns)) {
@@ -16,7 +17,7 @@ export async function takeOver(door: Door, stateDir: string, cast: string, { hos
     const found = await stateOf(newestRun(join(stateDir, 'attempts', `${cast}-${id}.${attempt}`)));
     if (found !== null) seen[id] = found;
   }
-  await door.submit({ kind: 'cast.recover', cast, driver: { host, pid }, seen }, 'engine');
+  await store.submit({ kind: 'cast.recover', cast, driver: { host, pid }, seen }, ENGINE);
 }
 
 /** Where a provider asked for patience, its program was run again in a folder beside the first. */

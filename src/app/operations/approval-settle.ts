@@ -11,7 +11,7 @@ import { refusalOfDecision } from '../decision.ts';
 import { sayToCast } from '../driving/say-to-cast.ts';
 import type { Context, Run } from '../operation.ts';
 import { Refused } from '../refused.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
@@ -42,9 +42,9 @@ async function settle(workspace: Workspace, word: string, choice: Choice, { revi
   const cast = approval?.from?.cast ?? null;
   const may = `${choice.choice} what an agent asks for`;
   const refusal = refusalOfDecision(workspace, choice.choice, actor, cast, may);
-  const decide = (door: Pick<Store, 'submit'>) =>
-    decided(door, workspace, { word, found, choice, refusal }, actor.name);
-  const waiting = approval?.from ? await store.cast(approval.from.cast) : null;
+  const decide = (store: Pick<WorkspaceStore, 'submit'>) =>
+    decided(store, workspace, { word, found, choice, refusal }, actor.name);
+  const waiting = approval?.from ? await store.view('cast', approval.from.cast) : null;
   if (!approval?.from || refusal || !waitsForApproval(waiting, approval.from.turn, approval.id)) {
     const verdict = await decide(store);
     // Its refusal is in the log already.
@@ -66,7 +66,7 @@ type Asked = {
 };
 
 async function decided(
-  door: Pick<Store, 'submit'>,
+  store: Pick<WorkspaceStore, 'submit'>,
   { env }: Workspace,
   { word, found, choice, refusal }: Asked,
   by: string,
@@ -76,7 +76,10 @@ async function decided(
   const gone = 'allow' in found ? [] : goneFrom([found]);
   const sealing = 'allow' in found || isAgent ? {} : sealingFor(env, found, { ...choice, gone }, by);
   if ('allow' in sealing) return sealing;
-  const verdict = await door.submit({ kind: 'approval.decide', id, ...choice, isAgent, gone, ...sealing }, by);
+  const verdict = await store.submit(
+    { kind: 'approval.decide', id, ...choice, isAgent, gone, ...sealing },
+    { name: by },
+  );
   if (verdict.code === 'APPROVER_IS_AGENT' && refusal) return { ...verdict, reason: refusal.reason };
   return verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found ? found : verdict;
 }

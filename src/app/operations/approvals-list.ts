@@ -23,7 +23,7 @@ async function viewsIn(workspace: Workspace): Promise<readonly ApprovalView[]> {
   const views: ApprovalView[] = [];
   const key = open.length > 0 ? findSealKey(env) : null;
   for (const approval of open) {
-    const cast = approval.from ? await store.cast(approval.from.cast) : null;
+    const cast = approval.from ? await store.view('cast', approval.from.cast) : null;
     const envOther = otherHere(approval, env, key);
     const around = { now, running: runningIn(approval), isTurnOver: isTurnOver(cast, approval), envOther };
     views.push(approvalView(approval, around));

@@ -39,7 +39,7 @@ export const run: Run<FieldsOf<'approvals.request'>> = async (workspace, { reque
   if ('allow' in policy) return policy;
   const key = openSealKey(env);
   if ('allow' in key) return key;
-  const { name: requester, from, handed } = await requesterOf(env, stateDir, (id) => store.cast(id), actor);
+  const { name: requester, from, handed } = await requesterOf(env, stateDir, (id) => store.view('cast', id), actor);
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : workspace.cwd;
   const ground = groundAt(workRoot(cwd, workspace), cwd, env.HOME);
   const sealed = sealRequest(asked, {
@@ -54,5 +54,5 @@ export const run: Run<FieldsOf<'approvals.request'>> = async (workspace, { reque
     log: logIdentity(stateDir),
   });
   const gone = goneFrom(Object.values(await approvalsIn(store.log)));
-  return store.submit({ kind: 'approval.request', sealed, from, gone }, actor.name);
+  return store.submit({ kind: 'approval.request', sealed, from, gone }, actor);
 };

@@ -17,7 +17,7 @@ export const run: Run<FieldsOf<'bundle'>> = async (workspace, input, context) =>
   const { ledger, run: named } = await ledgerFor(session, input.run);
   const run = onlyRun(workspace, ledger, named);
   const heartbeats = heardIn(run, await beats(store.log));
-  const cast = await store.cast(run);
+  const cast = await store.view('cast', run);
   const held = ledger.hold === null ? {} : { held: `${ledger.hold.by}: ${ledger.hold.reason}` };
   const constraints = { ...(cast ? limitsOf(cast.rules.budget) : {}), ...held };
   const isStated = tasksOf(ledger, run).some((task) => task.objective !== '');

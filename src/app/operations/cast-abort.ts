@@ -5,7 +5,7 @@ import { UsageError } from '../../workspace/usage-error.ts';
 import { endLeftovers, type Leftover } from '../leftovers.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'cast.abort'>> = async (workspace, input, { actor }) => {
@@ -13,7 +13,7 @@ export const run: Run<FieldsOf<'cast.abort'>> = async (workspace, input, { actor
   const store = workspace.castStore();
   const casts = (await chosen(store, word, all, workspace.program)).map(({ cast }) => cast);
   for (const cast of casts) {
-    const answer = await store.submit({ kind: 'cast.abort', cast, reason }, actor.name);
+    const answer = await store.submit({ kind: 'cast.abort', cast, reason }, actor);
     // Of all the open ones, one may have ended by itself in the meantime.
     if (!answer.allow && !all) return answer;
   }
@@ -31,7 +31,7 @@ function inWords({ cast, attempt, pids, host }: Leftover): string {
 
 /** Without a name: the one cast that is open. Which of several is never guessed. */
 async function chosen(
-  store: Store,
+  store: WorkspaceStore,
   word: string | undefined,
   all: boolean,
   program: string,
@@ -40,7 +40,7 @@ async function chosen(
     if (all) throw new UsageError('name a cast or say --all, not both');
     return [await nameCast(store, word, program)];
   }
-  const open = await store.casts({ isOpen: true });
+  const open = await store.view('casts', { isOpen: true });
   if (all || open.length <= 1) return open;
   throw new UsageError(
     `${open.length} casts are open: ${open.map(({ cast }) => cast).join(', ')}; name one, or say --all`,

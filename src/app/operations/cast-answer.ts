@@ -1,4 +1,5 @@
 // What a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on.
+import type { Store } from '../../engine/store.ts';
 import { turnToAnswer } from '../../kernel/cast/asked.ts';
 import { isNotTaken } from '../../kernel/cast/steer.ts';
 import { allow } from '../../kernel/verdict.ts';
@@ -16,7 +17,7 @@ export const run: Run<FieldsOf<'cast.answer'>> = async (workspace, input, contex
   const { cast } = await nameCast(store, input.cast, workspace.program);
   const refusal = refusalOfDecision(workspace, 'cast.answer', actor, cast);
   if (refusal) return refusal;
-  const state = await store.cast(cast);
+  const state = await store.view('cast', cast);
   if (!state) throw new UsageError(`there is no cast ${cast}`, 'UNKNOWN_CAST');
   // Nothing is driven, and nobody is asked for text, before it is clear that an answer is wanted.
   const turn = turnToAnswer(state, number);
@@ -28,6 +29,6 @@ export const run: Run<FieldsOf<'cast.answer'>> = async (workspace, input, contex
       `the answer is empty; say it as words: ${workspace.program} answer ${cast} --turn ${turn.id} "…"`,
     );
   const request = { kind: 'turn.answer', cast, turn: turn.id, output } as const;
-  const submit = (door: Pick<typeof store, 'submit'>) => door.submit(request, actor.name);
+  const submit = (store: Pick<Store, 'submit'>) => store.submit(request, actor);
   return sayToCast(workspace, { cast, submit, ends: isNotTaken, detach, turns }, context);
 };

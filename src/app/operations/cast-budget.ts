@@ -16,7 +16,7 @@ export const run: Run<FieldsOf<'cast.budget'>> = async (workspace, { cast: word,
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, workspace.program);
   if (tokens === undefined && cost === undefined && minutes === undefined) {
-    const state = await store.cast(cast);
+    const state = await store.view('cast', cast);
     if (!state) throw new UsageError(`there is no cast ${cast}`, 'UNKNOWN_CAST');
     const { budget, usage, clock } = state;
     const used = { cast, budget, usage, elapsedMs: clock.elapsedMs };
@@ -32,6 +32,6 @@ export const run: Run<FieldsOf<'cast.budget'>> = async (workspace, { cast: word,
       ...(cost === undefined ? {} : { maxCost: cost }),
       ...(minutes === undefined ? {} : { maxDurationMs: Math.round(minutes * 60_000) }),
     },
-    actor.name,
+    actor,
   );
 };

@@ -1,4 +1,6 @@
 // A person's answer for one attempt whose outcome is unknown; then the cast is carried on.
+
+import type { Store } from '../../engine/store.ts';
 import { isNotTaken } from '../../kernel/cast/steer.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
@@ -24,6 +26,6 @@ export const run: Run<FieldsOf<'cast.decide'>> = async (workspace, input, contex
   if (status !== 'waiting') return deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`);
   const said = { ...(output === undefined ? {} : { output }), ...(reason === undefined ? {} : { reason }) };
   const request = { kind: 'turn.decide', cast, turn: Number(number), choice, ...said } as const;
-  const submit = (door: Pick<typeof store, 'submit'>) => door.submit(request, context.actor.name);
+  const submit = (store: Pick<Store, 'submit'>) => store.submit(request, context.actor);
   return sayToCast(workspace, { cast, submit, ends: isNotTaken, detach, turns }, context);
 };

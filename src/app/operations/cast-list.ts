@@ -4,23 +4,23 @@ import { branchOf } from '../../workspace/worktree/branch.ts';
 import { worktreeStates } from '../../workspace/worktree/record.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'cast.list'>> = async (workspace, { limit }) => {
   const store = workspace.hasLog() ? workspace.castStore() : null;
   const listed = store ? await driven(store, limit) : [];
-  const count = store ? await store.castCount() : 0;
+  const count = store ? await store.view('castCount') : 0;
   const casts = withBranches(listed, workspace.stateDir);
   return allow(`${casts.length} of ${count} casts`, { casts: casts.map((cast) => ({ ...cast })), count });
 };
 
 /** Newest first. Whether somebody drives it is told of those that should be driven. */
-async function driven(store: Store, limit: number | undefined): Promise<readonly Driven[]> {
+async function driven(store: WorkspaceStore, limit: number | undefined): Promise<readonly Driven[]> {
   const casts = await Promise.all(
     (await listCasts(store, Date.now(), limit === undefined ? {} : { limit })).map(async (cast): Promise<Driven> => {
       if (cast.status !== 'running') return cast;
-      return { ...cast, driven: (await store.driverOf(cast.cast)) !== null };
+      return { ...cast, driven: (await store.view('driver', cast.cast)) !== null };
     }),
   );
   return casts.reverse();

@@ -1,7 +1,7 @@
 // Takes what a cast did over into the branch that is checked out, and clears its worktree away.
 import { existsSync } from 'node:fs';
 import { revealed } from '../../agents/hidden-texts.ts';
-import type { Door } from '../../engine/door.ts';
+import type { Store } from '../../engine/store.ts';
 import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/cast/recover.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { counted } from '../../kernel/counted.ts';
@@ -31,7 +31,7 @@ import { nameCast } from '../name-cast.ts';
 import type { Context, Run } from '../operation.ts';
 import { Asks, Refused } from '../refused.ts';
 import { checkerCommands, requireTrust } from '../require-trust.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import { passesOf } from '../submitted-work.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
@@ -60,8 +60,8 @@ export const run: Run<FieldsOf<'cast.merge'>> = async (workspace, input, context
   });
 };
 
-async function messageOf(store: Store, { cast, request }: CastSummary): Promise<string> {
-  const done = tasksOf(await store.ledger(cast), cast).filter(({ status }) => status === 'done');
+async function messageOf(store: WorkspaceStore, { cast, request }: CastSummary): Promise<string> {
+  const done = tasksOf(await store.view('ledger', cast), cast).filter(({ status }) => status === 'done');
   return squashMessage(
     cast,
     request,
@@ -71,7 +71,7 @@ async function messageOf(store: Store, { cast, request }: CastSummary): Promise<
 
 type Merging = {
   readonly workspace: Workspace;
-  readonly store: Store;
+  readonly store: WorkspaceStore;
   readonly summary: CastSummary;
   readonly found: WorktreeRecord;
   readonly checkers: JsonObject;
@@ -80,7 +80,7 @@ type Merging = {
 };
 
 async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Verdict> {
-  const { workspace, store: door, found, checkers, squash } = merging;
+  const { workspace, store, found, checkers, squash } = merging;
   const { cast, status } = merging.summary;
   const { dir, stateDir, program } = workspace;
   const isThere = existsSync(found.folder);
@@ -88,10 +88,10 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
   const { branch, base, top } = record;
   // A crash right after the last turn was accepted may have come before its commit.
   if (status === 'completed' && isThere) {
-    const seen = Object.keys(await leftBy(door, cast));
+    const seen = Object.keys(await leftBy(store, cast));
     await commitAll(record, await positionOf(record), 'What the last turn left', undefined, seen);
   }
-  const upTo = status === 'completed' ? await tipOf(record) : await acceptedOf(door, record);
+  const upTo = status === 'completed' ? await tipOf(record) : await acceptedOf(store, record);
   const files = await filesBetween(top, base, upTo);
   if (isThere && files.length > 0) {
     const changes = files.map(({ path }) => fromWorkspace(path, top, dir));
@@ -100,7 +100,7 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
   const title = `merge ${branch}`;
   const locked = { name: commandRun('merge', cast), title, paths, by: actor.name };
-  const merged = await withMainLocks(door, locked, async () => {
+  const merged = await withMainLocks(store, locked, async () => {
     const head = await squashedHead(dir, record, upTo);
     if (head !== null) return { ok: true as const, before: head, commit: head, how: 'nothing to merge' as const };
     const end = await (squash === null ? mergeBranch(dir, branch, upTo) : squashBranch(dir, branch, upTo, squash));
@@ -144,8 +144,8 @@ async function squashedHead(dir: string, { merges = [] }: WorktreeRecord, upTo: 
 }
 
 /** The checkers of the cast, as people wrote them. */
-async function checkersOf(door: Door, { stateDir }: Workspace, cast: string): Promise<JsonObject> {
-  const rules = (await door.cast(cast))?.rules;
+async function checkersOf(store: Store, { stateDir }: Workspace, cast: string): Promise<JsonObject> {
+  const rules = (await store.view('cast', cast))?.rules;
   return (rules && revealed(rules.checkers, stateDir, cast)) ?? {};
 }
 
@@ -201,8 +201,8 @@ async function broughtBy(
 }
 
 /** What is on the branch of a cast that is not over, without what an agent committed in a turn that was not accepted. */
-async function acceptedOf(door: Door, record: WorktreeRecord): Promise<string> {
-  const entries = await door.read({ after: 0, cast: record.cast });
+async function acceptedOf(store: Store, record: WorktreeRecord): Promise<string> {
+  const entries = await store.read({ after: 0, cast: record.cast });
   const accepted = acceptedTurns(entries.map(({ fact }) => fact));
   return acceptedTip(record, (turn) => !accepted.has(turn));
 }

@@ -1,9 +1,8 @@
 // What a cast would run, and its first briefs, without starting anything.
-
 import { estimated, PRICES_CHECKED } from '../../agents/prices.ts';
 import { dialects } from '../../dialects/index.ts';
-import { Desk } from '../../engine/desk.ts';
-import { LocalDoor } from '../../engine/door.ts';
+import { Decider } from '../../engine/decider.ts';
+import { LocalStore } from '../../engine/local-store.ts';
 import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { allow } from '../../kernel/verdict.ts';
@@ -69,8 +68,8 @@ async function firstBriefs(plan: Plan, request: string): Promise<{ socket: strin
   for (const [socket, { materia }] of Object.entries(plan.rules.graph.sockets)) {
     if (plan.rules.materia[materia]?.type !== 'agent') continue;
     const graph = { ...plan.rules.graph, entry: socket, loops: [] };
-    const door = new LocalDoor(await Desk.open(new MemoryLog(), dialects));
-    await door.submit(
+    const store = new LocalStore(await Decider.open(new MemoryLog(), dialects));
+    await store.submit(
       {
         kind: 'cast.start',
         cast: 'dry',
@@ -80,12 +79,12 @@ async function firstBriefs(plan: Plan, request: string): Promise<{ socket: strin
         script: null,
         capabilities: CAPABILITIES,
       },
-      'dry-run',
+      { name: 'dry-run' },
     );
-    await door.submit({ kind: 'turn.prepared', cast: 'dry', turn: 1, attempt: 1 }, 'dry-run');
-    const cast = await door.cast('dry');
+    await store.submit({ kind: 'turn.prepared', cast: 'dry', turn: 1, attempt: 1 }, { name: 'dry-run' });
+    const cast = await store.view('cast', 'dry');
     briefs.push({ socket, brief: cast?.turns['1']?.brief ?? '' });
-    await door.close();
+    await store.close();
   }
   return briefs;
 }

@@ -1,5 +1,4 @@
 // A cast is started: the rules of a loadout are frozen in the log, and the cast is driven, here or by a process of its own.
-
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
@@ -60,19 +59,19 @@ async function driven(workspace: Workspace, plan: Plan, { request, inPlace, turn
   const { rules, script } = hidden;
   const { root, says } = await isolationOf(workspace, rules, cast, inPlace === true);
   const where = root === undefined ? {} : { root };
-  return withDriver(workspace, by, async (door) => {
+  return withDriver(workspace, by, async (store) => {
     const begin = async () => {
-      await configureLocks(door, workspace, by);
+      await configureLocks(store, workspace, by);
       keepHidden(workspace.stateDir, cast, hidden);
-      const verdict = await door.submit(
+      const verdict = await store.submit(
         {
           ...{ kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
           capabilities: CAPABILITIES,
         },
-        by,
+        { name: by },
       );
       if (!verdict.allow) throw new Refused(verdict);
     };
-    return castVerdict(await driveCast(workspace, door, cast, { begin, says, turns }, context));
+    return castVerdict(await driveCast(workspace, store, cast, { begin, says, turns }, context));
   });
 }

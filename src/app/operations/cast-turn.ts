@@ -1,5 +1,4 @@
 // One turn of a cast in full.
-
 import { dialectCan } from '../../kernel/capabilities.ts';
 import { contractOf } from '../../kernel/graph/contract.ts';
 import type { JsonObject } from '../../kernel/json.ts';

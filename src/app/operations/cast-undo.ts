@@ -27,13 +27,13 @@ import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import { Asks, Refused } from '../refused.ts';
 import { requireTrust } from '../require-trust.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
 type Undoing = {
   readonly workspace: Workspace;
-  readonly store: Store;
+  readonly store: WorkspaceStore;
   readonly summary: CastSummary;
   readonly yes: boolean;
   /** Who takes it back, as the log names him. */
@@ -172,6 +172,7 @@ function confirm({ workspace, summary, yes }: Undoing, question: string, what: s
 /** A cast that waits, is paused or was cut off cannot go on without its work: it ends here. */
 async function stop({ store, workspace, summary, by }: Undoing): Promise<void> {
   const { cast, status } = summary;
-  if (!isOver(status)) await store.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, by);
+  if (!isOver(status))
+    await store.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, { name: by });
   await endLeftovers(store, workspace.stateDir, cast);
 }

@@ -7,7 +7,7 @@ import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import { trustIn } from '../trust-in-log.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { type Situation, whyOf } from '../views/why/why.ts';
@@ -22,10 +22,10 @@ export const run: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) 
 };
 
 /** Only what the status of the cast makes worth looking at is looked at. */
-async function look(store: Store, id: string, baton: string, stateDir: string): Promise<Situation> {
-  const before = await store.cast(id);
-  const driver = before?.status === 'running' ? await store.driverOf(id) : null;
-  const ledger = before && !isOver(before.status) ? await store.ledger() : null;
+async function look(store: WorkspaceStore, id: string, baton: string, stateDir: string): Promise<Situation> {
+  const before = await store.view('cast', id);
+  const driver = before?.status === 'running' ? await store.view('driver', id) : null;
+  const ledger = before && !isOver(before.status) ? await store.view('ledger') : null;
   // A cast without a driver may have ended between the two looks.
   const view = foldAll(await store.read({ after: 0, cast: id, briefs: 'digest' }));
   const { cast } = view;
@@ -46,7 +46,7 @@ async function heardOf(stateDir: string, cast: Cast): Promise<ReadonlyMap<number
 }
 
 /** What is blocked of the agents that take part in the cast. */
-async function blockedAgents(store: Store, { rules }: Cast): Promise<readonly Quarantine[]> {
+async function blockedAgents(store: WorkspaceStore, { rules }: Cast): Promise<readonly Quarantine[]> {
   const agents = Object.values(rules.materia).flatMap((materia) =>
     materia.type === 'agent' ? [materia.identity] : [],
   );

@@ -20,7 +20,7 @@ export const run: Run<FieldsOf<'context.revert'>> = async (workspace, { section,
   const isAgent = refusalOfDecision(workspace, 'context.revert', actor) !== null;
   const [reason, declared] = [input.reason || 'a person put it back', declaredSections(workspace) ?? []];
   const request = { kind: 'context.revert', section, to, value, seen, reason, declared, isAgent } as const;
-  return workspace.ledgerStore().submit(request, actor.name);
+  return workspace.ledgerStore().submit(request, actor);
 };
 
 function holdsErased(value: Json): boolean {

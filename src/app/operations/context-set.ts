@@ -11,7 +11,7 @@ export const run: Run<FieldsOf<'context.set'>> = async (workspace, { section, va
   if ('refusal' in read) return read.refusal;
   const isAgent = refusalOfDecision(workspace, 'context.set', actor) !== null;
   const request = { kind: 'context.write', section, payload: read.payload, replace, isAgent } as const;
-  return workspace.ledgerStore({ begins: true }).submit(request, actor.name);
+  return workspace.ledgerStore({ begins: true }).submit(request, actor);
 };
 
 function objectIn(given: Json): { readonly payload: JsonObject } | { readonly refusal: Denied } {

@@ -40,8 +40,8 @@ async function granting(
   const key = openSealKey(env);
   if ('allow' in key) return key;
   const store = workspace.ledgerStore();
-  const at = { door: store, log: store.log };
-  const { name: requester } = await requesterOf(env, stateDir, (id) => store.cast(id), actor);
+  const at = { store, log: store.log };
+  const { name: requester } = await requesterOf(env, stateDir, (id) => store.view('cast', id), actor);
   const scene = { cwd, env, policy, key, requester, log: logIdentity(stateDir) };
   const { verdict, approval } = await useApproval(at, word, argv, scene, { by: actor.name, dry: false });
   if (!verdict.allow) return verdict;
@@ -52,7 +52,7 @@ async function granting(
   const { programs } = presentedAs(approval, argv, scene);
   await store.submit(
     { kind: 'approval.finish', id: approval.id, index, executor: thisDriver(), exit: null, note: CHANGED },
-    actor.name,
+    actor,
   );
   return deny('APPROVAL_MISMATCH', `${approval.id}: ${CHANGED}; nothing was run, and the approval is used up`, {
     approval: approval.id,
@@ -86,7 +86,7 @@ async function carryOut(
   const told = { exit, ...(said === undefined ? {} : { note: said }) };
   const finish = { kind: 'approval.finish', id, index, executor: thisDriver(), ...told } as const;
   try {
-    const verdict = await workspace.ledgerStore().submit(finish, actor.name);
+    const verdict = await workspace.ledgerStore().submit(finish, actor);
     if (!verdict.allow) tell(`${verdict.code}: ${verdict.reason}`);
   } catch (error) {
     // It ran; that this could not be written down leaves the approval unknown, and a person looks into it.

@@ -1,8 +1,7 @@
 // One cast as evidence, in one file.
 import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { checkpointFolders } from '../../audit/checkpoint-files.ts';
-import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
+import { checkpointFolders, knownCheckpoints } from '../../audit/checkpoint-files.ts';
 import { makeBundle } from '../../audit/make-bundle.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
 import { openSigner } from '../../audit/signing-key.ts';

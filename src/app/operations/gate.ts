@@ -1,4 +1,4 @@
-// The checks at the doors of a task, for scripts.
+// The checks before a task and after it, for scripts.
 import { lstatSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseJsonText } from '../../dialects/json-text.ts';
@@ -11,7 +11,7 @@ import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
 import { folderOf, ledgerSession, runCalled, textOf } from '../ledger-session.ts';
 import type { Context, Run } from '../operation.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 import type { GATE_NAMES } from './ledger.ts';
 import type { FieldsOf } from './table.ts';
@@ -62,7 +62,7 @@ async function stop(workspace: Workspace, payload: Json, context: Context): Prom
     named === undefined
       ? undefined
       : ((await store.look((ledger) => runCalled(ledger, named, actor.attempt?.cast))) ?? named);
-  const ledger = await store.ledger(run);
+  const ledger = await store.view('ledger', run);
   // A cast sees to its own tasks, and its agents may stop; whoever names one of them wants to know about it all the same.
   const isByName = payload.task_id !== undefined;
   const runs = Object.values(ledger.runs).filter(({ id, cast }) =>
@@ -84,7 +84,7 @@ async function stop(workspace: Workspace, payload: Json, context: Context): Prom
 
 /** Whoever names a task or a run that nobody knows is not let go because of a slip. */
 async function refusalOfUnknown(
-  store: Pick<Store, 'read'>,
+  store: Pick<WorkspaceStore, 'read'>,
   payload: JsonObject,
   all: readonly Task[],
 ): Promise<Verdict | null> {

@@ -121,7 +121,7 @@ async function judge(
       requestDigest: isString(request_digest) ? request_digest : null,
       envelope,
     },
-    actor.name,
+    actor,
   );
   await keepQuarantine(store, workspace, (text) => onEvent({ kind: 'note', text }));
   const digest = isString(envelope_digest) ? envelope_digest : null;

@@ -35,7 +35,7 @@ type Named = { readonly run?: string; readonly task: string; readonly owner: str
 
 /** The ledger says what is wrong with the sign of life, and writes it down. If nothing is, the record is made again. */
 async function unheard({ store, actor }: LedgerSession, named: Named): Promise<Verdict> {
-  const verdict = await store.submit({ kind: 'task.heartbeat', ...named }, actor.name);
+  const verdict = await store.submit({ kind: 'task.heartbeat', ...named }, actor);
   if (!verdict.allow) return verdict;
   const run = String(verdict.details.run);
   const timeoutS = await store.look((ledger) => taskOf(ledger, run, named.task)?.timeoutS ?? 0, run);

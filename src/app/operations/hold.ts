@@ -5,5 +5,5 @@ import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'hold'>> = async (workspace, { reason }, context) => {
   const { store, actor } = ledgerSession(workspace, context, { begins: true });
-  return store.submit({ kind: 'ledger.hold', reason }, actor.name);
+  return store.submit({ kind: 'ledger.hold', reason }, actor);
 };

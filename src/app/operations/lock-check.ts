@@ -11,7 +11,7 @@ import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts'
 import { insideRoot, realInRoot } from '../inside-root.ts';
 import { folderOf, type LedgerSession, ledgerSession, rootNamed } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { refuseAtDoor } from '../refused-payload.ts';
+import { refusePayload } from '../refused-payload.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'lock.check'>> = async (workspace, { paths, root, fence }, context) => {
@@ -36,14 +36,14 @@ export async function checkLocks(
   if (found.allow) return found;
   const verdict = await namingCastOf(session, found);
   const subject = fence === undefined ? NOBODY : await subjectOf(session, fence);
-  return refuseAtDoor(session, 'write', { ok: false, refusal: verdict, subject });
+  return refusePayload(session, 'write', { ok: false, refusal: verdict, subject });
 }
 
 /** Whoever is in the way may be a cast of which nothing runs; then it is said what frees its paths. */
 async function namingCastOf({ store }: LedgerSession, refusal: Denied): Promise<Denied> {
   const { holder } = refusal.details;
   const run = isObject(holder) && isString(holder.run) ? holder.run : null;
-  const cast = run === null ? null : await store.cast(run);
+  const cast = run === null ? null : await store.view('cast', run);
   if (!cast || cast.status === 'running') return refusal;
   return namingCast(refusal, () => ({ status: cast.status, since: cast.since ?? null }));
 }

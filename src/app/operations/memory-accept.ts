@@ -1,5 +1,4 @@
 // A person accepts a suggestion: later turns are told it.
-
 import { refusalOfDecision } from '../decision.ts';
 import { declaredSections } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
@@ -16,5 +15,5 @@ export const run: Run<FieldsOf<'memory.accept'>> = async (workspace, { id, secti
     ...(declared === null ? {} : { declared }),
     isAgent: refusalOfDecision(workspace, 'memory.accept', actor) !== null,
   } as const;
-  return workspace.ledgerStore().submit(request, actor.name);
+  return workspace.ledgerStore().submit(request, actor);
 };

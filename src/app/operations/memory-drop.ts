@@ -9,7 +9,7 @@ export const run: Run<FieldsOf<'memory.drop'>> = async (workspace, { id, reason 
   if (!workspace.hasLog()) return unknownMemory(workspace, id);
   const isAgent = refusalOfDecision(workspace, 'memory.drop', actor) !== null;
   const request = { kind: 'memory.drop', id, reason: reason || 'a person said no', isAgent } as const;
-  return workspace.ledgerStore().submit(request, actor.name);
+  return workspace.ledgerStore().submit(request, actor);
 };
 
 export function unknownMemory({ program }: Workspace, id: string): Denied {

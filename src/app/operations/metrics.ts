@@ -1,13 +1,12 @@
 // Counts how the runs of the ledger went: each run by itself, oldest first, and all of them together. The numbers come from the
 // whole log, so runs that ended long ago count too.
-
 import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { count, type Metrics, metricsOf, newTally, overallMetrics, type Tally } from '../../kernel/ledger/history.ts';
 import { workRuns } from '../../kernel/ledger/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
-import type { Store } from '../store.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
 const PAGE = 5_000;
@@ -21,7 +20,7 @@ export const run: Run<FieldsOf<'metrics'>> = async (workspace) => {
   return allow(`${counted(runs.length, 'run')} in the ledger`, details as unknown as JsonObject);
 };
 
-async function measured(store: Store): Promise<{ runs: readonly RunMetrics[]; all: Metrics }> {
+async function measured(store: WorkspaceStore): Promise<{ runs: readonly RunMetrics[]; all: Metrics }> {
   const { ledger, began } = await tallyOf(store);
   const ids = workRuns(ledger)
     .filter(({ tasks, counts }) => tasks.length > 0 || Object.keys(counts.denies).length > 0)
@@ -33,7 +32,7 @@ async function measured(store: Store): Promise<{ runs: readonly RunMetrics[]; al
   return { runs, all: overallMetrics(ledger, ids) };
 }
 
-async function tallyOf(store: Store): Promise<Tally> {
+async function tallyOf(store: WorkspaceStore): Promise<Tally> {
   const tally = newTally();
   for (let after = 0; ; ) {
     const page = await store.read({ after, limit: PAGE });

@@ -12,7 +12,7 @@ export const run: Run<FieldsOf<'registry.import'>> = async (workspace, { dir }, 
   const { loaded, texts } = keeperOf(home)();
   if (loaded && texts) {
     const load = { kind: 'registry.load', registry: loaded, texts, reason: 'imported' } as const;
-    await workspace.ledgerStore({ begins: true }).submit(load, actor.name);
+    await workspace.ledgerStore({ begins: true }).submit(load, actor);
   }
   return verdict;
 };

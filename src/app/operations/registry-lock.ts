@@ -32,7 +32,7 @@ export const run: Run<FieldsOf<'registry.lock'>> = async (workspace, { reason },
     return deny('REGISTRY_UNUSABLE', registry.diagnostics[0]?.message ?? 'the registry cannot be used', {});
   const why = reason === undefined ? {} : { reason };
   const request = { kind: 'registry.load', registry: loaded, texts, ...why } as const;
-  const verdict = await workspace.ledgerStore({ begins: true }).submit(request, actor.name);
+  const verdict = await workspace.ledgerStore({ begins: true }).submit(request, actor);
   if (!verdict.allow) return verdict;
   const details = { registry: loaded.digest, agents, changed, sameVersion, problems };
   return allow(`${counted(agents.length, 'prompt')} locked`, details);

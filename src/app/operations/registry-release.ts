@@ -29,7 +29,7 @@ export const run: Run<FieldsOf<'registry.release'>> = async (
       registry: loaded,
       faults: Object.fromEntries(faults),
     },
-    actor.name,
+    actor,
   );
   await keepQuarantine(store, workspace, (text) => onEvent({ kind: 'note', text }));
   return released;

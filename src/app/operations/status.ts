@@ -1,10 +1,12 @@
 // What runs, waits and ended last in a workspace.
+import { approvalsIn, cutOff } from '../../approvals/open-approvals.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
-import type { Store } from '../store.ts';
+import { standingIn } from '../standing.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
 const ENDED_SHOWN = 3;
@@ -18,16 +20,17 @@ export const run: Run<FieldsOf<'status'>> = async (workspace) => {
 
 export type Status = Awaited<ReturnType<typeof statusIn>> & { readonly workspace: string };
 
-async function statusIn(store: Store) {
-  const { hold, trust } = await store.standing();
+async function statusIn(store: WorkspaceStore) {
+  // The casts are asked first: that refuses a log of which an entry is missing.
   const casts = await settledCasts(store);
+  const { hold, trust } = await standingIn(store.log);
   const ended = await listCasts(store, Date.now(), { isOpen: false, limit: ENDED_SHOWN });
   const isStanding = casts.some(({ status }) => status === 'paused' || status === 'waiting');
-  const ledger = isStanding ? await store.ledger() : null;
+  const ledger = isStanding ? await store.view('ledger') : null;
   const open = await Promise.all(
     casts.map(async (cast) => {
-      const driver = (await store.driverOf(cast.cast))?.pid ?? null;
-      const { usage = { input: 0, output: 0, cost: 0 }, since } = (await store.cast(cast.cast)) ?? {};
+      const driver = (await store.view('driver', cast.cast))?.pid ?? null;
+      const { usage = { input: 0, output: 0, cost: 0 }, since } = (await store.view('cast', cast.cast)) ?? {};
       const locks = ledger && cast.status !== 'running' ? heldLocks(ledger, cast.cast) : [];
       const holds = [...new Set(locks.map(({ path }) => path))];
       return { ...cast, driver, usage, since: since === undefined ? null : new Date(since).toISOString(), holds };
@@ -35,27 +38,28 @@ async function statusIn(store: Store) {
   );
   // What an open cast began is among what it waits for.
   const isOpen = (id: string | undefined) => open.some(({ cast }) => cast === id);
-  const cutOff = (await store.cutOff()).filter(({ from }) => !isOpen(from?.cast));
+  const unfinished = cutOff(await approvalsIn(store.log)).filter(({ from }) => !isOpen(from?.cast));
   return {
-    head: (await store.head()).seq,
+    head: (await store.view('head')).seq,
     hold: hold === null ? null : { ...hold },
     trust: trust.registry === null ? 'off' : 'on',
     /** Runners whose turns wait, because their provider or their sign-in is down. */
-    down: (await store.outages(Date.now())).map(({ runner, code, reason, since, askAt }) => ({
+    down: (await store.view('outages', Date.now())).map(({ runner, code, reason, since, askAt }) => ({
       ...{ runner, code, reason },
       ...{ since: new Date(since).toISOString(), askAt: new Date(askAt).toISOString() },
     })),
     open,
     ended,
     /** Approvals of casts that are over, or of none, of which something began; nobody knows how it ended. */
-    cutOff: cutOff.map(({ id, from }) => ({ approval: id, cast: from?.cast ?? null })),
+    cutOff: unfinished.map(({ id, from }) => ({ approval: id, cast: from?.cast ?? null })),
   };
 }
 
 /** A cast that seems to have no driver may have ended between the two looks, so it is looked at again. */
-async function settledCasts(store: Store): Promise<readonly Listed[]> {
+async function settledCasts(store: WorkspaceStore): Promise<readonly Listed[]> {
   const open = () => listCasts(store, Date.now(), { isOpen: true });
   const casts = await open();
-  const isAbandoned = async ({ cast, status }: Listed) => status === 'running' && (await store.driverOf(cast)) === null;
+  const isAbandoned = async ({ cast, status }: Listed) =>
+    status === 'running' && (await store.view('driver', cast)) === null;
   return (await Promise.all(casts.map(isAbandoned))).includes(true) ? open() : casts;
 }

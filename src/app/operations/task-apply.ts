@@ -13,7 +13,7 @@ import { type LedgerSession, ledgerSession, runCalled, runWanted, textOf } from 
 import { configureLocks } from '../main-locks.ts';
 import type { Run } from '../operation.ts';
 import { reconcile } from '../reconcile-ledger.ts';
-import { refuseAtDoor } from '../refused-payload.ts';
+import { refusePayload } from '../refused-payload.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context) => {
@@ -23,7 +23,7 @@ export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context
   const steered = wanted === undefined ? null : await refusalOfSteered(session, wanted);
   if (steered) return steered;
   const taken = takeStream(textOf(input.stream), wanted, { checkers: declaredCheckers(workspace).names });
-  if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
+  if (!taken.ok) return refusePayload(session, 'deltas', taken);
   // An envelope calls its run as packets do, and that may be a cast at work.
   const open = await store.look((ledger) => {
     const called = runCalled(ledger, taken.payload.run, actor.attempt?.cast);
@@ -35,17 +35,17 @@ export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context
   await configureLocks(store, workspace, actor.name);
   const starts = await store.look((ledger) => startedBy(ledger, run, deltas), run);
   const applied = await claiming(session, starts, () =>
-    store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, actor.name),
+    store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, actor),
   );
   if (!applied.allow) return applied;
-  const unsound = await reconcile(session, await store.ledger(run), [run]);
+  const unsound = await reconcile(session, await store.view('ledger', run), [run]);
   if (!unsound.allow) {
     const reason = `The deltas are applied, and nothing is assigned before the ledger agrees with itself: ${unsound.reason}`;
     const none = { assigned: [], kept: [], refused: [] };
     return deny(unsound.code, reason, { ...applied.details, ...none, reconcile: { ...unsound } });
   }
   const created = await assign(session, run, assignments);
-  const reconciled = await reconcile(session, await store.ledger(run), [run]);
+  const reconciled = await reconcile(session, await store.view('ledger', run), [run]);
   const details = { ...applied.details, ...created.details, reconcile: { ...reconciled } };
   for (const verdict of [created, reconciled]) if (!verdict.allow) return deny(verdict.code, verdict.reason, details);
   return allow(applied.reason, details);
@@ -57,7 +57,7 @@ async function refusalOfSteered(session: LedgerSession, id: string): Promise<Ver
   if (!(await store.look((ledger) => runOf(ledger, id)?.cast, id))) return null;
   const reason = `The tasks of cast ${id} are its own, and no delta from outside changes them; steer the cast, or move a task with \`${workspace.program} task move TASK STATUS --run ${id} --reason …\`.`;
   const refusal = deny('NOT_ALLOWED_NOW', reason, { cast: id });
-  return refuseAtDoor(session, 'deltas', { ok: false, refusal, subject: { run: id, task: '' } });
+  return refusePayload(session, 'deltas', { ok: false, refusal, subject: { run: id, task: '' } });
 }
 
 /** A delta that starts a task is a claim like any other. */
@@ -70,7 +70,7 @@ function startedBy(ledger: Ledger, run: string, deltas: readonly JsonObject[]): 
 /** A row for each assignment. One that is there already, just as it is assigned now, is left as it is. */
 async function assign(session: LedgerSession, run: string, packets: readonly JsonObject[]): Promise<Verdict> {
   const { store, actor } = session;
-  const ledger = await store.ledger(run);
+  const ledger = await store.view('ledger', run);
   const assigned: Json[] = [];
   const kept: Json[] = [];
   const refused: JsonObject[] = [];
@@ -80,7 +80,7 @@ async function assign(session: LedgerSession, run: string, packets: readonly Jso
       kept.push(id);
       continue;
     }
-    const verdict = await store.submit({ kind: 'task.create', packet }, actor.name);
+    const verdict = await store.submit({ kind: 'task.create', packet }, actor);
     if (verdict.allow) assigned.push(id);
     else refused.push({ task: id, code: verdict.code, reason: verdict.reason });
   }

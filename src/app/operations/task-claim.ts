@@ -1,6 +1,5 @@
 // A task and all its locks go to one owner, who gets a fence. What the folder looks like is kept, so that it can be told
 // later what was changed.
-
 import { claiming, wishFor } from '../keep-claim.ts';
 import { ledgerSession, runWanted } from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
@@ -17,7 +16,7 @@ export const run: Run<FieldsOf<'task.claim'>> = async (workspace, input, context
   const run = await runWanted(session, input.run);
   const which = { task, owner, ...(run === undefined ? {} : { run }) };
   const version = expectedVersion === undefined ? {} : { expectedVersion };
-  const ask = () => store.submit({ kind: 'task.claim', ...which, ...version }, actor.name);
+  const ask = () => store.submit({ kind: 'task.claim', ...which, ...version }, actor);
   const wishes = await store.look((ledger) => wishFor(ledger, which, owner, expectedVersion), run);
   return claiming(session, wishes, ask, worker);
 };

@@ -8,13 +8,13 @@ import { declaredCheckers } from '../declared-checkers.ts';
 import { insideRoot, placedIn } from '../inside-root.ts';
 import { folderOf, ledgerSession, rootNamed, textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { refuseAtDoor } from '../refused-payload.ts';
+import { refusePayload } from '../refused-payload.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context, { begins: true });
   const taken = takeAssignment(textOf(input.packet), { checkers: declaredCheckers(workspace).names });
-  if (!taken.ok) return refuseAtDoor(session, 'create', taken);
+  if (!taken.ok) return refusePayload(session, 'create', taken);
   const root = rootNamed(workspace, input.root);
   // Below the state lie the worktrees of casts, which are folders to work in.
   if (isGoverning(root) && !root.startsWith('.baton/state/'))
@@ -27,7 +27,7 @@ export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, contex
   if (!placed.ok) return placed.refusal;
   const { packet } = placed;
   const retries = input.retries === undefined ? {} : { retriesMax: input.retries };
-  const verdict = await session.store.submit({ kind: 'task.create', packet, root, ...retries }, session.actor.name);
+  const verdict = await session.store.submit({ kind: 'task.create', packet, root, ...retries }, session.actor);
   if (!verdict.allow || taken.warnings.length === 0) return verdict;
   return allow(verdict.reason, { ...verdict.details, warnings: taken.warnings });
 };

@@ -14,7 +14,7 @@ import { declaredCheckers } from '../declared-checkers.ts';
 import { recordOf } from '../keep-claim.ts';
 import { folderOf, type LedgerSession, ledgerSession, runCalled, textOf } from '../ledger-session.ts';
 import type { Context, Run } from '../operation.ts';
-import { refuseAtDoor } from '../refused-payload.ts';
+import { refusePayload } from '../refused-payload.ts';
 import { writeWorklog } from '../worklog.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
@@ -23,7 +23,7 @@ export const run: Run<FieldsOf<'task.finish'>> = async (workspace, { fence, ...i
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
   const taken = takeResult(textOf(input.result));
-  if (!taken.ok) return refuseAtDoor(session, 'finish', taken);
+  if (!taken.ok) return refusePayload(session, 'finish', taken);
   const { payload: result, warnings } = taken;
   const [named, id] = [String(result.run_id), String(result.task_id)];
   const run = (await store.look((ledger) => runCalled(ledger, named, actor.attempt?.cast))) ?? named;
@@ -34,9 +34,9 @@ export const run: Run<FieldsOf<'task.finish'>> = async (workspace, { fence, ...i
   }, run);
   const seen = task && isCurrent ? await lookAt(session, task, fence, result, context) : { found: {} };
   if ('refusal' in seen)
-    return refuseAtDoor(session, 'finish', { ok: false, refusal: seen.refusal, subject: { run, task: id } });
+    return refusePayload(session, 'finish', { ok: false, refusal: seen.refusal, subject: { run, task: id } });
   const request = { kind: 'task.finish', run, task: id, fence, result, ...seen.found } as const;
-  const verdict = await store.submit(request, actor.name);
+  const verdict = await store.submit(request, actor);
   const { stateDir } = workspace;
   if (task && verdict.code === 'SCOPE_VIOLATION') keepStray(stateDir, fence, task);
   if (!verdict.allow) return verdict;
@@ -60,7 +60,7 @@ async function lookAt(
 ): Promise<Seen> {
   const { store, workspace } = session;
   const root = folderOf(task, workspace);
-  const ledger = await store.ledger(task.run);
+  const ledger = await store.view('ledger', task.run);
   let changes: readonly string[];
   let checkers: JsonObject | undefined;
   try {

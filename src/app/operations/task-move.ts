@@ -45,7 +45,7 @@ export const run: Run<FieldsOf<'task.move'>> = async (workspace, input, context)
         // A process that an agent started does not become a person by leaving the fence out.
         ...(isAgent ? { actor: 'agent' } : {}),
       },
-      actor.name,
+      actor,
     );
   const verdict = await claiming(session, wishes, ask);
   if (!verdict.allow || !before) return verdict;
@@ -63,7 +63,7 @@ async function withWayOn(
   id: string,
   { reason, details }: Verdict,
 ): Promise<Verdict> {
-  const status = (await store.cast(id))?.status;
+  const status = (await store.view('cast', id))?.status;
   const verbs: Partial<Record<string, string>> = { failed: 'recast', aborted: 'recast', running: 'watch' };
   const carryOn = `${workspace.program} ${verbs[status ?? ''] ?? 'continue'} ${id}`;
   return allow(`${reason}; cast ${id} is ${status}: ${carryOn}`, { ...details, cast: id, carry_on: carryOn });

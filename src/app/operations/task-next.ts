@@ -1,5 +1,4 @@
 // The best task that can start now is found and claimed in one step.
-
 import { claiming, wishesFor } from '../keep-claim.ts';
 import { ledgerSession, runWanted } from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
@@ -14,7 +13,7 @@ export const run: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...inp
   await configureLocks(store, workspace, actor.name);
   const run = await runWanted(session, input.run);
   const which = { owner, ...(run === undefined ? {} : { run }) };
-  const ask = () => store.submit({ kind: 'task.next', ...which }, actor.name);
+  const ask = () => store.submit({ kind: 'task.next', ...which }, actor);
   const wishes = await store.look((ledger) => wishesFor(ledger, run, owner), run);
   return claiming(session, wishes, ask, worker);
 };

@@ -5,5 +5,5 @@ import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'unhold'>> = async (workspace, { reason = 'no longer held' }, context) => {
   const { store, actor } = ledgerSession(workspace, context);
-  return store.submit({ kind: 'ledger.unhold', reason }, actor.name);
+  return store.submit({ kind: 'ledger.unhold', reason }, actor);
 };

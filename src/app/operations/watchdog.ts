@@ -76,7 +76,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verdict; look: Look }> {
-  const ledger = await session.store.ledger();
+  const ledger = await session.store.view('ledger');
   const heard = heardSince(await beats(session.store.log), since);
   const look = lookAround(ledger, heard, Date.now(), await abandonedCasts(session, ledger));
   const rows: JsonObject[] = [];
@@ -94,8 +94,8 @@ async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verd
 async function abandonedCasts({ store }: LedgerSession, { runs }: Ledger): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const { id, cast, running } of Object.values(runs)) {
-    if (!cast || running === 0 || (await store.driverOf(id)) !== null) continue;
-    if ((await store.cast(id))?.status === 'running') found.add(id);
+    if (!cast || running === 0 || (await store.view('driver', id)) !== null) continue;
+    if ((await store.view('cast', id))?.status === 'running') found.add(id);
   }
   return found;
 }
@@ -106,7 +106,7 @@ async function expire({ store, workspace }: LedgerSession, silent: Silent): Prom
   const seen = observed === null ? {} : { observed };
   const verdict = await store.submit(
     { kind: 'task.expire', run, task, fence, lastHeartbeatAt, why, ...seen },
-    'watchdog',
+    { name: 'watchdog' },
   );
   if (!verdict.allow) return null;
   dropClaim(workspace.stateDir, fence);

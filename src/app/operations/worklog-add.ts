@@ -5,7 +5,7 @@ import { allow } from '../../kernel/verdict.ts';
 import { ledgerSession, runCalled, runWanted, textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import { requireNames, withOwnClaim } from '../own-claim.ts';
-import { refuseAtDoor } from '../refused-payload.ts';
+import { refusePayload } from '../refused-payload.ts';
 import { taskNamed } from '../task-named.ts';
 import { writeWorklog } from '../worklog.ts';
 import type { FieldsOf } from './table.ts';
@@ -22,14 +22,14 @@ export const run: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: give
     ...(owner === undefined ? {} : { actor: owner }),
   };
   const taken = takeWorklogEntry(isObject(given) ? JSON.stringify({ ...known, ...given }) : textOf(given));
-  if (!taken.ok) return refuseAtDoor(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
+  if (!taken.ok) return refusePayload(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
   const { payload: entry } = taken;
   const called = String(entry.run_id);
   const named = await runWanted(session, claim.run);
   const run = named ?? (await store.look((ledger) => runCalled(ledger, called, actor.attempt?.cast))) ?? called;
   const fence = claim.fence === undefined ? {} : { fence: claim.fence };
   const by = actor.kind === 'agent' ? ({ actor: 'agent' } as const) : {};
-  const verdict = await store.submit({ kind: 'worklog.add', run, task: id, entry, ...fence, ...by }, actor.name);
+  const verdict = await store.submit({ kind: 'worklog.add', run, task: id, entry, ...fence, ...by }, actor);
   if (!verdict.allow) return verdict;
   const noted = await taskNamed(session, id, run);
   const written = await writeWorklog({ ...session, log: store.log }, noted.task, noted.runId);

@@ -1,5 +1,4 @@
 // `baton demo`: the bundled workflow end to end on scripted agents, in a workspace of its own.
-
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

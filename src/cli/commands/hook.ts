@@ -80,19 +80,19 @@ function sceneOf(call: Call): HookScene {
     isReportOnly: isReportOnly(call.values),
     actor: async () =>
       (await import('../../access/actor-here.ts')).actorHere({ env: call.env, stateDir: workspace.stateDir }),
-    async withDoor(work) {
-      const [{ logFileIn, SqliteLog }, { makeStateFolder }, { Store }] = await Promise.all([
+    async withStore(work) {
+      const [{ logFileIn, SqliteLog }, { makeStateFolder }, { WorkspaceStore }] = await Promise.all([
         import('../../log/sqlite/log.ts'),
         import('../../app/state-folder.ts'),
         import('../../app/store.ts'),
       ]);
       makeStateFolder(workspace);
       const log = new SqliteLog(logFileIn(workspace.stateDir));
-      const door = new Store(log, workspace.dir);
+      const store = new WorkspaceStore(log, workspace.dir);
       try {
-        return await work(door, log);
+        return await work(store, log);
       } finally {
-        await door.close();
+        await store.close();
       }
     },
     async withLog(work, none) {

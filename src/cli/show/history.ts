@@ -1,5 +1,4 @@
 // How the answers about the history are shown.
-
 import type { Traced } from '../../app/operations/cast-trace.ts';
 import { flat } from '../../app/views/flat-entry.ts';
 import type { Fault } from '../../audit/fault.ts';

@@ -1,5 +1,4 @@
 // The checks of a report, one function per section. Each returns findings with the codes and the order of the seed.
-
 import { namesCommand } from '../../kernel/approval/request.ts';
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';

@@ -1,6 +1,5 @@
 // The JSON Schemas of gaia: the report, the INPUT, and the requests of `gaia/merge` and `gaia/transition`. The schema of the report
 // is stricter than the checks. What fits it is accepted, except for what the INPUT or a loop_state asks in addition.
-
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import type { Field, Fields } from '../../kernel/fields.ts';
 import type { JsonObject } from '../../kernel/json.ts';

@@ -1,5 +1,4 @@
 // The answers of `baton validate` for `gaia`, `gaia/merge` and `gaia/transition`. Any input and any options get a verdict.
-
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { rejection, sortEntries } from '../../kernel/knowledge/entries.ts';
 import { textOf } from '../../kernel/knowledge/finding.ts';

@@ -1,6 +1,5 @@
 // What an agent declares about whom it may hand to. What is not understood permits nothing: a broken `allow` is dropped,
 // a broken `deny` denies everybody and is a fault of its agent.
-
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { nearestName } from '../../kernel/nearest-name.ts';
 import { type Diagnostic, faulty, warning } from './diagnostic.ts';

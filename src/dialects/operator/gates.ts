@@ -1,6 +1,5 @@
 // The gates of the contract as pure checks: before a dispatch, after an execution, before completion, and on a changed lock table.
 // Each refusal names its rule and the contract code under which it is stored.
-
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { unmetClaims } from '../../kernel/ledger/finish.ts';

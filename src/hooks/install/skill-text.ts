@@ -1,6 +1,5 @@
 // The agent_contract_handoff as a skill file: how an agent reports that works in a session of its own, without a brief. The
 // rules are those of the brief and of the checks, from the same lists, so that a report made after it is one that passes.
-
 import { briefFor } from '../../dialects/gaia/brief.ts';
 import {
   APPROVAL_ADVISORY_KEYS,

@@ -1,6 +1,5 @@
 // What became of approvals after they left the state. The cast keeps the outcome of each command; the turn keeps decisions that
 // its agent has not been told yet.
-
 import type { Fact } from '../fact.ts';
 import type { JsonObject } from '../json.ts';
 import { claimedCommands, compareCommands } from '../report/commands.ts';

@@ -1,6 +1,5 @@
 // The requests and the facts of approvals. A request brings everything that was looked up outside the kernel: digests, seals and
 // which processes are gone.
-
 import type { Code } from '../codes.ts';
 import { isObject, isText, type Json } from '../json.ts';
 import type { Denied } from '../verdict.ts';

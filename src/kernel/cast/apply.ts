@@ -1,5 +1,4 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
-
 import type { CastFact } from '../fact.ts';
 import { withReport } from '../report/consolidation.ts';
 import { SET_TO_WORK } from '../report/status.ts';

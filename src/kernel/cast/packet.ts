@@ -1,5 +1,4 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
-
 import { dialectCan, type RunnerAbility, runnerCan } from '../capabilities.ts';
 import { unfinished } from '../gate/before-accept.ts';
 import { reportsStatus } from '../gate/status.ts';

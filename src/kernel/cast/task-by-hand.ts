@@ -1,7 +1,6 @@
 // What a person does to the tasks of a cast, and what the cast makes of it. A task that is moved back to todo is worked on
 // again; the item of one that is canceled or failed is left out: its walk ends without a handoff, and the cast goes on with
 // what is left, or leaves the loop.
-
 import type { Fact } from '../fact.ts';
 import { loopOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';

@@ -1,6 +1,5 @@
 // The bookkeeping of the ledger: what a fact does to it, in place. No rules and no failure; what a fact names and the
 // ledger does not know is left alone.
-
 import { canonicalJson, isString } from '../json.ts';
 import type { LedgerFact } from './fact.ts';
 import { addLock, compared, type LockTree, put, removeLocks, withLinks } from './lock-tree.ts';

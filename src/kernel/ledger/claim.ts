@@ -1,6 +1,5 @@
 // Claiming a task: it and all its locks go to one owner in one step, or nothing does. Every claim gets a fence, a number
 // larger than any before it, by which a late answer to an earlier claim is told apart.
-
 import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, firstRefusal, type NamedCheck, type Verdict } from '../verdict.ts';

@@ -1,5 +1,4 @@
 // Turns a request to the ledger into facts and a verdict, and holds the rules that belong to no single task.
-
 import { configuredBy } from '../gate/agent-config.ts';
 import { isObject, isString, isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';

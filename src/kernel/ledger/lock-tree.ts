@@ -6,7 +6,6 @@
 // directory finds a rival by going down anywhere, and never looks through siblings. For the same reason the members of a
 // node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
 // with a slash, or hold one, so that none is mistaken for a member that every object has.
-
 import { covers, followLinks, type Links, pathKey } from './path.ts';
 
 /** The root of the workspace itself. A task may also work in another folder, which is then its root. */

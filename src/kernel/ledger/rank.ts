@@ -1,6 +1,5 @@
 // Which task is handed out next. A task that was refused its locks several times goes first: while it keeps asking, others stay
 // off its paths. Ranks are a total order, so two tasks never wait for each other.
-
 import type { Soundness } from './fact.ts';
 import { fileKeyIn, siteOf } from './lock-tree.ts';
 import { overlaps } from './path.ts';

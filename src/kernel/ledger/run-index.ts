@@ -1,6 +1,5 @@
 // Answers about a run without a walk over its tasks: the index that `apply` keeps, the dependencies between tasks, and whether
 // the rows, claims and locks of a run agree. All of it follows from the facts.
-
 import type { Json, JsonObject } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
 import type { Soundness } from './fact.ts';

@@ -1,6 +1,5 @@
 // The ledger in the words of the operator contract: rows, locks, assignments, codes, and the bundle from which a new session
 // continues a run without the conversation before it.
-
 import { OPERATOR_CODES, type OperatorCode } from '../codes/operator.ts';
 import type { OperatorRule } from '../codes/operator-rules.ts';
 import type { Retry } from '../codes/row.ts';

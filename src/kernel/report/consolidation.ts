@@ -1,6 +1,5 @@
 // Puts the last reports of all agents of a cast together: one report, a summary for the person who asked, and the agents that
 // others propose to go on. Every line is an agent's own and has its name.
-
 import type { Graph, Materia, Rules } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
 import type { Cast, ReportNote } from '../state.ts';

@@ -2,7 +2,9 @@
 // fifty casts that take turns would write more index than facts. So the log is cut into blocks of a fixed length, and a
 // block joins the index when it is full, with one row for each of its casts. The last block, which is not full yet, is
 // looked through, which is quick.
+import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openForReading } from './open-to-read.ts';
 
 export type Row = { readonly seq: number; readonly line: string };
 
@@ -62,4 +64,23 @@ export function placesIn(seqs: unknown): readonly number[] {
 /** How many blocks are full in a log of so many facts. */
 export function blocksIn(facts: number): number {
   return Math.floor(facts / BLOCK);
+}
+
+// The facts that the lifecycle of casts consists of.
+/** How their kinds begin. */
+export const LIFECYCLE = 'cast.';
+
+/** A query must say it in the same words to be served by the index. */
+export const IS_LIFECYCLE = `kind >= 'cast.' AND kind < 'cast/'`;
+
+// The lines of one cast, at once and without a log that is opened for longer.
+/** None where there is no log. */
+export function castLines(file: string, cast: string): readonly string[] {
+  if (!existsSync(file)) return [];
+  const db = openForReading(file);
+  try {
+    return new CastIndex(db).read(cast, 0, -1).map(({ line }) => line);
+  } finally {
+    db.close();
+  }
 }

@@ -6,7 +6,7 @@ import { type CastSummary, foldSummary, SUMMARY_KINDS } from '../../kernel/cast/
 import type { Fact } from '../../kernel/fact.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { hydrate } from '../blob-text.ts';
-import { IS_LIFECYCLE } from './lifecycle.ts';
+import { IS_LIFECYCLE } from './cast-index.ts';
 
 /** A query must say it in the same words to be served by the index. */
 const IS_OPEN = `status IN ('paused', 'running', 'waiting')`;

@@ -14,10 +14,9 @@ import {
   type TextPlace,
 } from '../../engine/ports.ts';
 import { StorageError } from '../../engine/storage-error.ts';
-import { CastIndex } from './cast-index.ts';
+import { CastIndex, IS_LIFECYCLE, LIFECYCLE } from './cast-index.ts';
 import { asStorageError, isDamage } from './fault.ts';
 import { IndexWalk } from './index-walk.ts';
-import { IS_LIFECYCLE, LIFECYCLE } from './lifecycle.ts';
 import { openDatabase } from './open.ts';
 import { openForReading } from './open-to-read.ts';
 

@@ -24,15 +24,12 @@ import { StorageError } from '../../engine/storage-error.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
 import type { Blob } from '../blob-text.ts';
-import { filedUnder, fits } from '../filed-under.ts';
-import { fetchLeases, fetchRows } from '../found-rows.ts';
+import { fetchLeases, fetchRows, filedUnder, fits, selectCasts } from '../filed-under.ts';
 import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
-import { selectCasts } from '../select-casts.ts';
-import { CastIndex, type Row } from './cast-index.ts';
+import { CastIndex, IS_LIFECYCLE, LIFECYCLE, type Row } from './cast-index.ts';
 import { CastsTable } from './casts-table.ts';
 import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './fault.ts';
 import { onFileEvent } from './file-event.ts';
-import { IS_LIFECYCLE, LIFECYCLE } from './lifecycle.ts';
 import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
 import { ManyRows } from './many-rows.ts';
 import { openDatabase } from './open.ts';
@@ -144,17 +141,13 @@ export class SqliteLog implements Log {
     });
   }
 
-  lifecycle(after: number): Promise<readonly Entry[]> {
-    return this.read({ after, kindPrefix: LIFECYCLE });
-  }
-
   async casts(query: CastQuery): Promise<readonly CastSummary[]> {
-    if (!this.#isIndexed()) return selectCasts(await this.lifecycle(0), query);
+    if (!this.#isIndexed()) return selectCasts(await this.read({ after: 0, kindPrefix: LIFECYCLE }), query);
     return this.#guarded(() => this.#casts.read(query));
   }
 
   async castCount(): Promise<number> {
-    if (!this.#isIndexed()) return selectCasts(await this.lifecycle(0), {}).length;
+    if (!this.#isIndexed()) return selectCasts(await this.read({ after: 0, kindPrefix: LIFECYCLE }), {}).length;
     return this.#guarded(() => this.#casts.count());
   }
 

@@ -2,9 +2,9 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { IS_LIFECYCLE } from './cast-index.ts';
 import { CASTS_SCHEMA, CastsTable } from './casts-table.ts';
 import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './fault.ts';
-import { IS_LIFECYCLE } from './lifecycle.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;

@@ -40,7 +40,7 @@ function presented(name: string): Presented {
   return { argv, marks, seal, programs, places, files, ...SCENE, decision: null };
 }
 
-/** The desk of approvals: each wish is about a command of its own, named after its number. */
+/** The decider of approvals: each wish is about a command of its own, named after its number. */
 class Permissions {
   readonly #stage: Stage;
 

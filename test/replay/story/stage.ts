@@ -1,9 +1,9 @@
-// Where the story of a golden log is played: a desk on a log in memory, a clock of its own, and agents who say what their
+// Where the story of a golden log is played: a decider on a log in memory, a clock of its own, and agents who say what their
 // script has for them. Every step is decided by the kernel; a step that is not answered as the story expects ends it.
 
 import { approvalsIn } from '../../../src/approvals/open-approvals.ts';
 import { dialects } from '../../../src/dialects/index.ts';
-import { Desk } from '../../../src/engine/desk.ts';
+import { Decider } from '../../../src/engine/decider.ts';
 import { grantLease, leaseNamesOf } from '../../../src/engine/lease.ts';
 import { CAPABILITIES } from '../../../src/kernel/capabilities.ts';
 import type { Packet } from '../../../src/kernel/cast/packet.ts';
@@ -44,7 +44,7 @@ type Beside<K extends Request['kind']> = Omit<Extract<Request, { kind: K }>, 'ki
 
 export class Stage {
   readonly log = new MemoryLog();
-  #desk: Desk | null = null;
+  #decider: Decider | null = null;
   #now = START;
   readonly #stamps = new Map<string, number>();
   readonly #fences = new Map<string, number>();
@@ -56,7 +56,11 @@ export class Stage {
       stage.#now += TICK_MS;
       return stage.#now;
     };
-    stage.#desk = await Desk.open(stage.log, dialects, { now, ticks: () => stage.#now, snapshotEvery: SNAPSHOT_EVERY });
+    stage.#decider = await Decider.open(stage.log, dialects, {
+      now,
+      ticks: () => stage.#now,
+      snapshotEvery: SNAPSHOT_EVERY,
+    });
     return stage;
   }
 
@@ -173,9 +177,9 @@ export class Stage {
     }
   }
 
-  get #open(): Desk {
-    if (!this.#desk) throw new Error('the stage is not open');
-    return this.#desk;
+  get #open(): Decider {
+    if (!this.#decider) throw new Error('the stage is not open');
+    return this.#decider;
   }
 
   #owed(cast: string): readonly Effect[] {

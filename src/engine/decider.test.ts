@@ -13,8 +13,8 @@ import type { Request } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { packet } from '../kernel/ledger/fixtures/book.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import { Desk } from './desk.ts';
-import { LocalDoor } from './door.ts';
+import { Decider } from './decider.ts';
+import { LocalStore } from './local-store.ts';
 import { StorageError } from './storage-error.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -54,7 +54,7 @@ test.each([
   ['the kernel cannot decide', poison],
   ['the log cannot hold', unwritable],
 ])('an input that %s fails alone', async (_, bad) => {
-  const { desk, submit, memory, listen, told } = await seat();
+  const { decider, submit, memory, listen, told } = await seat();
   listen();
   const results = await Promise.allSettled([startOf('a'), bad('x'), startOf('b'), pause('a')].map(submit));
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
@@ -63,24 +63,24 @@ test.each([
     entries.filter(({ fact }) => fact.kind === 'cast.started').map(({ fact }) => 'cast' in fact && fact.cast),
   ).toEqual(['a', 'b']);
   expect(told.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq));
-  expect(await desk.cast('x')).toBeNull();
-  expect((await desk.cast('a'))?.status).toBe('paused');
+  expect(await decider.cast('x')).toBeNull();
+  expect((await decider.cast('a'))?.status).toBe('paused');
   expect((await submit(startOf('x'))).verdict.allow).toBe(true);
   expect(faultsOf(await memory.lines(0, 1000))).toEqual([]);
 });
 
 test('a failing commit leaves the state as it was, and the next one works', async () => {
-  const { desk, log, submit, memory } = await seat();
+  const { decider, log, submit, memory } = await seat();
   await submit(startOf('a'));
-  const before = await desk.cast('a');
+  const before = await decider.cast('a');
   const head = await memory.head();
   const full = new StorageError('STORAGE_FAILED', 'the disk is full');
   log.failNextCommit(full);
   await expect(submit(pause('a'))).rejects.toBe(full);
-  expect(await desk.cast('a')).toEqual(before);
+  expect(await decider.cast('a')).toEqual(before);
   expect(await memory.head()).toEqual(head);
   expect((await submit(pause('a'))).verdict.allow).toBe(true);
-  expect((await desk.cast('a'))?.status).toBe('paused');
+  expect((await decider.cast('a'))?.status).toBe('paused');
 });
 
 test('a fault of the storage is told to the whole batch at once, not tried again for each', async () => {
@@ -97,15 +97,15 @@ test('a fault of the storage is told to the whole batch at once, not tried again
 });
 
 test('a state that could not be read anew after a failure is not worked with', async () => {
-  const { desk, log, submit } = await seat();
+  const { decider, log, submit } = await seat();
   await submit(startOf('a'));
   log.failNextCommit(new Error('first'));
   log.readFault = new StorageError('STORAGE_FAILED', 'the disk is gone');
   await expect(submit(pause('a'))).rejects.toThrow('first');
-  await expect(desk.cast('a')).rejects.toThrow('the disk is gone');
+  await expect(decider.cast('a')).rejects.toThrow('the disk is gone');
   await expect(submit(pause('a'))).rejects.toThrow('the disk is gone');
   log.readFault = null;
-  expect((await desk.cast('a'))?.status).toBe('running');
+  expect((await decider.cast('a'))?.status).toBe('running');
   expect((await submit(pause('a'))).verdict.allow).toBe(true);
 });
 
@@ -134,7 +134,7 @@ test('a decision rests on what others appended a moment ago', async () => {
     'attempt.started',
     'cast.aborted',
   ]);
-  expect((await other.desk.cast('a'))?.status).toBe('aborted');
+  expect((await other.decider.cast('a'))?.status).toBe('aborted');
 });
 
 test('what others append is taken in and told, also when nothing is submitted here', async () => {
@@ -142,16 +142,16 @@ test('what others append is taken in and told, also when nothing is submitted he
   const other = await seat({ memory: one.memory });
   one.listen();
   await other.submit(startOf('a'));
-  await one.desk.sync();
-  expect(one.desk.statusOf('a')).toBe('running');
+  await one.decider.sync();
+  expect(one.decider.statusOf('a')).toBe('running');
   expect(one.told.map(({ seq }) => seq)).toEqual([1, 2, 3]);
 });
 
 test('a listener that throws is made known and harms nobody', async () => {
   const raised: (() => void)[] = [];
   vi.stubGlobal('queueMicrotask', (task: () => void) => raised.push(task));
-  const { desk, submit, listen, told, kinds } = await seat();
-  desk.listen(() => {
+  const { decider, submit, listen, told, kinds } = await seat();
+  decider.listen(() => {
     throw new Error('mine');
   });
   listen();
@@ -178,7 +178,7 @@ test('time does not run backwards when a clock does', async () => {
 
 test('a clock that is ahead dates what it wrote and nobody else’s deeds; what is read back is what was', async () => {
   let time = NOON;
-  const { desk, submit, memory } = await seat({ now: () => time });
+  const { decider, submit, memory } = await seat({ now: () => time });
   await submit(startOf('a'));
   time = NOON + 7_200_000;
   const ahead = await seat({ memory, now: () => time });
@@ -186,16 +186,16 @@ test('a clock that is ahead dates what it wrote and nobody else’s deeds; what 
   time = NOON + 5_000;
   const { entries } = await submit(pause('a'));
   expect(entries).toMatchObject([{ at: '2026-01-01T14:00:00.000Z', clock: '2026-01-01T12:00:05.000Z' }]);
-  const live = await desk.cast('a');
+  const live = await decider.cast('a');
   expect(live?.clock).toMatchObject({ startedAt: NOON, elapsedMs: 5_000 });
   const again = await seat({ memory, now: () => time });
-  expect(await again.desk.cast('a')).toEqual(live);
+  expect(await again.decider.cast('a')).toEqual(live);
 });
 
 test('a copy of a cast does not change with the cast', async () => {
-  const { desk, submit } = await seat();
+  const { decider, submit } = await seat();
   await submit(startOf('a'));
-  const copy = await desk.cast('a');
+  const copy = await decider.cast('a');
   await submit(pause('a'));
   expect(copy?.status).toBe('running');
 });
@@ -203,59 +203,59 @@ test('a copy of a cast does not change with the cast', async () => {
 test.each(['constructor', '__proto__', 'toString', ''])(
   'there is no cast called %s unless somebody started it',
   async (id) => {
-    const { desk } = await seat();
-    expect(await desk.cast(id)).toBeNull();
-    expect(desk.statusOf(id)).toBeNull();
-    expect(desk.owed(id, () => true)).toEqual([]);
+    const { decider } = await seat();
+    expect(await decider.cast(id)).toBeNull();
+    expect(decider.statusOf(id)).toBeNull();
+    expect(decider.owed(id, () => true)).toEqual([]);
   },
 );
 
 test('ended casts are forgotten in time and read back when somebody asks', async () => {
-  const { desk, log, submit } = await seat();
+  const { decider, log, submit } = await seat();
   await Promise.all(names(130).map((cast) => submit(startOf(cast))));
   await Promise.all(names(130).map((cast) => submit(abort(cast))));
-  expect(desk.statusOf('c0')).toBeNull();
-  expect(desk.statusOf('c129')).toBe('aborted');
+  expect(decider.statusOf('c0')).toBeNull();
+  expect(decider.statusOf('c129')).toBe('aborted');
   log.reads.length = 0;
-  expect(await desk.cast('c0')).toMatchObject({ id: 'c0', status: 'aborted', turnsStarted: 1 });
+  expect(await decider.cast('c0')).toMatchObject({ id: 'c0', status: 'aborted', turnsStarted: 1 });
   expect(log.reads.filter(({ cast }) => cast === 'c0')).toHaveLength(1);
   expect((await submit({ kind: 'cast.recast', cast: 'c1' })).verdict.allow).toBe(true);
-  expect((await desk.cast('c1'))?.status).toBe('running');
+  expect((await decider.cast('c1'))?.status).toBe('running');
 });
 
 test('a followed cast is not forgotten: when somebody carries it on, its follower hears of it', async () => {
-  const { desk, submit, memory } = await seat();
+  const { decider, submit, memory } = await seat();
   const other = await seat({ memory });
   await submit(startOf('old'));
   await submit(abort('old'));
   const heard: string[] = [];
-  const door = new LocalDoor(desk);
-  await door.follow('old', false, ({ status }) => heard.push(status));
+  const store = new LocalStore(decider);
+  await store.watchCast('old', false, ({ status }) => heard.push(status));
   await Promise.all(names(130).map((cast) => submit(startOf(cast))));
   await Promise.all(names(130).map((cast) => submit(abort(cast))));
   await other.submit({ kind: 'cast.recast', cast: 'old' });
-  await desk.sync();
+  await decider.sync();
   expect(heard.at(-1)).toBe('running');
 });
 
-test('a closed desk refuses instead of keeping anybody waiting', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-desk-'));
+test('a closed decider refuses instead of keeping anybody waiting', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-decider-'));
   folders.push(folder);
-  const desk = await Desk.open(new SqliteLog(logFileIn(folder)), dialects);
-  const last = desk.submit(startOf('a'), 'test');
-  await desk.close();
+  const decider = await Decider.open(new SqliteLog(logFileIn(folder)), dialects);
+  const last = decider.submit(startOf('a'), 'test');
+  await decider.close();
   expect((await last).verdict.allow).toBe(true);
-  await expect(desk.submit(startOf('b'), 'test')).rejects.toThrow();
-  await expect(desk.cast('a')).rejects.toThrow();
+  await expect(decider.submit(startOf('b'), 'test')).rejects.toThrow();
+  await expect(decider.cast('a')).rejects.toThrow();
 });
 
 test('half a character in an answer does not stop a cast', async () => {
-  const { desk, submit, memory } = await seat();
+  const { decider, submit, memory } = await seat();
   const output = `Built \ud800. ${'More. '.repeat(100)}\udfff`;
   await submit(startOf('a'));
   expect((await submit({ kind: 'attempt.output', cast: 'a', turn: 1, attempt: 1, output })).verdict.allow).toBe(true);
   const other = await seat({ memory });
-  expect(await other.desk.cast('a')).toEqual(await desk.cast('a'));
+  expect(await other.decider.cast('a')).toEqual(await decider.cast('a'));
 });
 
 const WRITER = graph({ 'Socket-1': { materia: 'Write' } });
@@ -279,7 +279,7 @@ test('a cast that was forgotten here and is carried on elsewhere has its paths a
   const other = await seat({ memory: one.memory });
   await other.submit({ kind: 'cast.recast', cast: 'first' });
   await one.submit(writer('second'));
-  const second = await one.desk.cast('second');
+  const second = await one.decider.cast('second');
   expect(second?.turns[1]).toMatchObject({ phase: 'held', held: { code: 'LOCK_CONFLICT' } });
 });
 

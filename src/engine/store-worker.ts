@@ -1,26 +1,26 @@
-// The worker's side of the worker door.
+// The program of the worker thread of a store: it answers the calls of `WorkerStore`.
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { dialects } from '../dialects/index.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { findLinksBelow } from '../workspace/find-links.ts';
-import { Desk } from './desk.ts';
-import { LocalDoor } from './door.ts';
+import { Decider } from './decider.ts';
+import { LocalStore } from './local-store.ts';
 import { StorageError } from './storage-error.ts';
-import type { Call, Reply, WorkerData } from './worker-door.ts';
+import type { Call, Reply, WorkerData } from './worker-store.ts';
 
 const port = parentPort;
 if (!port) throw new Error('this file runs as a worker');
 
 let outbox: Reply[] = [];
-const follows = new Map<number, () => void>();
+const watches = new Map<number, () => void>();
 const opening = open(workerData as WorkerData);
 // Every call waits for it and reports its failure; the failure itself is no fault of the worker.
 opening.catch(() => undefined);
 
-async function open({ logFile, dir }: WorkerData): Promise<LocalDoor> {
+async function open({ logFile, dir }: WorkerData): Promise<LocalStore> {
   const findLinks = dir === null ? undefined : findLinksBelow(dir);
-  return new LocalDoor(await Desk.open(new SqliteLog(logFile, { onBlocked: warn }), dialects, { findLinks }));
+  return new LocalStore(await Decider.open(new SqliteLog(logFile, { onBlocked: warn }), dialects, { findLinks }));
 }
 
 /** This thread waits for the lock and can send no message, so it writes by itself. */
@@ -42,22 +42,28 @@ async function answer(call: Call): Promise<void> {
   }
 }
 
-function perform(door: LocalDoor, { id, method, args }: Call): unknown {
+function perform(store: LocalStore, { id, method, args }: Call): unknown {
   switch (method) {
     case 'ready':
       return null;
-    case 'follow':
-      return follow(door, id, args as [string, boolean]);
-    case 'unfollow':
-      follows.get(args[0] as number)?.();
-      return follows.delete(args[0] as number);
+    case 'watchCast':
+      return watchCast(store, id, args as [string, boolean]);
+    case 'watch':
+      watches.set(
+        id,
+        store.watch(() => post({ wake: id })),
+      );
+      return null;
+    case 'unwatch':
+      watches.get(args[0] as number)?.();
+      return watches.delete(args[0] as number);
     default:
-      return (door as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method]?.(...args);
+      return (store as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method]?.(...args);
   }
 }
 
-async function follow(door: LocalDoor, id: number, [cast, withEntries]: [string, boolean]): Promise<null> {
-  follows.set(id, await door.follow(cast, withEntries, (change) => post({ follow: id, change })));
+async function watchCast(store: LocalStore, id: number, [cast, withEntries]: [string, boolean]): Promise<null> {
+  watches.set(id, await store.watchCast(cast, withEntries, (change) => post({ watch: id, change })));
   return null;
 }
 

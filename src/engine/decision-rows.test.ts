@@ -1,4 +1,4 @@
-// Ids that may be used once, at the desk: across commits, within one batch, and between two processes.
+// Ids that may be used once, at the decider: across commits, within one batch, and between two processes.
 import { expect, test } from 'vitest';
 import { seat } from '../../test/conformance/seat.ts';
 import type { Request } from '../kernel/input.ts';

@@ -1,20 +1,17 @@
-// The one door in. Inputs queue here and are decided in batches: one commit brings the state to the head of the log,
-// decides every waiting input on it in order, and appends all their facts, so that many casts share one sync to disk.
-// Nothing is answered before its facts are on disk.
+// Decides inputs in batches. One commit brings the state to the head of the log, decides every waiting input on it in
+// order, and appends all their facts, so that many casts share one sync to disk. Nothing is answered before its facts are
+// on disk.
 import { type Packet, packetOf, type Watch, watchOf } from '../kernel/cast/packet.ts';
 import type { Dialects } from '../kernel/cast/pen.ts';
 import { decide } from '../kernel/decide.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import { isAhead } from '../kernel/ledger/move.ts';
-import type { Ledger } from '../kernel/ledger/state.ts';
 import { type Effect, keyOf, pending } from '../kernel/pending.ts';
 import type { Cast, CastStatus, State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import { recordsFor, withHeartbeat, withLeases } from './claim-lease.ts';
-import { linksToLearn } from './claimed-links.ts';
+import { linksToLearn, OnceKeys, onceKeysFor, recordsFor, withHeartbeat, withLeases } from './decision-rows.ts';
 import { leaseName, refusalOfLost } from './lease.ts';
-import { OnceKeys, onceKeysFor } from './once-keys.ts';
 import {
   type Append,
   type FindLinks,
@@ -61,18 +58,18 @@ type Again = { readonly relinked: number; readonly isAgain: boolean; readonly mo
 
 const FIRST: Again = { relinked: 0, isAgain: false, more: { once: [], leases: [] } };
 
-export type DeskOptions = {
+export type DeciderOptions = {
   readonly now?: () => number;
   /** A clock that cannot be set, in milliseconds. */
   readonly ticks?: (() => number) | undefined;
   readonly snapshotEvery?: number;
   /** How links on disk are found; without it paths are compared as they are written. */
   readonly findLinks?: FindLinks | undefined;
-  /** The state that the caller has read already; without it the desk reads all of it. */
+  /** The state that the caller has read already; without it the decider reads all of it. */
   readonly here?: StateAtHead;
 };
 
-export class Desk {
+export class Decider {
   readonly #log: Log;
   readonly #dialects: Dialects;
   readonly #now: () => number;
@@ -91,7 +88,7 @@ export class Desk {
   #busy: Promise<void> | null = null;
   #stopWatching: (() => void) | null = null;
 
-  private constructor(log: Log, dialects: Dialects, options: DeskOptions) {
+  private constructor(log: Log, dialects: Dialects, options: DeciderOptions) {
     this.#log = log;
     this.#here = options.here ?? new StateAtHead(log, { whole: true });
     this.#time = new RunningTime(options.ticks);
@@ -101,14 +98,14 @@ export class Desk {
     this.#findLinks = options.findLinks ?? null;
   }
 
-  static async open(log: Log, dialects: Dialects, options: DeskOptions = {}): Promise<Desk> {
-    const desk = new Desk(log, dialects, options);
-    await desk.#here.alone(async () => {
-      await desk.#here.ready();
-      desk.#snapshotAt = desk.#here.restoredThrough;
-      desk.#told = desk.#here.seq;
+  static async open(log: Log, dialects: Dialects, options: DeciderOptions = {}): Promise<Decider> {
+    const decider = new Decider(log, dialects, options);
+    await decider.#here.alone(async () => {
+      await decider.#here.ready();
+      decider.#snapshotAt = decider.#here.restoredThrough;
+      decider.#told = decider.#here.seq;
     });
-    return desk;
+    return decider;
   }
 
   get log(): Log {
@@ -153,11 +150,6 @@ export class Desk {
       const isRunning = cast.clock.runningSince !== null;
       return cast.clock.elapsedMs + (isRunning ? (this.#time.uncounted(id) ?? 0) : 0);
     });
-  }
-
-  /** A copy of the ledger at the head of the log. A run in which nothing is open any more is there when it is named. */
-  ledger(run?: string): Promise<Ledger> {
-    return this.look(({ ledger }) => copyOf(ledger), run);
   }
 
   /** Looks at the state at the head of the log. Nothing of it may be kept or changed; a named run is there. */
@@ -451,9 +443,4 @@ class Reopened extends Error {
     super('casts or runs were carried on elsewhere');
     this.ids = ids;
   }
-}
-
-/** A plain copy, also of what was not read yet. */
-function copyOf(ledger: Ledger): Ledger {
-  return JSON.parse(JSON.stringify(ledger)) as Ledger;
 }

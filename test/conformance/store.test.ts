@@ -1,27 +1,32 @@
-// Runs the promises of a door with the desk in this thread and with the desk behind a worker.
+// Runs the promises of a store against every implementation.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { WorkspaceStore } from '../../src/app/store.ts';
 import { dialects } from '../../src/dialects/index.ts';
-import { Desk } from '../../src/engine/desk.ts';
-import { LocalDoor } from '../../src/engine/door.ts';
-import { WorkerDoor } from '../../src/engine/worker-door.ts';
+import { Decider } from '../../src/engine/decider.ts';
+import { LocalStore } from '../../src/engine/local-store.ts';
+import { WorkerStore } from '../../src/engine/worker-store.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
-import { doorPromises } from './door.ts';
 import { startProgram } from './program.ts';
 import { startOf } from './round.ts';
+import { storePromises } from './store.ts';
 
-doorPromises('in this thread', async (folder) => {
-  return new LocalDoor(await Desk.open(new SqliteLog(logFileIn(folder)), dialects));
+storePromises('in this thread', async (folder) => {
+  return new LocalStore(await Decider.open(new SqliteLog(logFileIn(folder)), dialects));
 });
 
-doorPromises('behind a worker', (folder) => WorkerDoor.open(logFileIn(folder)));
+storePromises('of a workspace', async (folder) => {
+  return new WorkspaceStore(new SqliteLog(logFileIn(folder)), folder);
+});
+
+storePromises('behind a worker', (folder) => WorkerStore.open(logFileIn(folder)));
 
 test('a worker that could not open its log does not keep the process alive', { timeout: 60_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-door-'));
+  const folder = mkdtempSync(join(tmpdir(), 'baton-store-'));
   writeFileSync(join(folder, 'state'), '');
   const writer = fileURLToPath(new URL('./writer.ts', import.meta.url));
   const program = startProgram(writer, [logFileIn(join(folder, 'state')), 'cast', 'c', '2']);
@@ -34,16 +39,16 @@ test('a worker that could not open its log does not keep the process alive', { t
 });
 
 test('what cannot cross over to a worker is refused alone', { timeout: 60_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-door-'));
-  const door = await WorkerDoor.open(logFileIn(folder));
+  const folder = mkdtempSync(join(tmpdir(), 'baton-store-'));
+  const store = await WorkerStore.open(logFileIn(folder));
   onTestFinished(async () => {
-    await door.close();
+    await store.close();
     rmSync(folder, { recursive: true, force: true });
   });
   const odd = { ...startOf('odd'), data: { call: () => undefined } } as unknown as Request;
   const results = await Promise.allSettled(
-    [startOf('a'), odd, startOf('b')].map((request) => door.submit(request, 'test')),
+    [startOf('a'), odd, startOf('b')].map((request) => store.submit(request, { name: 'test' })),
   );
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  expect((await door.lifecycle()).length).toBe(2);
+  expect((await store.read({ after: 0, kindPrefix: 'cast.' })).length).toBe(2);
 });

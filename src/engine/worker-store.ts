@@ -1,21 +1,14 @@
-// The desk behind a worker thread: deciding, hashing and syncing to disk happen there, agents and screens live here.
+// The store behind a worker thread: deciding, hashing and syncing to disk happen there, agents and screens live here.
 // Messages of one tick travel together, so that fifty casts cost few crossings.
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import type { Slot } from '../kernel/cast/packet.ts';
-import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
-import type { Ledger } from '../kernel/ledger/state.ts';
-import type { Cast } from '../kernel/state.ts';
-import type { Denied, Verdict } from '../kernel/verdict.ts';
-import type { Change, Door } from './door.ts';
-import type { Driver } from './driver.ts';
-import type { Sign } from './heartbeat.ts';
-import type { CastLease, Driving } from './lease.ts';
-import type { CastQuery, Head, Query } from './ports.ts';
-import type { Holder } from './slots.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import { type FollowQuery, followEntries } from './follow-entries.ts';
+import type { Query } from './ports.ts';
 import { StorageError } from './storage-error.ts';
+import type { Change, Leases, Store, Submitter, Views } from './store.ts';
 
 export type Call = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
 export type WorkerData = { readonly logFile: string; readonly dir: string | null };
@@ -25,17 +18,20 @@ export type Reply =
       readonly id: number;
       readonly error: { readonly message: string; readonly code?: string; readonly stack?: string };
     }
-  | { readonly follow: number; readonly change: Change };
+  | { readonly watch: number; readonly change: Change }
+  | { readonly wake: number };
 
 /** Room for what a batch of decisions leaves behind, so that it is not carried along as if it were to stay. */
 const YOUNG_MB = 64;
 
 type Waiter = { resolve(value: never): void; reject(error: unknown): void };
 
-export class WorkerDoor implements Door {
+export class WorkerStore implements Store {
   readonly #worker: Worker;
   readonly #waiters = new Map<number, Waiter>();
   readonly #listeners = new Map<number, (change: Change) => void>();
+  readonly #streams = new Map<number, () => void>();
+  readonly #closed = new AbortController();
   #outbox: Call[] = [];
   #calls = 0;
   /** Why no call can be answered any more. */
@@ -47,21 +43,21 @@ export class WorkerDoor implements Door {
       for (const reply of replies) this.#receive(reply);
     });
     worker.on('error', (error) => this.#fail(error as Error));
-    worker.on('exit', () => this.#fail(new Error('the desk stopped')));
+    worker.on('exit', () => this.#fail(new Error('the worker of the store stopped')));
   }
 
   /** `dir` is the folder of the workspace, where links are looked at; null where there is none. */
-  static async open(logFile: string, dir: string | null = null): Promise<WorkerDoor> {
-    const name = import.meta.url.endsWith('.ts') ? './desk-worker.ts' : './desk-worker.js';
+  static async open(logFile: string, dir: string | null = null): Promise<WorkerStore> {
+    const name = import.meta.url.endsWith('.ts') ? './store-worker.ts' : './store-worker.js';
     const worker = new Worker(new URL(name, import.meta.url), {
       workerData: { logFile, dir } satisfies WorkerData,
       ...quickToLoad(),
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    const door = new WorkerDoor(worker);
+    const store = new WorkerStore(worker);
     try {
-      await door.#call('ready');
-      return door;
+      await store.#call('ready');
+      return store;
     } catch (error) {
       // A worker that is left behind would keep the process from ending.
       await worker.terminate();
@@ -69,90 +65,57 @@ export class WorkerDoor implements Door {
     }
   }
 
-  submit(request: Request, by: string): Promise<Verdict> {
-    return this.#call('submit', request, by);
-  }
-
-  cast(id: string): Promise<Cast | null> {
-    return this.#call('cast', id);
-  }
-
-  ledger(run?: string): Promise<Ledger> {
-    return this.#call('ledger', run);
+  submit(request: Request, { name }: Submitter): Promise<Verdict> {
+    return this.#call('submit', request, { name });
   }
 
   read(query: Query): Promise<readonly Entry[]> {
     return this.#call('read', query);
   }
 
-  casts(query: CastQuery): Promise<readonly CastSummary[]> {
-    return this.#call('casts', query);
+  view<K extends keyof Views>(name: K, ...about: Parameters<Views[K]>): Promise<ReturnType<Views[K]>> {
+    return this.#call('view', name, ...about);
   }
 
-  lifecycle(): Promise<readonly Entry[]> {
-    return this.#call('lifecycle');
+  lease<K extends keyof Leases>(act: K, ...about: Parameters<Leases[K]>): Promise<ReturnType<Leases[K]>> {
+    return this.#call('lease', act, ...about);
   }
 
-  head(): Promise<Head> {
-    return this.#call('head');
+  follow(query: FollowQuery): AsyncGenerator<readonly Entry[], void, void> {
+    return followEntries(this, this.#closed.signal, query);
   }
 
-  async follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
-    const follow = this.#calls + 1;
-    this.#listeners.set(follow, listener);
+  async watchCast(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+    const id = this.#calls + 1;
+    this.#listeners.set(id, listener);
     try {
-      await this.#call('follow', cast, withEntries);
+      await this.#call('watchCast', cast, withEntries);
     } catch (error) {
-      this.#listeners.delete(follow);
+      this.#listeners.delete(id);
       throw error;
     }
     return () => {
-      if (this.#listeners.delete(follow)) void this.#call('unfollow', follow).catch(() => undefined);
+      if (this.#listeners.delete(id)) void this.#call('unwatch', id).catch(() => undefined);
     };
   }
 
-  takeCast(cast: string, driver: Driver, over?: number): Promise<CastLease> {
-    return this.#call('takeCast', cast, driver, over);
-  }
-
-  releaseCast(cast: string, driver: Driver): Promise<void> {
-    return this.#call('releaseCast', cast, driver);
-  }
-
-  driverOf(cast: string): Promise<Driving | null> {
-    return this.#call('driverOf', cast);
-  }
-
-  lostCast(cast: string): Promise<Denied | null> {
-    return this.#call('lostCast', cast);
-  }
-
-  beat(sign: Sign): Promise<boolean> {
-    return this.#call('beat', sign);
-  }
-
-  takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number> {
-    return this.#call('takeSlot', slot, holder, now, isForced);
-  }
-
-  releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void> {
-    return this.#call('releaseSlot', slot, holder, now);
-  }
-
-  admit(runner: string, holder: Holder, now: number): ReturnType<Door['admit']> {
-    return this.#call('admit', runner, holder, now);
-  }
-
-  noteRunner(...args: Parameters<Door['noteRunner']>): Promise<void> {
-    return this.#call('noteRunner', ...args);
+  /** Messages are answered in their order: what is appended after the next reading calls back. */
+  watch(changed: () => void): () => void {
+    const id = this.#calls + 1;
+    this.#streams.set(id, changed);
+    void this.#call('watch').catch(() => undefined);
+    return () => {
+      if (this.#streams.delete(id)) void this.#call('unwatch', id).catch(() => undefined);
+    };
   }
 
   async close(): Promise<void> {
+    this.#closed.abort();
     if (this.#gone) return;
     try {
       await this.#call('close');
     } finally {
-      this.#fail(new Error('the door is closed'));
+      this.#fail(new Error('the store is closed'));
       await this.#worker.terminate();
     }
   }
@@ -189,10 +152,8 @@ export class WorkerDoor implements Door {
   }
 
   #receive(reply: Reply): void {
-    if ('follow' in reply) {
-      this.#listeners.get(reply.follow)?.(reply.change);
-      return;
-    }
+    if ('watch' in reply) return this.#listeners.get(reply.watch)?.(reply.change);
+    if ('wake' in reply) return this.#streams.get(reply.wake)?.();
     const waiter = this.#waiters.get(reply.id);
     this.#waiters.delete(reply.id);
     if ('error' in reply) waiter?.reject(asError(reply.error));
@@ -204,6 +165,8 @@ export class WorkerDoor implements Door {
     this.#gone ??= error;
     for (const { reject } of this.#waiters.values()) reject(error);
     this.#waiters.clear();
+    // A stream that waits for entries reads once more, and fails with the reason.
+    for (const wake of this.#streams.values()) wake();
   }
 }
 

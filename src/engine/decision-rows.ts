@@ -1,0 +1,126 @@
+// What deciding a batch looks up outside of the state: signs of life, links on disk, and ids that are used once.
+import { approvalKeysUsedBy, approvalKeysWanted, endKeysOf, isOfEnd } from '../kernel/approval/once.ts';
+import type { Approvals } from '../kernel/approval/state.ts';
+import type { Fact } from '../kernel/fact.ts';
+import type { Input, Request } from '../kernel/input.ts';
+import { isString } from '../kernel/json.ts';
+import { isLedgerFact, type RequestOf } from '../kernel/ledger/fact.ts';
+import { type LockTree, linksIn, siteOf } from '../kernel/ledger/lock-tree.ts';
+import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/move.ts';
+import type { Links } from '../kernel/ledger/path.ts';
+import { findTask, type Ledger, type Task, tasksOf } from '../kernel/ledger/state.ts';
+import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
+import type { Append, FindLinks, FoundRows, LeaseValues } from './ports.ts';
+
+/** The fact with what it changes in the records. */
+export function withLeases(append: Append, ledger: Ledger): Append {
+  const { fact, at, clock = at } = append;
+  const leases = isLedgerFact(fact) ? beatChanges(ledger, fact, clock) : [];
+  return leases.length === 0 ? append : { ...append, leases };
+}
+
+/** The records that decide whether an owner is silent, as far as the request asks about one. */
+export function recordsFor(request: Request, ledger: Ledger): readonly string[] {
+  return fencesOf(request, ledger).map(({ fence }) => beatName(fence));
+}
+
+/** A request that asks who is silent, with the newest signs of life. They are in their records and nowhere else. */
+export function withHeartbeat(request: Request, ledger: Ledger, held: LeaseValues, now: number): Request {
+  const heard = fencesOf(request, ledger).flatMap(({ id, fence }) => {
+    const beat = beatOf(held(beatName(fence)));
+    return beat ? [[id, heardAt(beat, now)] as const] : [];
+  });
+  if (request.kind === 'cast.recover') return { ...request, heard: Object.fromEntries(heard) };
+  const [last] = heard;
+  if (request.kind !== 'task.expire' || !last) return request;
+  return { ...request, lastHeartbeatAt: Math.max(last[1], request.lastHeartbeatAt ?? 0) };
+}
+
+/** The claims that a request asks about. */
+function fencesOf(request: Request, ledger: Ledger): readonly { readonly id: string; readonly fence: number }[] {
+  if (request.kind === 'cast.recover') return tasksOf(ledger, request.cast).flatMap(claimOf);
+  const found = request.kind === 'task.expire' ? findTask(ledger, request) : null;
+  return found?.ok ? claimOf(found.task) : [];
+}
+
+function claimOf({ id, fence }: Task): { id: string; fence: number }[] {
+  return fence === null ? [] : [{ id, fence }];
+}
+
+/** What is to be said of links first: empty where the ledger knows all that matter to these facts. */
+export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: FindLinks): RequestOf<'ledger.link'>[] {
+  const wanted = new Map<string, Set<string>>();
+  const pathsIn = (root: string) => {
+    const paths = wanted.get(root) ?? new Set(Object.keys(linksIn(links, root) ?? {}));
+    wanted.set(root, paths);
+    return paths;
+  };
+  const add = (root: string, path: string) => {
+    pathsIn(root).add(path);
+    const { tree, below } = siteOf(root);
+    if (below !== '' && tree !== '/') pathsIn(tree).add(path === '.' ? below : `${below}/${path}`);
+  };
+  for (const fact of facts) {
+    if (fact.kind === 'task.claimed') for (const { root, path } of fact.locks) add(root, path);
+    // A link that was taken away since stands in nobody's way.
+    if (fact.kind === 'task.refused' && fact.code === 'LOCK_CONFLICT' && isString(fact.details.root)) {
+      add(fact.details.root, isString(fact.details.wanted) ? fact.details.wanted : '.');
+    }
+  }
+  return [...wanted].flatMap(([root, paths]) => {
+    const known = linksIn(links, root) ?? {};
+    const found = find(root, [...paths], known);
+    return areSame(found, known) ? [] : [{ kind: 'ledger.link', root, links: found }];
+  });
+}
+
+function areSame(a: Links, b: Links): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** The keys that deciding these requests may look up. An open approval may end as a consequence of any of them. */
+export function onceKeysFor(requests: readonly Request[], approvals: Approvals): readonly string[] {
+  const asked = requests.flatMap((request) => (request.kind === 'approval.request' ? [request.sealed.id] : []));
+  const named = requests.flatMap((request) => keysNamedBy(request, approvals));
+  return [...named, ...[...Object.keys(approvals), ...asked].flatMap(endKeysOf)];
+}
+
+function keysNamedBy(request: Request, approvals: Approvals): readonly string[] {
+  return [...keysWanted(request), ...approvalKeysWanted(request, approvals)];
+}
+
+/** Ids that are used once. The log knows those of earlier commits, and this those of the inputs before in the batch. */
+export class OnceKeys {
+  readonly #found: FoundRows['once'];
+  readonly #batch = new Map<string, number>();
+  #seq: number;
+
+  /** `seq` is the number of the last entry before the batch. */
+  constructor(found: FoundRows['once'], seq: number) {
+    this.#found = found;
+    this.#seq = seq;
+  }
+
+  /** Of the ids a request wants to use, those that are used. */
+  usedFor(request: Request, approvals: Approvals): Pick<Input, 'used'> {
+    const found = keysNamedBy(request, approvals).flatMap((key): [string, number][] => {
+      const seq = this.#usedBy(key);
+      return seq === null ? [] : [[key, seq]];
+    });
+    return found.length === 0 ? {} : { used: Object.fromEntries(found) };
+  }
+
+  /** The next fact of the batch, with the ids it uses up. */
+  withKeys(append: Append): Append {
+    this.#seq += 1;
+    const all = [...keysUsedBy(append.fact), ...approvalKeysUsedBy(append.fact)];
+    const keys = all.filter((key) => !isOfEnd(key) || this.#usedBy(key) === null);
+    for (const key of keys) this.#batch.set(key, this.#seq);
+    return keys.length === 0 ? append : { ...append, once: [...(append.once ?? []), ...keys] };
+  }
+
+  #usedBy(key: string): number | null {
+    return this.#batch.get(key) ?? this.#found(key);
+  }
+}
