@@ -9,7 +9,7 @@ import { howPeopleDecide, isFromPerson } from './person-proof.ts';
 import type { Role } from './role.ts';
 import { shownToken } from './shown-token.ts';
 import { userFolder } from './user-folder.ts';
-import { type Identity, isServed, lookUp, NOBODY, serverAbove } from './who-acts.ts';
+import { type Identity, isServed, lookUp, serverAbove } from './who-acts.ts';
 
 type Where = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string };
 
@@ -31,7 +31,7 @@ export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isSe
     if (isForTimers(form)) return isInsideAttempt(env) ? STARTED_BY_AGENT : null;
     if (actor.kind === 'agent') return STARTED_BY_AGENT;
     const needed = proofFor(form);
-    if (needed === null || isHolder(actor.name)) return null;
+    if (needed === null || known().by === 'token') return null;
     const user = form.startsWith('token ') ? userFolder(env) : null;
     // The client of a server of ours has no terminal there. It counts as a person where the server is older than the agents.
     const server = isServer ? process.pid : serverAbove();
@@ -44,7 +44,7 @@ export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isSe
       return known().name;
     },
     get kind(): Actor['kind'] {
-      kind ??= kindOf(actor.name, env, stateDir);
+      kind ??= kindOf(known(), env, stateDir);
       return kind;
     },
     get role(): Role | null {
@@ -57,12 +57,8 @@ export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isSe
 }
 
 /** The holder of a token is the person that the token was made for. */
-function kindOf(name: string, env: NodeJS.ProcessEnv, stateDir: string): Actor['kind'] {
-  if (name.startsWith('agent:')) return 'agent';
-  if (isHolder(name)) return 'person';
+function kindOf({ by }: Identity, env: NodeJS.ProcessEnv, stateDir: string): Actor['kind'] {
+  if (by === 'attempt') return 'agent';
+  if (by === 'token') return 'person';
   return isAgent(env, stateDir) ? 'agent' : 'person';
-}
-
-function isHolder(name: string): boolean {
-  return name.startsWith('token:') && name !== NOBODY;
 }

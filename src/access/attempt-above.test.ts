@@ -88,13 +88,17 @@ test.skipIf(!HAS_PROC).each<[string, string, (file: string) => readonly string[]
 test('who has no supervisor above him is a user, or, where he says that he is an agent, an unknown one', () => {
   expect(attemptAbove()).toBeNull();
   expect(lookUp({}, process.pid, 0)).toMatchObject({ name: expect.stringMatching(/^user:/), role: 'admin' });
-  expect(lookUp({ BATON_ATTEMPT: '1.1' }, process.pid, 0)).toEqual({ name: 'agent:unknown', role: null });
+  expect(lookUp({ BATON_ATTEMPT: '1.1' }, process.pid, 0)).toEqual({
+    name: 'agent:unknown',
+    role: null,
+    by: 'attempt',
+  });
 });
 
 test('nobody acts for a token that is not there, or without a server that asked for it', () => {
   const env = { BATON_CONFIG: join(state, 'user'), BATON_ACTS_FOR: 'ci' };
-  expect(lookUp(env, process.pid, 0, () => true)).toEqual({ name: 'token:unknown', role: 'viewer' });
-  expect(lookUp(env, process.pid, 0)).toEqual({ name: 'token:unknown', role: 'viewer' });
+  expect(lookUp(env, process.pid, 0, () => true)).toEqual({ name: 'token:unknown', role: 'viewer', by: 'user' });
+  expect(lookUp(env, process.pid, 0)).toEqual({ name: 'token:unknown', role: 'viewer', by: 'user' });
 });
 
 test('a process that shows a token acts under the name of the token, also where none is required', () => {
@@ -102,8 +106,8 @@ test('a process that shows a token acts under the name of the token, also where 
   const made = createToken(env, { role: 'operator', name: 'ci', expires: null }, 0);
   const secret = made.ok ? made.value.secret : '';
   const shown = (word: string | null) => lookUp(env, process.pid, 0, () => false, word);
-  expect(shown(secret)).toEqual({ name: 'token:ci', role: 'operator' });
-  expect(shown(`${secret}x`)).toEqual({ name: 'token:unknown', role: 'viewer' });
+  expect(shown(secret)).toMatchObject({ name: 'token:ci', role: 'operator', by: 'token' });
+  expect(shown(`${secret}x`)).toMatchObject({ name: 'token:unknown', role: 'viewer' });
   expect(shown(null)).toMatchObject({ name: expect.stringMatching(/^user:/), role: 'admin' });
 });
 

@@ -18,7 +18,12 @@ export const ACTS_FOR = 'BATON_ACTS_FOR';
 /** Whoever says that he acts for a token and has shown none. */
 export const NOBODY = 'token:unknown';
 
-export type Identity = Pick<Actor, 'name' | 'role'>;
+export type Identity = Pick<Actor, 'name' | 'role'> & {
+  /** What identifies the caller: its attempt, a valid token, or only the user of the operating system. */
+  readonly by: 'attempt' | 'token' | 'user';
+};
+
+const STRANGER: Identity = { name: NOBODY, role: 'viewer', by: 'user' };
 
 export function lookUp(
   env: NodeJS.ProcessEnv,
@@ -28,27 +33,27 @@ export function lookUp(
   shown: string | null = null,
 ): Identity {
   const attempt = attemptAbove(pid);
-  if (attempt) return { name: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
+  if (attempt) return { name: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null, by: 'attempt' };
   const name = env[ACTS_FOR];
   const isNamed = name !== undefined && name !== '';
   // Something says that an agent is behind it, and which one cannot be established. What a server does for whoever showed
   // it a token is not held against that server's age.
   if (isNamed || shown !== null ? isInsideAttempt(env, pid) : isAgent(env, null, pid))
-    return { name: 'agent:unknown', role: null };
+    return { name: 'agent:unknown', role: null, by: 'attempt' };
   if (!isNamed && shown !== null) {
     const admitted = admitToken(env, shown, now);
-    return admitted.ok ? holder(admitted.value) : { name: NOBODY, role: 'viewer' };
+    return admitted.ok ? holder(admitted.value) : STRANGER;
   }
-  if (!isNamed) return { name: osUser(), role: 'admin' };
+  if (!isNamed) return { name: osUser(), role: 'admin', by: 'user' };
   // Whoever says it and was not started by a server has shown no token.
   const token = served(pid) ? tokenNamed(env, name) : null;
   // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
-  if (!token || whyUnusable(token, now)) return { name: NOBODY, role: 'viewer' };
+  if (!token || whyUnusable(token, now)) return STRANGER;
   return holder(token);
 }
 
 function holder({ name, role }: Token): Identity {
-  return { name: `token:${name}`, role };
+  return { name: `token:${name}`, role, by: 'token' };
 }
 
 /** The user as the operating system knows him; by number where it knows no name. */

@@ -19,6 +19,7 @@ import type { FieldsOf } from './table.ts';
 export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context, { begins: true });
   const { store, actor } = session;
+  const isAgent = actor.kind === 'agent';
   const wanted = await runWanted(session, input.run);
   const steered = wanted === undefined ? null : await refusalOfSteered(session, wanted);
   if (steered) return steered;
@@ -35,7 +36,7 @@ export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context
   await configureLocks(store, workspace, actor.name);
   const starts = await store.look((ledger) => startedBy(ledger, run, deltas), run);
   const applied = await claiming(session, starts, () =>
-    store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, actor),
+    store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers, isAgent }, actor),
   );
   if (!applied.allow) return applied;
   const unsound = await reconcile(session, await store.view('ledger', run), [run]);
@@ -80,7 +81,7 @@ async function assign(session: LedgerSession, run: string, packets: readonly Jso
       kept.push(id);
       continue;
     }
-    const verdict = await store.submit({ kind: 'task.create', packet }, actor);
+    const verdict = await store.submit({ kind: 'task.create', packet, isAgent: actor.kind === 'agent' }, actor);
     if (verdict.allow) assigned.push(id);
     else refused.push({ task: id, code: verdict.code, reason: verdict.reason });
   }

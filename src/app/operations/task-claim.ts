@@ -12,11 +12,12 @@ export const run: Run<FieldsOf<'task.claim'>> = async (workspace, input, context
   const worker = workerNamed(input.pid);
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
+  const isAgent = actor.kind === 'agent';
   await configureLocks(store, workspace, actor.name);
   const run = await runWanted(session, input.run);
   const which = { task, owner, ...(run === undefined ? {} : { run }) };
   const version = expectedVersion === undefined ? {} : { expectedVersion };
-  const ask = () => store.submit({ kind: 'task.claim', ...which, ...version }, actor);
+  const ask = () => store.submit({ kind: 'task.claim', ...which, ...version, isAgent }, actor);
   const wishes = await store.look((ledger) => wishFor(ledger, which, owner, expectedVersion), run);
   return claiming(session, wishes, ask, worker);
 };

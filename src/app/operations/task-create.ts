@@ -27,7 +27,9 @@ export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, contex
   if (!placed.ok) return placed.refusal;
   const { packet } = placed;
   const retries = input.retries === undefined ? {} : { retriesMax: input.retries };
-  const verdict = await session.store.submit({ kind: 'task.create', packet, root, ...retries }, session.actor);
+  const { store, actor } = session;
+  const isAgent = actor.kind === 'agent';
+  const verdict = await store.submit({ kind: 'task.create', packet, root, ...retries, isAgent }, actor);
   if (!verdict.allow || taken.warnings.length === 0) return verdict;
   return allow(verdict.reason, { ...verdict.details, warnings: taken.warnings });
 };

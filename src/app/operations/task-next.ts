@@ -13,7 +13,7 @@ export const run: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...inp
   await configureLocks(store, workspace, actor.name);
   const run = await runWanted(session, input.run);
   const which = { owner, ...(run === undefined ? {} : { run }) };
-  const ask = () => store.submit({ kind: 'task.next', ...which }, actor);
+  const ask = () => store.submit({ kind: 'task.next', ...which, isAgent: actor.kind === 'agent' }, actor);
   const wishes = await store.look((ledger) => wishesFor(ledger, run, owner), run);
   return claiming(session, wishes, ask, worker);
 };

@@ -140,10 +140,10 @@ function callerFor({ env }: Call, here: Actor, own: string, shown: string): Call
 }
 
 /** Whoever wanted a tool that is kept from him; of an agent, also which tool it was. */
-function refusedCaller({ code, details }: Denied, { name: who }: Actor): TurnedAway {
+function refusedCaller({ code, details }: Denied, { name: who, kind }: Actor): TurnedAway {
   if (code !== 'APPROVER_IS_AGENT') return { who };
   const what = typeof details.tool === 'string' ? { what: details.tool } : {};
-  return { who: who.startsWith('agent:') ? who : 'agent:unknown', ...what };
+  return { who: kind === 'agent' ? who : 'agent:unknown', ...what };
 }
 
 /** How the log names whoever was turned away: by the token he showed, where it was one once. */

@@ -80,10 +80,10 @@ export function unholdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.u
 // runs there, so an agent that could claim tasks would excuse its own changes.
 type Signed = { readonly by: string } & Pick<LedgerRequest, 'kind'>;
 
-/** Notes and answers the refusal, or null where anybody may ask it. `by` is the actor as the log names it. */
+/** Records and answers the refusal; null where the request is allowed. `by` is the actor name recorded in the log. */
 export function refuseAgent<T extends Signed>(pen: LedgerPen, input: T & LedgerRequest): Denied | null {
-  if (!input.by.startsWith('agent:')) return null;
   const request: LedgerRequest = input;
+  if (!isFromAgent(request)) return null;
   if (request.kind === 'task.create') return refuseConfigured(pen, request.packet, request.root ?? MAIN_ROOT);
   const claim = claimIn(request);
   if (claim === null) return null;
@@ -92,6 +92,10 @@ export function refuseAgent<T extends Signed>(pen: LedgerPen, input: T & LedgerR
     'An agent of a cast works on the task of its own turn and claims no other; report what else is to be done.';
   const name = { task, ...(run === undefined ? {} : { run }) };
   return refuse(pen, asked, name, deny('NOT_ALLOWED_NOW', reason, { task, by: input.by }));
+}
+
+function isFromAgent(request: LedgerRequest): boolean {
+  return request.kind === 'task.move' ? request.actor === 'agent' : 'isAgent' in request && request.isAgent === true;
 }
 
 type Claim = { readonly asked: Asked; readonly task: string; readonly run: string | undefined };

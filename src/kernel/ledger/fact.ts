@@ -12,8 +12,11 @@ export type Actor = 'person' | 'agent' | 'engine';
 /** What a checker found out about one criterion. */
 export type Check = { readonly pass: boolean; readonly found: string };
 
+/** Says that an agent asks. The skin knows who acts and passes it along; a name says nothing about it. */
+type FromAgent = { readonly isAgent?: boolean };
+
 export type LedgerRequest =
-  | {
+  | (FromAgent & {
       readonly kind: 'task.create';
       readonly packet: JsonObject;
       /** Where the paths of the task lie; the workspace itself by default. */
@@ -23,16 +26,16 @@ export type LedgerRequest =
       readonly forbidden?: readonly string[];
       /** Whether a task that stands in todo or blocked may be assigned anew. */
       readonly reassigns?: boolean;
-    }
-  | {
+    })
+  | (FromAgent & {
       readonly kind: 'task.claim';
       readonly run?: string;
       readonly task: string;
       readonly owner: string;
       readonly expectedVersion?: number;
-    }
+    })
   /** Finds the best task that can start now, and claims it. */
-  | { readonly kind: 'task.next'; readonly run?: string; readonly owner: string }
+  | (FromAgent & { readonly kind: 'task.next'; readonly run?: string; readonly owner: string })
   | {
       readonly kind: 'task.finish';
       readonly run?: string;
@@ -88,7 +91,7 @@ export type LedgerRequest =
       readonly asked: Asked;
       readonly refusal: Denied;
     }
-  | {
+  | (FromAgent & {
       readonly kind: 'deltas.apply';
       readonly run: string;
       readonly stream: readonly JsonObject[];
@@ -96,7 +99,7 @@ export type LedgerRequest =
       readonly baseVersions?: Readonly<Record<string, number>>;
       /** The blockers that came with the stream; a task that it blocks has its code there. */
       readonly blockers?: readonly JsonObject[];
-    }
+    })
   | {
       readonly kind: 'worklog.add';
       readonly run?: string;
