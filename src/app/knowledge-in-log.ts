@@ -1,10 +1,11 @@
-// The shared knowledge of a workspace, as the log has it: its sections now, and how each came to be.
+// Shared knowledge in the log: the sections now, and the history of one section for the operations on it.
 import { readFileSync } from 'node:fs';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { type Entry, timeOf } from '../kernel/fact.ts';
 import { given, objectAt } from '../kernel/graph/authored.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { ValueChange } from '../kernel/knowledge/merge.ts';
 import {
   applyKnowledge,
   isKnowledgeFact,
@@ -12,7 +13,9 @@ import {
   type KnowledgeFact,
   noKnowledge,
 } from '../kernel/knowledge/state.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import { Refused } from './refused.ts';
+import type { Workspace } from './workspace.ts';
 
 /** As it stands now. Only what came after the newest snapshot is read. */
 export async function knowledgeIn(log: Log): Promise<Knowledge> {
@@ -57,7 +60,7 @@ async function factsAfter(log: Log, after: number): Promise<readonly Entry[]> {
 }
 
 /** Null where nobody said which there are, or where that cannot be read: `baton check` says what is wrong with it. */
-export function declaredSections({ configFile }: Workspace): readonly string[] | null {
+export function declaredSections({ configFile }: Pick<Workspace, 'configFile'>): readonly string[] | null {
   try {
     const config: unknown = JSON.parse(readFileSync(configFile, 'utf8').replace(/^\uFEFF/, ''));
     if (!isObject(config)) return null;
@@ -66,4 +69,33 @@ export function declaredSections({ configFile }: Workspace): readonly string[] |
   } catch {
     return null;
   }
+}
+
+/** More changes than that are not shown. */
+export const CHANGES_SHOWN_MAX = 10_000;
+
+export type SectionHistory = { readonly told: readonly Told[]; readonly present: number };
+
+/** Of a section that was written at least once, or that the configuration names; anything else is refused. */
+export async function sectionHistory(workspace: Workspace, name: string): Promise<SectionHistory> {
+  const told = workspace.hasLog() ? await historyOf(workspace.ledgerStore().log, name) : [];
+  if (told.length === 0 && declaredSections(workspace)?.includes(name) !== true)
+    throw new Refused(unknownSection(name));
+  const versions = told.map(({ fact }) => (fact.kind === 'context.rejected' ? 0 : fact.version));
+  return { told, present: Math.max(0, ...versions) };
+}
+
+export function heldAt(told: readonly Told[], section: string, version: number): JsonObject {
+  const value = valueAt(told, version);
+  if (value) return value;
+  throw new Refused(deny('UNKNOWN_VERSION', `${section} never had a version ${version}`, { section, version }));
+}
+
+/** A side without a value has no member: null is a value like any other. */
+export function wholeChange({ path, before, after }: ValueChange): JsonObject {
+  return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+export function unknownSection(section: string): Denied {
+  return deny('UNKNOWN_SECTION', `there is no section ${section}; \`baton context show\` lists them`, { section });
 }

@@ -1,8 +1,8 @@
 // What differs between two versions of a section.
 import { valuesOf } from '../../kernel/knowledge/merge.ts';
 import { allow } from '../../kernel/verdict.ts';
+import { CHANGES_SHOWN_MAX, heldAt, sectionHistory, wholeChange } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
-import { CHANGES_SHOWN_MAX, heldAt, sectionHistory, wholeChange } from '../section-history.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'context.diff'>> = async (workspace, { section, ...versions }) => {

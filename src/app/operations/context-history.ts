@@ -2,9 +2,8 @@
 import { counted } from '../../kernel/counted.ts';
 import { valuesOf } from '../../kernel/knowledge/merge.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { type Told, valueAt } from '../knowledge-in-log.ts';
+import { CHANGES_SHOWN_MAX, sectionHistory, type Told, valueAt, wholeChange } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
-import { CHANGES_SHOWN_MAX, sectionHistory, wholeChange } from '../section-history.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'context.history'>> = async (workspace, { section }) => {

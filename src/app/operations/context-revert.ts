@@ -4,9 +4,8 @@ import { notEarlier } from '../../kernel/knowledge/write.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { ERASED } from '../../log/blob-text.ts';
 import { refusalOfDecision } from '../decision.ts';
-import { declaredSections } from '../knowledge-in-log.ts';
+import { declaredSections, heldAt, sectionHistory } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
-import { heldAt, sectionHistory } from '../section-history.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'context.revert'>> = async (workspace, { section, to, ...input }, { actor }) => {

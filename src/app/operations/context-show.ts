@@ -3,9 +3,8 @@ import { canonicalJson, type JsonObject } from '../../kernel/json.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
 import { utf8Length } from '../../kernel/utf8-length.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { declaredSections, knowledgeIn } from '../knowledge-in-log.ts';
+import { declaredSections, knowledgeIn, unknownSection } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
-import { unknownSection } from '../section-history.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'context.show'>> = async (workspace, { section }) => {
