@@ -9,7 +9,7 @@ import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { drawMermaid, drawSvg, drawText } from '../views/draw-graph.ts';
-import { drawingOf, type Progress } from '../views/graph-drawing.ts';
+import { drawingOf, type Progress, wayIn } from '../views/graph-drawing.ts';
 import { pathOf } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
@@ -35,9 +35,11 @@ async function castNamed(workspace: Workspace, word: string | undefined) {
   const store = workspace.castStore();
   const named = await nameCast(store, word, workspace.program).catch(() => null);
   if (!named) return null;
-  const view = foldAll(await store.read({ after: 0, cast: named.cast, briefs: 'digest' }));
+  const entries = await store.read({ after: 0, cast: named.cast, briefs: 'digest' });
+  const view = foldAll(entries);
   const { cast } = view;
   if (!cast) return null;
+  const taken = entries.flatMap(({ fact }) => wayIn(fact) ?? []);
   const open = isOver(cast.status) ? [] : Object.values(cast.turns).map(({ socket }) => socket);
-  return { rules: cast.rules, progress: { path: pathOf(view), here: [...new Set(open)] } };
+  return { rules: cast.rules, progress: { path: pathOf(view), taken, here: [...new Set(open)] } };
 }

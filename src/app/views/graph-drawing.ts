@@ -1,6 +1,7 @@
 // The graph of a loadout as something to draw: steps with names and marks, ways between them with conditions, bounds and
 // counts, and loops as regions. `draw-graph.ts` prints it. It is made from the rules of a loadout, and of a cast it also
 // shows where the cast is and how often it took which way.
+import type { Fact } from '../../kernel/fact.ts';
 import type { Graph, Materia, Rules, Socket } from '../../kernel/graph/config.ts';
 import type { PathStep } from './shown-cast.ts';
 
@@ -39,13 +40,30 @@ export type GraphDrawing = {
   readonly loops: readonly DrawnLoop[];
 };
 
-/** What a cast adds: where it went, and the sockets whose turns are open. */
-export type Progress = { readonly path: readonly PathStep[]; readonly here: readonly string[] };
+/** One edge or exit that a cast took: the id of an exit, the ends and the condition of an edge. */
+export type TakenWay = string;
 
-const NOWHERE: Progress = { path: [], here: [] };
+function wayKey({ id, from, to, when, kind }: Pick<DrawnWay, 'id' | 'from' | 'to' | 'when' | 'kind'>): TakenWay {
+  return kind === 'exit' ? id : `${from} ${when} ${to}`;
+}
+
+/** What a cast adds: where it went, by which ways, and the sockets whose turns are open. */
+export type Progress = {
+  readonly path: readonly PathStep[];
+  readonly taken: readonly TakenWay[];
+  readonly here: readonly string[];
+};
+
+const NOWHERE: Progress = { path: [], taken: [], here: [] };
+
+/** The way that a fact is about; null for any other fact. */
+export function wayIn(fact: Fact): TakenWay | null {
+  if (fact.kind === 'edge.taken') return `${fact.from} ${fact.when} ${fact.to}`;
+  return fact.kind === 'exit.taken' && fact.loop !== null ? exitId(fact.loop, fact.route ?? '') : null;
+}
 
 export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, progress = NOWHERE): GraphDrawing {
-  const counts = countWays(graph, progress.path);
+  const counts = countWays(graph, progress.taken);
   const sockets = Object.values(graph.sockets);
   const generators = new Set(graph.loops.flatMap(({ consumes }) => consumes ?? []));
   return {
@@ -109,7 +127,7 @@ function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
   );
   const exits = loops.flatMap(({ id, exits: own }) =>
     own.map((route) => ({
-      id: `loop-exit:${id}:${route.id}`,
+      id: exitId(id, route.id),
       from: route.from,
       to: route.targetSocketId,
       when: route.condition,
@@ -121,30 +139,19 @@ function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
   return [...edges, ...exits];
 }
 
-/** Items may go side by side, so a step follows the nearest one before it that leads there with its item or without one. */
-function countWays(graph: Graph, path: readonly PathStep[]): ReadonlyMap<string, number> {
-  const ways = waysOf(graph);
-  const counts = new Map<string, number>();
-  for (const [index, step] of path.entries()) {
-    const way = wayTo(step, path.slice(0, index), ways);
-    if (way) counts.set(way, (counts.get(way) ?? 0) + 1);
-  }
-  return counts;
+function exitId(loop: string, route: string): string {
+  return `loop-exit:${loop}:${route}`;
 }
 
-function wayTo(step: PathStep, before: readonly PathStep[], ways: readonly Omit<DrawnWay, 'count'>[]): string | null {
-  const isOwn = (other: PathStep) => other.item === step.item;
-  for (const isFitting of [isOwn, () => true]) {
-    for (let at = before.length - 1; at >= 0; at--) {
-      const other = before[at];
-      if (!other || !isFitting(other)) continue;
-      const fitting = ways.filter(({ from, to }) => from === other.socket && to === step.socket);
-      const isLeaving = other.item !== null && step.item === null;
-      const way = fitting.find(({ kind }) => (kind === 'exit') === isLeaving) ?? fitting[0];
-      if (way) return way.id;
-    }
+/** How often each way was taken. */
+function countWays(graph: Graph, taken: readonly TakenWay[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  const ways = waysOf(graph);
+  for (const each of taken) {
+    const way = ways.find((other) => wayKey(other) === each);
+    if (way) counts.set(way.id, (counts.get(way.id) ?? 0) + 1);
   }
-  return null;
+  return counts;
 }
 
 /** For people: `satisfied`, `not satisfied, at most 3 times, then park`. */
