@@ -5,8 +5,9 @@ import { isObject, type Json, type JsonObject } from './json.ts';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
- * JSON Schema 2020-12 of a table, as a document of its own. It accepts what `mismatches` accepts, with three exceptions: whole
- * numbers that JavaScript cannot hold exactly, conditions that code checks, and `null` for an absent member.
+ * JSON Schema 2020-12 of a table, as a document of its own. It accepts what `mismatches` accepts, except `null` for an absent
+ * member. It also accepts numbers that JavaScript cannot hold exactly or that are not `below` another, conditions that code
+ * checks, and paths without a normal form.
  */
 export function jsonSchemaOf(table: Field, head: JsonObject = {}): JsonObject {
   return { $schema: DIALECT, ...head, ...schemaOf(table) };
@@ -38,7 +39,7 @@ function shapeOf(field: Field): JsonObject {
     case 'text':
       return textShape(field);
     case 'path':
-      return textShape({ type: 'text' });
+      return { ...textShape({ type: 'text' }), ...given('maxLength', field.charsMax) };
     case 'flag':
       return { type: 'boolean' };
     case 'count':

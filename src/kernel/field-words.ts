@@ -1,5 +1,6 @@
 // What a field table says to people: what a field wants, and a mismatch as a sentence.
 import type { Field, Fields, ListField, Mismatch } from './fields.ts';
+import { normalPath, PATH_FAULTS } from './ledger/path.ts';
 import { nearestName } from './nearest-name.ts';
 
 /** What a field wants, to follow "must be": `a string that is not blank`. */
@@ -57,13 +58,22 @@ export function messageOf(mismatch: Mismatch): string {
 function ruleWords({ rule, path, field, value }: Mismatch): string {
   switch (rule) {
     case 'missing':
+      if (Array.isArray(value)) return `lacks ${value.join(', ')}`;
       return field.means === undefined ? `is missing: ${describeField(field)}` : `is missing: ${field.means}`;
     case 'obsolete':
       return `is no longer understood. ${field.obsolete ?? ''}`.trimEnd();
     case 'blank':
       return 'must not be blank';
-    case 'long':
-      return `has ${[...String(value)].length} characters; at most ${field.type === 'text' ? field.charsMax : 0} are allowed`;
+    case 'outside':
+      return PATH_FAULTS.escapes;
+    case 'form':
+      return field.type === 'path' ? pathWords(String(value)) : `must be ${describeField(field)}`;
+    case 'order':
+      return `must be smaller than ${field.type === 'count' ? field.below : 'another field'}`;
+    case 'long': {
+      const max = field.type === 'text' || field.type === 'path' ? field.charsMax : 0;
+      return `has ${[...String(value)].length} characters; at most ${max} are allowed`;
+    }
     case 'many':
       return field.type === 'map' ? `must have at most ${field.entriesMax} entries` : `must be ${describeField(field)}`;
     case 'repeated':
@@ -80,6 +90,11 @@ function ruleWords({ rule, path, field, value }: Mismatch): string {
     default:
       return `must be ${describeField(field)}`;
   }
+}
+
+function pathWords(path: string): string {
+  const normal = normalPath(path);
+  return normal.ok ? 'must be a path' : PATH_FAULTS[normal.fault];
 }
 
 /** The names of the fields that are read. */

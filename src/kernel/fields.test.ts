@@ -25,6 +25,9 @@ const CHECK = {
     },
     version: { type: 'const', value: 1 },
     old: { type: 'json', ignored: true },
+    place: { type: 'path', inside: true, charsMax: 9 },
+    beat: { type: 'count', below: 'count' },
+    words: { type: 'list', whole: true },
   },
 } as const satisfies Field;
 
@@ -61,10 +64,18 @@ test.each<[string, object, string | null]>([
   ['none of the type fits', { how: 'hammer' }, 'how: must be true or false, or an object'],
   ['the alternative of the type does not fit', { how: {} }, 'how.tool: is missing: a string that is not blank'],
   ['a constant differs', { version: 2 }, 'version: must be 1'],
+  ['a path is inside', { place: './a/../b' }, null],
+  ['a path leads out', { place: 'a/../..' }, 'place: leads out of the workspace; stay inside it'],
+  ['a path names none', { place: '//' }, 'place: names no path; give a path such as src/api.ts'],
+  ['a path is too long', { place: 'a/b/c/d/e/f' }, 'place: has 11 characters; at most 9 are allowed'],
+  ['a number is below another', { beat: 4, count: 5 }, null],
+  ['a number without the other', { beat: 4 }, null],
+  ['a number is not below another', { beat: 5, count: 5 }, 'beat: must be smaller than count'],
+  ['a value is wrong inside, and is judged as a whole', { words: ['a', ''] }, 'words: must be a list of strings'],
   [
     'a name is misspelt',
     { staus: 'pass' },
-    'staus: is not known; did you mean status? there are: criterion, status, evidence, count, score, files, by, how, version',
+    'staus: is not known; did you mean status? there are: criterion, status, evidence, count, score, files, by, how, version, place, beat, words',
   ],
   ['an extension is free', { x_note: 1 }, null],
 ])('%s', (_case, changes, message) => {
@@ -83,6 +94,14 @@ test('everything is found, in the order of the table, unknown members last', () 
   ]);
   expect(found.map((each) => codeOf(each, 'USUAL'))).toEqual(['USUAL', 'STATUS', 'NO_EVIDENCE', 'USUAL', 'USUAL']);
   expect(found.map(isRefusal)).toEqual([true, true, true, true, false]);
+});
+
+test('what is missing is named together where the table says so, and the other members wait', () => {
+  const found = mismatches([{ more: 1, status: 'no' }], { type: 'list', of: { ...CHECK, together: true } });
+  expect(found.map((each) => `${each.path.join('.')}: ${messageOf(each)}`)).toEqual([
+    '0: lacks criterion',
+    expect.stringContaining('0.more: is not known'),
+  ]);
 });
 
 test.each<[string, Field, unknown, string[]]>([

@@ -19,6 +19,7 @@
 // value of the wrong type. Relations between fields are code that runs after it. A contract with its own words uses
 // `rule`, `path` and `field` of a mismatch instead of `messageOf`. A member that is `undefined` counts as absent.
 import { isObject, type Json, type JsonObject } from './json.ts';
+import { normalPath } from './ledger/path.ts';
 
 /** How a value can differ from its field, in the order in which a value is checked. */
 export type Rule =
@@ -31,7 +32,11 @@ export type Rule =
   | 'many'
   | 'choice'
   | 'form'
+  /** A path that leads out of its folder. */
+  | 'outside'
   | 'range'
+  /** A number that is not below another member. */
+  | 'order'
   | 'repeated'
   | 'unknown'
   /** The name of an entry of a map. */
@@ -53,6 +58,8 @@ type Common = {
   readonly code?: string | Readonly<Partial<Record<Rule, string>>>;
   /** `null` fits as well. */
   readonly nullable?: true;
+  /** Whatever does not fit inside of the value is one mismatch of the value itself, with the rule `type`. */
+  readonly whole?: true;
   /** Nothing reads the field any more, and a value is refused. Says where its meaning went. */
   readonly obsolete?: string;
   /** Nothing reads the field, and any value of it is accepted: files of old have it. */
@@ -67,6 +74,22 @@ export type TextField = {
   readonly charsMax?: number;
   /** A regular expression (flag `u`). It alone decides whether a blank text fits. */
   readonly form?: string;
+};
+/** The name of a file or folder. */
+export type PathField = {
+  readonly type: 'path';
+  /** Must have a normal form: see `normalPath`. */
+  readonly inside?: true;
+  readonly charsMax?: number;
+};
+/** A whole number, 0 or above where there is no `min`. `noun` names it in messages. */
+export type CountField = {
+  readonly type: 'count';
+  readonly min?: number;
+  readonly max?: number;
+  readonly noun?: string;
+  /** The name of another member, which must be larger. */
+  readonly below?: string;
 };
 export type ListField = {
   readonly type: 'list';
@@ -84,6 +107,8 @@ export type ObjectField = {
   readonly unknown?: 'refused' | 'warned' | 'free';
   /** Members whose names start with `x_` are free. */
   readonly extensions?: true;
+  /** One mismatch of the object names all members that are missing, and the others are then not looked at. */
+  readonly together?: true;
   /** A member that is `null` counts as absent, as in a layer of the configuration. The schema does not mention it. */
   readonly nullIsAbsent?: true;
 };
@@ -98,11 +123,9 @@ export type MapField = {
 export type Field = Common &
   (
     | TextField
-    /** The name of a file or folder. */
-    | { readonly type: 'path' }
+    | PathField
     | { readonly type: 'flag' }
-    /** A whole number, 0 or above where there is no `min`. `noun` names it in messages. */
-    | { readonly type: 'count'; readonly min?: number; readonly max?: number; readonly noun?: string }
+    | CountField
     | { readonly type: 'number'; readonly min?: number; readonly max?: number }
     | { readonly type: 'choice'; readonly of: readonly string[]; readonly noun?: string }
     | { readonly type: 'const'; readonly value: string | number | boolean }
@@ -192,7 +215,10 @@ function checkOf(field: Field): Check {
   const known = checks.get(field);
   if (known) return known;
   const plain = compile(field);
-  const check: Check = field.nullable ? (value, walk) => value === null || plain(value, walk) : plain;
+  const whole: Check = field.whole
+    ? (value, walk) => foundBy(plain, value, []) === null || note('type', value, field, walk)
+    : plain;
+  const check: Check = field.nullable ? (value, walk) => value === null || whole(value, walk) : whole;
   checks.set(field, check);
   return check;
 }
@@ -202,8 +228,9 @@ function compile(field: Field): Check {
   if (field.ignored) return () => undefined;
   switch (field.type) {
     case 'text':
-    case 'path':
       return textCheck(field);
+    case 'path':
+      return pathCheck(field);
     case 'flag':
       return (value, walk) => typeof value === 'boolean' || note('type', value, field, walk);
     case 'count':
@@ -233,8 +260,8 @@ function compile(field: Field): Check {
   }
 }
 
-function textCheck(field: Extract<Field, { type: 'text' | 'path' }>): Check {
-  const { mayBeEmpty = false, charsMax = Number.POSITIVE_INFINITY, form } = field.type === 'text' ? field : {};
+function textCheck(field: Extract<Field, { type: 'text' }>): Check {
+  const { mayBeEmpty = false, charsMax = Number.POSITIVE_INFINITY, form } = field;
   const pattern = form === undefined ? null : new RegExp(form, 'u');
   return (value, walk) => {
     if (typeof value !== 'string') note('type', value, field, walk);
@@ -243,6 +270,17 @@ function textCheck(field: Extract<Field, { type: 'text' | 'path' }>): Check {
     else if (pattern !== null && !pattern.test(value)) {
       note(!mayBeEmpty && isBlank(value) ? 'blank' : 'form', value, field, walk);
     }
+  };
+}
+
+function pathCheck(field: Extract<Field, { type: 'path' }>): Check {
+  const { charsMax = Number.POSITIVE_INFINITY, inside = false } = field;
+  return (value, walk) => {
+    if (typeof value !== 'string') return note('type', value, field, walk);
+    if (isBlank(value)) return note('blank', value, field, walk);
+    if (isLonger(value, charsMax)) return note('long', value, field, walk);
+    const normal = inside ? normalPath(value) : null;
+    if (normal && !normal.ok) note(normal.fault === 'escapes' ? 'outside' : 'form', value, field, walk);
   };
 }
 
@@ -293,24 +331,42 @@ function noteRepeats(list: readonly unknown[], field: Field, walk: Walk): void {
 }
 
 function objectCheck(field: Extract<Field, { type: 'object' }>): Check {
-  const { fields, unknown = 'refused', nullIsAbsent = false } = field;
-  const members = Object.entries(fields).map(([name, member]) => ({ name, member, check: checkOf(member) }));
+  const { fields, unknown = 'refused', nullIsAbsent = false, together = false } = field;
+  const members = Object.entries(fields).map(([name, member]) => {
+    const below = member.type === 'count' ? member.below : undefined;
+    return { name, member, check: checkOf(member), below };
+  });
+  const required = Object.keys(fields).filter((name) => fields[name]?.required === true);
   return (value, walk) => {
     if (!isObject(value)) return note('type', value, field, walk);
+    const missing = together ? missingIn(value, required) : null;
+    if (missing !== null) note('missing', missing, field, walk);
     let known = 0;
-    for (let index = 0; index < members.length; index++) {
-      const { name, member, check } = members[index] as (typeof members)[number];
+    for (let index = 0; missing === null && index < members.length; index++) {
+      const { name, member, check, below } = members[index] as (typeof members)[number];
       const isThere = Object.hasOwn(value, name);
       const given = isThere ? value[name] : undefined;
       if (isThere) known += 1;
       if (given !== undefined && !(nullIsAbsent && given === null)) {
         walk.path.push(name);
         check(given, walk);
+        if (below !== undefined && isNotBelow(given, value[below])) note('order', given, member, walk);
         walk.path.pop();
       } else if (member.required === true) note('missing', given, member, walk, name);
     }
     if (unknown !== 'free' && countOf(value) > known) noteUnknown(value, field, walk);
   };
+}
+
+function missingIn(value: JsonObject, required: readonly string[]): readonly string[] | null {
+  for (const name of required) {
+    if (value[name] === undefined) return required.filter((each) => value[each] === undefined);
+  }
+  return null;
+}
+
+function isNotBelow(value: Json, other: Json | undefined): boolean {
+  return typeof value === 'number' && typeof other === 'number' && value >= other;
 }
 
 // Unlike the length of `Object.keys` it makes no list.
