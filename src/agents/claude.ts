@@ -1,7 +1,7 @@
 // Claude Code as an agent: `claude -p` with its stream of JSON events. The prompt goes in on standard input, because a
 // brief may be longer than an argument and arguments can be seen by others.
 import type { LiveEvent } from '../engine/ports.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
@@ -11,10 +11,8 @@ import {
   addUsage,
   amount,
   figure,
-  objectAt,
   objectsIn,
   ofWhichCached,
-  stringAt,
   textIn,
   withCommand,
   withOutcome,

@@ -2,11 +2,11 @@
 // configuration and sign-in stay in force for the rest.
 import { hash } from 'node:crypto';
 import type { LiveEvent } from '../engine/ports.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { type AgentCall, type AgentSettings, type Invocation, OFFERED_AS, type Program } from './agent-call.ts';
 import { USUAL } from './environment.ts';
 import { eventReader } from './event-reader.ts';
-import { type AgentReport, addName, figure, objectAt, ofWhichCached, stringAt, withCommand } from './report.ts';
+import { type AgentReport, addName, figure, ofWhichCached, withCommand } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { codexSandbox } from './tool-scope.ts';
 

@@ -1,7 +1,7 @@
 // Which runner carries out a dispatch: the scripted agent where the cast has a script, else what the materia names.
 import type { Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-address.ts';
+import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { AgentSettings, GuardOf, Offer, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';

@@ -3,11 +3,11 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LiveEvent, Place, Runner } from '../engine/ports.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { type JsonObject, stringAt } from '../kernel/json.ts';
 import type { Reader } from './agent-call.ts';
 import { jsonLines } from './json-lines.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
-import { EMPTY_REPORT, stringAt } from './report.ts';
+import { EMPTY_REPORT } from './report.ts';
 
 export const LIVE_FILE = 'live.jsonl';
 

@@ -2,9 +2,9 @@
 // does the talking.
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Wire } from '../kernel/graph/config.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings } from './agent-call.ts';
-import { type AgentError, type AgentReport, stringAt } from './report.ts';
+import type { AgentError, AgentReport } from './report.ts';
 
 export type ApiSettings = Pick<AgentSettings, 'baseUrl' | 'env'> & {
   /** The variable that holds the key, when it is not the provider's usual one. */

@@ -1,10 +1,10 @@
 // OpenAI's interfaces, Responses and Chat Completions, and every server that is compatible with one of them. An address
 // of one's own means Chat Completions unless the settings say otherwise, because that is what such servers speak.
 import type { LiveEvent } from '../engine/ports.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
 import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
-import { type AgentReport, figure, objectAt, objectsIn, ofWhichCached, stringAt, textIn } from './report.ts';
+import { type AgentReport, figure, objectsIn, ofWhichCached, textIn } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 
 export const openai: ModelApi = { name: 'openai', keyVariable: 'OPENAI_API_KEY', request, fold, live };

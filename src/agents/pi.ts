@@ -1,7 +1,7 @@
 // pi as an agent: `pi -p --mode json`. It ends with exit code 0 whatever happened, so only its events tell.
 import { fileURLToPath } from 'node:url';
 import type { LiveEvent } from '../engine/ports.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
 import { GUARD_VARIABLE, SERVERS_VARIABLE } from './pi-extension.ts';
@@ -10,9 +10,7 @@ import {
   addName,
   amount,
   figure,
-  objectAt,
   objectsIn,
-  stringAt,
   textIn,
   withCommand,
   withOutcome,

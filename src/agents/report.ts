@@ -1,6 +1,6 @@
 // What an agent's event stream amounts to: its last words, what it used, and what went wrong. Readers build it up event
 // by event, so that a stream that breaks off still leaves what was known until then.
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 import type { Usage } from '../kernel/state.ts';
 
 export type AgentReport = {
@@ -166,16 +166,6 @@ export function ofWhichCached(cached: number): Pick<Usage, 'cached'> {
 
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-export function objectAt(value: JsonObject, key: string): JsonObject {
-  const found = value[key];
-  return isObject(found) ? found : {};
-}
-
-export function stringAt(value: JsonObject, key: string): string | null {
-  const found = value[key];
-  return typeof found === 'string' ? found : null;
 }
 
 /** The text parts of a message, joined as they are. */

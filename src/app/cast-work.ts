@@ -3,7 +3,7 @@ import type { Store } from '../engine/store.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import { counted } from '../kernel/counted.ts';
 import type { Fact, Touched } from '../kernel/fact.ts';
-import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/write-scope.ts';
+import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/socket-rules.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { type Entry, timeOf } from '../kernel/fact.ts';
-import { given, objectAt } from '../kernel/graph/authored.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { given, isObject, type JsonObject, objectAt } from '../kernel/json.ts';
 import type { ValueChange } from '../kernel/knowledge/merge.ts';
 import {
   applyKnowledge,

@@ -3,7 +3,7 @@ import { revealed } from '../agents/hidden-texts.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
 import type { TurnCheck } from '../kernel/cast/work.ts';
 import { checkersAt } from '../kernel/graph/checker.ts';
-import { hasOwnPaths } from '../kernel/graph/write-scope.ts';
+import { hasOwnPaths } from '../kernel/graph/socket-rules.ts';
 import { type Cast, type Turn, walkOf } from '../kernel/state.ts';
 import { aboutTurn, type Passes, passesIn } from '../workspace/check-passes.ts';
 import { checkProject } from '../workspace/checkers.ts';

@@ -1,7 +1,7 @@
 // Follows the facts of a cast: which turn handed on to which, under which prompt and model, on what brief, decided by whom, and
 // which files it changed. Texts are told by their digests, as they stand in the log.
 import type { Rules } from '../kernel/graph/config.ts';
-import { bystanderAt, remarkOn } from '../kernel/graph/write-scope.ts';
+import { bystanderAt, remarkOn } from '../kernel/graph/socket-rules.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { StoredLine } from '../log/stored-line.ts';
 import { digestOfText, isDecision, promptsIn } from './bundle.ts';

@@ -6,7 +6,7 @@ import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cas
 import type { TurnCheck } from '../kernel/cast/work.ts';
 import { counted } from '../kernel/counted.ts';
 import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
-import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';
+import { hasOwnPaths, toldOfChanges } from '../kernel/graph/socket-rules.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Call } from './command.ts';

@@ -4,7 +4,7 @@ import type { Words } from '../kernel/approval/request.ts';
 import { counted } from '../kernel/counted.ts';
 import type { CastFact, Entry, Fact, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { toldOfChanges } from '../kernel/graph/write-scope.ts';
+import { toldOfChanges } from '../kernel/graph/socket-rules.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import type { Item, Usage } from '../kernel/state.ts';

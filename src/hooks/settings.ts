@@ -1,8 +1,8 @@
 // The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
 import { readFileSync } from 'node:fs';
 import type { ContractName } from '../kernel/capabilities.ts';
-import { CONTRACTS } from '../kernel/graph/config.ts';
-import { HOOK_RULES, type HookRuleSettings, isHookRuleSettings } from '../kernel/graph/hook-rules.ts';
+import { CONTRACTS, HOOK_RULES, type HookRuleSettings } from '../kernel/graph/config.ts';
+import { isHookRuleSettings } from '../kernel/graph/project-fields.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 

@@ -7,7 +7,7 @@ import { applyToCast, countTime } from './cast/apply.ts';
 import { newCast } from './cast/bookkeeping.ts';
 import { extended } from './cast/item.ts';
 import { type CastFact, type Entry, type Fact, timeOf } from './fact.ts';
-import { bystanderAt } from './graph/write-scope.ts';
+import { bystanderAt } from './graph/socket-rules.ts';
 import { applyKnowledge, isKnowledgeFact } from './knowledge/state.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';

@@ -1,5 +1,3 @@
-// JSON values as types, and the few questions asked of them everywhere.
-
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -55,4 +53,26 @@ export function canonicalJson(value: Json): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
   return `{${members.join(',')}}`;
+}
+
+/** A member of an object. `null` counts as absent: a layer of the configuration deletes a value with it. */
+export function given(object: JsonObject, key: string): Json | undefined {
+  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  return value === null ? undefined : value;
+}
+
+/** A member that is an object, and an empty object for every other value. */
+export function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = given(object, key);
+  return isObject(value) ? value : {};
+}
+
+export function stringAt(object: JsonObject, key: string): string | null {
+  const value = given(object, key);
+  return typeof value === 'string' ? value : null;
+}
+
+export function listAt(object: JsonObject, key: string): readonly Json[] {
+  const value = given(object, key);
+  return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HookRuleSettings } from '../kernel/graph/hook-rules.ts';
+import type { HookRuleSettings } from '../kernel/graph/config.ts';
 import { dangerIn } from './dangerous.ts';
 import { stepsOf } from './programs.ts';
 

@@ -1,8 +1,7 @@
 // Shell commands that lose work outside the project, lose history, or only wait. Each rule has a name, so that people can
 // switch it off or allow single commands in the configuration (`hooks.rules`). What a build does every day passes:
 // `rm -rf dist`, `rm -f tmp.txt`, `sleep 1`, `git push --force-with-lease`.
-
-import type { HookRule, HookRuleSettings } from '../kernel/graph/hook-rules.ts';
+import type { HookRule, HookRuleSettings } from '../kernel/graph/config.ts';
 import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
 import type { Word } from './read-line.ts';
 import { ShellFolder } from './written-paths.ts';

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withDefaultRunner } from '../kernel/graph/runner-choice.ts';
+import { withDefaultRunner } from '../kernel/graph/authored.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Loaded, loadConfig } from './load-config.ts';
 import type { Workspace } from './locate.ts';

@@ -1,11 +1,11 @@
 // From a person's wish to what a cast is started with: the configuration is found, checked and resolved, the script read.
 import { join, resolve as resolvePath } from 'node:path';
-import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/active-loadout.ts';
+import { faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/authored.ts';
 import { check, issuesOf } from '../kernel/graph/check.ts';
-import type { UtilityNames } from '../kernel/graph/check-utility-name.ts';
+import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/check-config.ts';
+import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
-import { faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/runner-choice.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';

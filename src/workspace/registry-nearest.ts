@@ -2,9 +2,8 @@
 // Of its own registry a workspace is also told everything for which no turn could start, as a dispatch would find it out.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { given, objectAt } from '../kernel/graph/authored.ts';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
-import { isObject, type Json } from '../kernel/json.ts';
+import { given, isObject, type Json, objectAt } from '../kernel/json.ts';
 import type { Workspace } from './locate.ts';
 
 const NOTHING_KNOWN: Boundaries = {

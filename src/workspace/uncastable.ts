@@ -1,8 +1,8 @@
 // What a configuration may say and this version cannot cast: it is refused by name, instead of being run as something else,
 // and told by whoever checks the configuration.
-import { draftOf, given, objectAt, stringAt, typeOfMateria } from '../kernel/graph/authored.ts';
+import { draftOf, typeOfMateria } from '../kernel/graph/authored.ts';
 import type { Issue } from '../kernel/graph/config.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { given, isObject, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 
 /** In the materia that the sockets of one loadout use. */
 export function uncastable(config: JsonObject, loadout: string): readonly Issue[] {

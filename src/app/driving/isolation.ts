@@ -3,8 +3,7 @@
 import { join } from 'node:path';
 import { mayWrite } from '../../kernel/cast/lock-scope.ts';
 import { counted } from '../../kernel/counted.ts';
-import type { Rules } from '../../kernel/graph/config.ts';
-import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import type { Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { branchOf } from '../../workspace/worktree/branch.ts';
 import { tryGit, WorktreeError } from '../../workspace/worktree/git.ts';

@@ -1,8 +1,7 @@
 // One turn of a cast in full.
 import { dialectCan } from '../../kernel/capabilities.ts';
-import { contractOf } from '../../kernel/graph/contract.ts';
-import type { JsonObject } from '../../kernel/json.ts';
-import { isObject } from '../../kernel/json.ts';
+import { contractOf } from '../../kernel/graph/socket-rules.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
 import type { Cast } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';

@@ -3,7 +3,7 @@ import { apply } from '../../kernel/apply.ts';
 import { itemFates } from '../../kernel/cast/item.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
-import { hasOwnPaths } from '../../kernel/graph/write-scope.ts';
+import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';
 import { isLedgerFact } from '../../kernel/ledger/fact.ts';
 import { tasksOf } from '../../kernel/ledger/state.ts';
 import { emptyState, type State } from '../../kernel/state.ts';

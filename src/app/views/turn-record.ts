@@ -3,7 +3,7 @@
 import { isApprovalFact } from '../../kernel/approval/request.ts';
 import type { TurnCheck } from '../../kernel/cast/work.ts';
 import type { AgentNote, CastFact, Entry, Fact } from '../../kernel/fact.ts';
-import { toldOfChanges } from '../../kernel/graph/write-scope.ts';
+import { toldOfChanges } from '../../kernel/graph/socket-rules.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';

@@ -1,7 +1,6 @@
 // The `approvals` section of the configuration: the tiers of commands, what can never be approved, and how long requests and
 // grants last.
-import { given } from '../graph/authored.ts';
-import { isObject, isPositiveInteger, isText, type Json } from '../json.ts';
+import { given, isObject, isPositiveInteger, isText, type Json } from '../json.ts';
 import { TIERS, type Tier } from './request.ts';
 
 export const HOOK_MODES = ['off', 'ask', 'deny'] as const;

@@ -3,7 +3,7 @@
 import { configuredBy, isNamed } from '../gate/agent-config.ts';
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
-import { type Bystander, bystanderAt, scopeIn } from '../graph/write-scope.ts';
+import { type Bystander, bystanderAt, scopeIn } from '../graph/socket-rules.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { coverOf, normalPath, PATH_FAULTS, pathKey } from '../ledger/path.ts';
 import { refusalOfGoverning } from '../ledger/scope.ts';

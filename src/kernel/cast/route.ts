@@ -3,8 +3,7 @@
 import type { Handoff } from '../dialect.ts';
 import type { DataChange } from '../fact.ts';
 import { type Edge, END, type Loop } from '../graph/config.ts';
-import { reachedFrom } from '../graph/reach.ts';
-import { exitTarget, firstEdge, loopOf, matches } from '../graph/route.ts';
+import { exitTarget, firstEdge, loopOf, matches, reachedFrom } from '../graph/route.ts';
 import { settle } from '../ledger/move.ts';
 import { isTerminal, type Task, taskOf } from '../ledger/state.ts';
 import { type Cast, FREE, type Turn } from '../state.ts';

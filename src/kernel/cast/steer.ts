@@ -1,5 +1,5 @@
 // What a person may ask of a cast that stands or runs.
-import { contractOf } from '../graph/contract.ts';
+import { contractOf } from '../graph/socket-rules.ts';
 import type { Input } from '../input.ts';
 import { type Cast, type CastStatus, isOver, type Turn } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';

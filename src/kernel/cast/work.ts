@@ -2,7 +2,7 @@
 // and what it cost. The turns that follow on the same item judge by it. When the item is over only a summary is kept. Turns
 // without an item share one such record, so that a judge outside of a loop sees what was done before it.
 import type { CastFact } from '../fact.ts';
-import { hasOwnPaths } from '../graph/write-scope.ts';
+import { hasOwnPaths } from '../graph/socket-rules.ts';
 import { isTerminal, type Ledger, type Task, taskKey, taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
 import type { Cast, State, Turn, Usage } from '../state.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { activeLoadout, checkActive } from './active-loadout.ts';
+import { activeLoadout, checkActive } from './check-config.ts';
 
 const loadouts = { One: { id: 'first' }, Two: { id: 'second' }, Bare: {} };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkAddresses, holdsCredential } from './check-address.ts';
+import { checkAddresses, holdsCredential } from './check-materia.ts';
 
 test.each([
   ['https://ann:hunter2@host/v1', true],

@@ -1,18 +1,8 @@
 // Checks of a loadout against a registry: an edge that joins two agents whose boundaries never let it pass, an identity that
 // nobody has, and a pinned prompt with slots. Utilities are passed through: the agent before them hands to the agent after.
 import { PRESENT, runnerCan } from '../capabilities.ts';
-import type { JsonObject } from '../json.ts';
-import {
-  type Draft,
-  draftOf,
-  edgesOf,
-  given,
-  listAt,
-  materiaOf,
-  objectAt,
-  stringAt,
-  typeOfMateria,
-} from './authored.ts';
+import { given, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { type Draft, draftOf, edgesOf, materiaOf, typeOfMateria } from './authored.ts';
 import { END } from './config.ts';
 import { error, type Findings, shown, warning } from './issue.ts';
 

@@ -1,17 +1,14 @@
 // Checks of the configuration itself: what is neither a loadout nor a materia. The shapes come from the field tables; what
 // is here are relations between fields.
-import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../json.ts';
 import { checkKnowledgeRules } from '../knowledge/check-rules.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
-import { checkActive } from './active-loadout.ts';
-import { given, objectAt } from './authored.ts';
-import { checkCompaction } from './check-compaction.ts';
-import { checkFields } from './check-fields.ts';
+import { checkDefaults } from './authored.ts';
 import { isPath } from './checker.ts';
-import { CHECKERS, CONFIG, PRICE, WORKTREE } from './config-fields.ts';
-import { authored } from './graph-fields.ts';
-import { error, type Findings, listed, shown } from './issue.ts';
-import { checkDefaults } from './runner-choice.ts';
+import { CONFIG, PRICE, TIER } from './config-fields.ts';
+import { checkFields, error, type Findings, listed, shown } from './issue.ts';
+import { authored } from './materia-fields.ts';
+import { CHECKERS, WORKTREE } from './project-fields.ts';
 
 export function* checkConfig(config: JsonObject): Findings {
   yield* checkFields(config, CONFIG, { path: '', code: 'INVALID_CONFIG', what: 'the configuration' });
@@ -135,4 +132,119 @@ function* checkShared(written: JsonObject, field: 'copy' | 'link', example: stri
     const fix = `Name a file or folder inside the workspace, such as "${example}".`;
     yield error('INVALID_CONFIG', `worktree.${field}[${index}]`, `${shown(name)} ${why}. ${fix}`);
   }
+}
+
+// Checks of when a conversation is shortened before it is too long: at one percentage, or at several by the size of the
+// model's window. The sizes must be covered from 0 on without a gap, so that every model is meant exactly once.
+const EXAMPLE =
+  'Write a list such as [{"minContextWindow": 0, "maxContextWindow": 128000, "thresholdPercent": 70}, {"minContextWindow": 128000, "thresholdPercent": 60}]';
+
+function* checkCompaction(compaction: Json | undefined): Findings {
+  const tiers = isObject(compaction) ? given(compaction, 'proactiveThresholdTiers') : undefined;
+  if (tiers === undefined) return;
+  const path = 'compaction.proactiveThresholdTiers';
+  if (!Array.isArray(tiers) || tiers.length === 0) {
+    const found = Array.isArray(tiers) ? 'empty' : shown(tiers);
+    yield error('INVALID_CONFIG', path, `proactiveThresholdTiers is ${found}. ${EXAMPLE}, or leave it out.`);
+    return;
+  }
+  let sound = true;
+  for (const [index, tier] of tiers.entries()) {
+    const issues = [...checkTier(tier, `${path}[${index}]`)];
+    yield* issues;
+    sound = sound && isObject(tier) && issues.every(({ level }) => level !== 'error');
+  }
+  // Between tiers that are none, gaps would be found that nobody left.
+  if (sound) yield* checkCover(tiers.filter(isObject), path);
+}
+
+function* checkTier(tier: Json, path: string): Findings {
+  if (!isObject(tier)) {
+    yield error('INVALID_CONFIG', path, `A tier is an object, not ${shown(tier)}. ${EXAMPLE}.`);
+    return;
+  }
+  yield* checkFields(tier, TIER, { path, code: 'INVALID_CONFIG', what: 'a tier' });
+}
+
+/** A tier begins where the one before it ends; the first at 0, and the last has no end. */
+function* checkCover(tiers: readonly JsonObject[], path: string): Findings {
+  let from = 0;
+  for (const [index, tier] of tiers.entries()) {
+    const min = numberAt(tier, 'minContextWindow') ?? 0;
+    const max = numberAt(tier, 'maxContextWindow');
+    const isLast = index === tiers.length - 1;
+    if (min !== from) {
+      const what =
+        min > from ? `Nothing is said of windows from ${from} to ${min}` : 'Two tiers are for the same windows';
+      const message = `${what}. Let this tier begin at ${from}, where the one before it ends.`;
+      yield error('INVALID_CONFIG', `${path}[${index}].minContextWindow`, index === 0 ? STARTS : message);
+    }
+    if (isLast && max !== null) {
+      const message = `Nothing is said of windows from ${max} on. Leave maxContextWindow of the last tier out.`;
+      yield error('INVALID_CONFIG', `${path}[${index}].maxContextWindow`, message);
+    }
+    if (!isLast && (max === null || max <= min)) {
+      const message = `A tier that others follow ends above its beginning, ${min}. Write maxContextWindow.`;
+      yield error('INVALID_CONFIG', `${path}[${index}].maxContextWindow`, message);
+      return;
+    }
+    from = max ?? from;
+  }
+}
+
+const STARTS = 'The first tier begins at 0. Write 0, or leave minContextWindow out.';
+
+function numberAt(tier: JsonObject, field: string): number | null {
+  const value = given(tier, field);
+  return typeof value === 'number' ? value : null;
+}
+
+// Which loadout is meant where nobody names one: the active one, by its name or by its id, or the only one there is.
+/** Its name, or null where the configuration does not tell. */
+export function activeLoadout(config: JsonObject): string | null {
+  const loadouts = objectAt(config, 'loadouts');
+  const names = Object.keys(loadouts);
+  const byId = given(config, 'activeLoadoutId') === undefined ? undefined : namedById(config);
+  if (given(config, 'activeLoadout') !== undefined) {
+    const active = stringAt(config, 'activeLoadout') ?? '';
+    const isOne = Object.hasOwn(loadouts, active) && (byId === undefined || byId === active);
+    return isOne ? active : null;
+  }
+  if (byId !== undefined) return byId;
+  return names.length === 1 ? (names[0] ?? null) : null;
+}
+
+function namedById(config: JsonObject): string | null {
+  const loadouts = objectAt(config, 'loadouts');
+  const id = stringAt(config, 'activeLoadoutId');
+  if (id === null) return null; // Else it would name a loadout that has no id.
+  return Object.keys(loadouts).find((name) => stringAt(objectAt(loadouts, name), 'id') === id) ?? null;
+}
+
+/** The fields that say it. What is wrong with them concerns nobody who names a loadout. */
+export const ACTIVE_FIELDS: readonly string[] = ['activeLoadout', 'activeLoadoutId'];
+
+function isFound(config: JsonObject, field: string): boolean {
+  if (field === 'activeLoadoutId') return namedById(config) !== null;
+  return Object.hasOwn(objectAt(config, 'loadouts'), stringAt(config, 'activeLoadout') ?? '');
+}
+
+/** For a configuration with at least one loadout. */
+export function* checkActive(config: JsonObject): Findings {
+  const names = Object.keys(objectAt(config, 'loadouts'));
+  if (activeLoadout(config) !== null) return;
+  const fix = `one of: ${listed(names)}; a cast can name one with -l`;
+  const field = ACTIVE_FIELDS.find((each) => given(config, each) !== undefined && !isFound(config, each));
+  if (field === undefined && ACTIVE_FIELDS.every((each) => given(config, each) !== undefined)) {
+    const message = `activeLoadout is ${shown(given(config, 'activeLoadout'))}, and activeLoadoutId is the id of ${shown(namedById(config))}. Let both name the same one, ${fix}.`;
+    yield error('INVALID_CONFIG', 'activeLoadoutId', message);
+    return;
+  }
+  if (field === undefined) {
+    const message = `There are several loadouts and none is active, so a cast that names none does not know which to run. Set activeLoadout to ${fix}.`;
+    yield error('INVALID_CONFIG', 'activeLoadout', message);
+    return;
+  }
+  const what = field === 'activeLoadoutId' ? 'no loadout with the id' : 'no loadout';
+  yield error('INVALID_CONFIG', field, `There is ${what} ${shown(given(config, field))}. Set activeLoadout to ${fix}.`);
 }

@@ -1,15 +1,15 @@
 // Warnings about the flow of a loadout that is otherwise sound: sockets nothing leads to, cycles nothing leads out of,
 // and generators whose items nobody wants.
 import { dialectCan, PRESENT } from '../capabilities.ts';
-import { type Draft, isGeneratorSocket } from './authored.ts';
-import { cyclesIn } from './components.ts';
-import { END, type Graph, type Loop, type Socket } from './config.ts';
-import { readsSatisfied } from './contract.ts';
+import { given, isObject, isString, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { type Draft, isGenerator, isGeneratorSocket, materiaOf, typeOfMateria } from './authored.ts';
+import type { UtilityNames } from './check-materia.ts';
+import { END, type Graph, type Iterator, type Loop, type Socket } from './config.ts';
 import { type Findings, listed, shown, warning } from './issue.ts';
-import { GENERATED } from './loop-region.ts';
-import { slotOf } from './path-syntax.ts';
-import { reachedFrom } from './reach.ts';
-import { exitTarget, firstEdge, loopOf, matches } from './route.ts';
+import { expressionsIn, segmentsOf, slotOf } from './path.ts';
+import { GENERATED } from './resolve-graph.ts';
+import { cyclesIn, exitTarget, firstEdge, loopOf, matches, reachedFrom, successorsOf } from './route.ts';
+import { readsSatisfied } from './socket-rules.ts';
 
 /** One way on from a socket. A budgeted one can be taken only so often. */
 type Way = { readonly to: string; readonly budgeted: boolean };
@@ -152,4 +152,125 @@ function waysFrom(graph: Graph, id: string): Way[] {
 function outcomesOf(socket: Socket): readonly (boolean | null)[] {
   if (socket.parse === 'text') return [null];
   return readsSatisfied(socket) ? [true, false] : [true, false, null];
+}
+
+// Warnings about slots of the cast data that a loadout reads and nothing in it writes: most of them are misspelt.
+// What the runtime itself keeps there: the latest handoff fields, the collected context, and the data of an earlier
+// cast that this one continues.
+const RUNTIME_SLOTS = ['envelope', 'context', 'previousCastContext'];
+
+/** `at` are the sockets whose turn it belongs to; `ended` where their output is there already. */
+type Read = {
+  readonly slot: string | null;
+  readonly path: string;
+  readonly at: readonly string[];
+  readonly ended: boolean;
+};
+
+export function* checkSlots(draft: Draft, graph: Graph, utilities?: UtilityNames): Findings {
+  const materia = Object.values(graph.sockets).map((socket) => objectAt(draft.materia, socket.materia));
+  const patches = patchesOf(draft, graph, utilities);
+  const known = patches.flatMap(({ slots }) => slots ?? []);
+  const written = new Set([...slotsWritten(graph, materia.some(isGenerator)), ...known]);
+  const patched = placesPatched(graph, patches);
+  for (const { slot, path, at, ended } of [...readsOfSockets(draft, graph), ...readsOfLoops(draft, graph)]) {
+    if (slot === null || written.has(slot)) continue;
+    if (at.some((socket) => patched.before.has(socket) || (ended && patched.by.has(socket)))) continue;
+    const fix = 'Assign it on a socket before this one, or correct its name.';
+    yield warning('UNASSIGNED_SLOT', path, `The slot ${slot} is read here, and nothing assigns it. ${fix}`);
+  }
+}
+
+/** A socket whose utility sets slots: these, or any where that is not known. */
+type Patch = { readonly id: string; readonly slots: readonly string[] | null };
+
+function patchesOf(draft: Draft, graph: Graph, utilities: UtilityNames | undefined): readonly Patch[] {
+  return Object.values(graph.sockets).flatMap(({ id, parse, materia }) => {
+    const written = objectAt(draft.materia, materia);
+    // What answers in plain text patches nothing.
+    if (parse !== 'json' || typeOfMateria(written) !== 'utility') return [];
+    return [{ id, slots: slotsOfUtility(written, utilities) }];
+  });
+}
+
+/** The sockets whose utility may set any slot it likes, and those that can come after one of them. */
+function placesPatched(graph: Graph, patches: readonly Patch[]) {
+  const by = patches.filter(({ slots }) => slots === null);
+  const next = by.flatMap(({ id }) => successorsOf(graph, id));
+  return { by: new Set(by.map(({ id }) => id)), before: reachedFrom(graph, next) };
+}
+
+function slotsWritten(graph: Graph, generates: boolean): ReadonlySet<string> {
+  const sockets = Object.values(graph.sockets);
+  const assigned = sockets.flatMap((socket) => socket.assign.map(([target]) => segmentsOf(target)[0] ?? ''));
+  const walks = [...sockets.map((socket) => socket.foreach), ...graph.loops.map((loop) => loop.iterator)];
+  const items = walks.filter((walk) => walk !== null).flatMap(namesOfItem);
+  return new Set([...RUNTIME_SLOTS, ...assigned, ...items, ...(generates ? [GENERATED] : [])]);
+}
+
+function namesOfItem(walk: Iterator): string[] {
+  const isWorkItem = slotOf(walk.items, 'source') === GENERATED;
+  return ['item', 'currentWorkItem', walk.as, ...(isWorkItem ? ['workItem'] : [])];
+}
+
+function readsOfSockets(draft: Draft, graph: Graph): Read[] {
+  return Object.values(graph.sockets).flatMap((socket) => {
+    const path = `${draft.path}.sockets.${socket.id}`;
+    return [
+      ...readsOfTemplates(draft, socket, path),
+      ...socket.assign.map(([target, from]) => read(from, `${path}.assign.${target}`, [socket.id], true)),
+      ...(socket.advance ? [read(socket.advance.items, `${path}.advance.items`, [socket.id], true)] : []),
+      ...(socket.foreach ? [read(socket.foreach.items, `${path}.foreach.items`, [socket.id], false)] : []),
+    ];
+  });
+}
+
+function readsOfTemplates(draft: Draft, socket: Socket, path: string): Read[] {
+  const written = objectAt(draft.sockets, socket.id);
+  const scope = [stringAt(written, 'lockScope') ?? '', ...listAt(written, 'lockScope').filter(isString)];
+  const prompt = given(materiaOf(draft, written) ?? {}, 'prompt');
+  const before = { at: [socket.id], ended: false };
+  return [
+    ...slotsOfTemplate(isString(prompt) ? prompt : '').map((slot) => ({ slot, path: `${path}.materia`, ...before })),
+    ...slotsOfTemplate(scope.join(' ')).map((slot) => ({ slot, path: `${path}.lockScope`, ...before })),
+  ];
+}
+
+function slotsOfTemplate(template: string): readonly (string | null)[] {
+  return [...new Set(expressionsIn(template).map((expression) => slotOf(expression, 'template')))];
+}
+
+function readsOfLoops(draft: Draft, graph: Graph): Read[] {
+  return graph.loops.flatMap(({ id, iterator, sockets }) => {
+    return iterator ? [read(iterator.items, `${draft.path}.loops.${id}.iterator.items`, sockets, false)] : [];
+  });
+}
+
+function read(expression: string, path: string, at: readonly string[], ended: boolean): Read {
+  return { slot: slotOf(expression, 'source'), path, at, ended };
+}
+
+// Which slots of the cast data a utility sets by itself, as far as that is known before it runs.
+/** The slots, or null where it may set any: a program of the user's own says whatever it says. */
+function slotsOfUtility(materia: JsonObject, names: UtilityNames | undefined): readonly string[] | null {
+  if (given(materia, 'command') !== undefined) return null;
+  const alias = stringAt(materia, 'utility');
+  const fixed = fixedOutput(objectAt(materia, 'params'), alias === 'echo');
+  if (fixed !== undefined) return slotsOfOutput(fixed);
+  const name = alias ?? stringAt(objectAt(materia, 'script'), 'name') ?? '';
+  const known = names?.slots ?? {};
+  return Object.hasOwn(known, name) ? (known[name] ?? null) : null;
+}
+
+/** What is all that such a utility ever says. */
+function fixedOutput(params: JsonObject, isEcho: boolean): Json | undefined {
+  const fields = isEcho ? ['output', 'text', 'message'] : ['output'];
+  return fields.map((field) => given(params, field)).find((value) => value !== undefined);
+}
+
+function slotsOfOutput(output: Json): readonly string[] | null {
+  // How a text will be read is the reader's business.
+  if (isString(output)) return null;
+  if (!isObject(output)) return [];
+  return [...Object.keys(objectAt(output, 'state')), ...(output[GENERATED] === undefined ? [] : [GENERATED])];
 }

@@ -1,24 +1,24 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
-import { dialectCan, PRESENT, runnerCan } from '../capabilities.ts';
+import { policyOf } from '../approval/policy.ts';
+import { DEFAULT_RUNNER, dialectCan, orList, PRESENT, runnerCan, runnersThat } from '../capabilities.ts';
+import type { Code } from '../codes.ts';
 import { describeField } from '../field-words.ts';
-import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { given, isObject, isString, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { nearestName } from '../nearest-name.ts';
 import {
-  given,
+  type Draft,
   isGenerator,
-  listAt,
+  materiaOf,
   namedContract,
   namedParse,
   parseFor,
   typeOfMateria,
   withoutFields,
 } from './authored.ts';
-import { checkAddresses } from './check-address.ts';
-import { checkAssign } from './check-assign.ts';
-import { checkFields } from './check-fields.ts';
-import { checkRunner } from './check-runner.ts';
-import { AGENT, TEMPLATE, TOOLS, UTILITY } from './graph-fields.ts';
-import { error, type Findings, listed, shown } from './issue.ts';
-import { isForbidden } from './path-syntax.ts';
+import { COMMAND_SLOTS } from './config.ts';
+import { checkFields, error, type Findings, listed, shown, warning } from './issue.ts';
+import { AGENT, TEMPLATE, TOOLS, UTILITY } from './materia-fields.ts';
+import { isForbidden, problemOfSource, problemOfTarget } from './path.ts';
 
 const EXECUTABLES = ['utility', 'command', 'script'];
 
@@ -129,4 +129,183 @@ export function* checkGeneratorOutput(object: JsonObject, path: string): Finding
       `A generator's workItems come from its output. ${fix}`,
     );
   }
+}
+
+// Checks of who is to carry an agent out: what its runner needs, what it makes nothing of, and who may stand in for it.
+/** What a runner cannot do is found out before a cast, as far as the file tells. */
+function* checkRunner(materia: JsonObject, path: string): Findings {
+  const runner = given(materia, 'runner') ?? DEFAULT_RUNNER;
+  if (lacksTools(runner, materia)) yield warning('INVALID_MATERIA', `${path}.tools`, toolless(runner));
+  if (isModel(runner) && !isText(given(materia, 'model'))) {
+    const fix = 'Name one in model.';
+    yield error('INVALID_MATERIA', `${path}.model`, `The runner ${runner} has no model of its own. ${fix}`);
+  }
+  if (runsCommand(runner) && given(materia, 'tools') === 'readAndRun') {
+    const fix = `Write readOnly or coding, or use ${WITH_TOOLS}.`;
+    yield warning('INVALID_MATERIA', `${path}.tools`, `The tools of a command cannot be limited to readAndRun. ${fix}`);
+  }
+  yield* checkFallbacks(materia, runner, path);
+  if (runsCommand(runner)) yield* checkSlots(listAt(materia, 'command'), path);
+  for (const field of MEANINGLESS[String(runner)] ?? []) {
+    if (given(materia, field) === undefined) continue;
+    yield warning('INVALID_MATERIA', `${path}.${field}`, `The runner ${runner} makes nothing of ${field}. Remove it.`);
+  }
+}
+
+function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings {
+  const fallbacks = listAt(materia, 'fallbacks');
+  if (fallbacks.some((one) => isObject(one) && (given(one, 'runner') ?? given(one, 'model')) === undefined)) {
+    yield error('INVALID_MATERIA', `${path}.fallbacks`, 'A fallback names a runner or a model. Write at least one.');
+  }
+  for (const [index, fallback] of fallbacks.entries()) {
+    if (!isObject(fallback)) continue;
+    const runner = given(fallback, 'runner') ?? own;
+    const at = `${path}.fallbacks[${index}]`;
+    if (isModel(runner) && !isText(given(fallback, 'model'))) {
+      const message = `The runner ${shown(runner)} has no model of its own. Name one in model.`;
+      yield error('INVALID_MATERIA', `${at}.model`, message);
+    }
+    // Where the materia itself has no tools it was told so already.
+    if (lacksTools(runner, materia) && !isModel(own)) {
+      yield warning('INVALID_MATERIA', `${at}.runner`, `${toolless(runner)} It would refuse the turn.`);
+    }
+    if (runsCommand(runner) && !runsCommand(own)) {
+      const fix = 'Give the turn to a materia of its own, or name another runner.';
+      yield error('INVALID_MATERIA', `${at}.runner`, `A fallback has no command of its own. ${fix}`);
+    }
+    if (runnerCan(PRESENT, runner, 'playsScript')) {
+      const message = 'A script stands in for nobody. Name a runner that can be called, such as claude, or a person.';
+      yield error('INVALID_MATERIA', `${at}.runner`, message);
+    }
+  }
+}
+
+/** What looks like a slot and is none reaches the program as it stands there. */
+function* checkSlots(template: readonly Json[], path: string): Findings {
+  const words = template.flat().filter(isString);
+  const names = words.flatMap((word) =>
+    Array.from(word.matchAll(/\{\{ ?([A-Za-z_]{1,40}) ?\}\}/g), ([, name = '']) => name),
+  );
+  for (const name of new Set(names)) {
+    if (COMMAND_SLOTS.some((slot) => slot === name)) continue;
+    const fix = `There are ${listed(COMMAND_SLOTS)}.`;
+    yield warning('INVALID_MATERIA', `${path}.command`, `Nothing is filled in for {{${name}}}. ${fix}`);
+  }
+}
+
+function lacksTools(runner: Json, materia: JsonObject): boolean {
+  return isModel(runner) && given(materia, 'tools') !== 'none';
+}
+
+function toolless(runner: Json): string {
+  return `The runner ${String(runner)} asks a model, which has no tools. Write tools: "none", or use ${WITH_TOOLS}.`;
+}
+
+/** Asked directly, without a program that would choose a model. */
+function isModel(runner: Json | undefined): boolean {
+  return runnerCan(PRESENT, runner, 'isModelApi');
+}
+
+function runsCommand(runner: Json): boolean {
+  return runnerCan(PRESENT, runner, 'runsCommand');
+}
+
+const WITH_TOOLS = orList(runnersThat('callsTools'));
+
+const MEANINGLESS: Readonly<Record<string, readonly string[]>> = {
+  claude: ['wire', 'keyVariable'],
+  codex: ['wire', 'keyVariable'],
+  pi: ['baseUrl', 'wire', 'keyVariable'],
+  command: ['baseUrl', 'wire', 'keyVariable'],
+  openai: ['args', 'env', 'cwd'],
+  anthropic: ['args', 'env', 'cwd', 'wire'],
+  person: ['model', 'thinking', 'system', 'env', 'args', 'baseUrl', 'cwd', 'wire', 'keyVariable'],
+};
+
+// The address of a model says where it is. Who asks there is said by a key in the environment: a user and a password in an
+// address are sent on by no agent, and would stand in a file that is shared.
+/** Where a credential belongs instead. */
+export const CREDENTIAL_BELONGS =
+  'Take it out and put the credential into an environment variable: the one that keyVariable names for openai and anthropic, ANTHROPIC_AUTH_TOKEN for claude, OPENAI_API_KEY for codex.';
+
+/** Whether an address holds a user or a password. */
+export function holdsCredential(address: Json | undefined): boolean {
+  return isString(address) && /^https?:\/\/[^/?#\\]*@/i.test(address);
+}
+
+/** The address itself is not repeated: whoever reads the finding need not learn the password. */
+export function* checkAddresses(materia: JsonObject, path: string): Findings {
+  const places = [materia, ...listAt(materia, 'fallbacks')];
+  for (const [index, place] of places.entries()) {
+    if (!isObject(place) || !holdsCredential(given(place, 'baseUrl'))) continue;
+    const at = index === 0 ? path : `${path}.fallbacks[${index - 1}]`;
+    const message = `The address holds a user or a password, which is not sent on. ${CREDENTIAL_BELONGS}`;
+    yield error('INVALID_MATERIA', `${at}.baseUrl`, message);
+  }
+}
+
+// Checks that a utility which is named exists: a built-in alias, or a script that comes with the product.
+/** What there is by name. The rules know no utility themselves. */
+export type UtilityNames = {
+  readonly aliases: readonly string[];
+  readonly scripts: readonly string[];
+  /** By name, the slots of the cast data that a utility sets. */
+  readonly slots?: Readonly<Record<string, readonly string[]>>;
+  /** Materia that a script speaks for: what they name is never run. */
+  readonly scripted?: readonly string[];
+};
+
+export function* checkUtilityName(id: string, materia: Json, names: UtilityNames): Findings {
+  const { aliases, scripts, scripted = [] } = names;
+  if (!isObject(materia) || typeOfMateria(materia) !== 'utility' || scripted.includes(id)) return;
+  // A fixed output is all such a utility ever says, whatever its name.
+  if (given(objectAt(materia, 'params'), 'output') !== undefined) return;
+  yield* checkName(stringAt(materia, 'utility'), aliases, `materia.${id}.utility`, 'built-in utility');
+  yield* checkName(stringAt(objectAt(materia, 'script'), 'name'), scripts, `materia.${id}.script.name`, 'script');
+}
+
+function* checkName(name: string | null, known: readonly string[], path: string, what: string): Findings {
+  // A blank name is refused where the shapes are.
+  if (name === null || name.trim() === '' || known.includes(name)) return;
+  const meant = nearestName(name, known);
+  const fix = `${meant === null ? '' : `Did you mean ${meant}? `}There are ${listed(known)}; for a program of your own write command.`;
+  yield error('INVALID_MATERIA', path, `There is no ${what} ${shown(name)}. ${fix}`);
+}
+
+// Checks of `assign`: which part of an output goes to which slot of the cast data.
+export function* checkAssign(assign: Json | undefined, path: string, code: Code): Findings {
+  if (assign === undefined) return;
+  if (!isObject(assign)) {
+    yield error(code, path, `assign is ${shown(assign)}. Write an object such as {"lastCheck": "$.context"}.`);
+    return;
+  }
+  for (const [target, source] of Object.entries(assign)) {
+    const problem = problemOfTarget(target) ?? problemOfSource(source);
+    if (problem !== null) yield error(code, `${path}.${target}`, `This assignment cannot be made: ${problem}.`);
+  }
+}
+
+// Checks of who can be held back: where commands that change state wait for an approval, a runner that cannot be stopped before
+// one, or that could never run what was approved, is told before a cast.
+export function* checkHeldBack(draft: Draft, config: JsonObject): Findings {
+  const { hook } = policyOf(given(config, 'approvals'));
+  if (hook === 'off') return;
+  for (const [id, socket] of Object.entries(draft.sockets)) {
+    const materia = isObject(socket) ? materiaOf(draft, socket) : null;
+    if (!isObject(socket) || !materia || typeOfMateria(materia) === 'utility') continue;
+    const contract = namedContract(socket) ?? namedContract(materia);
+    if (!dialectCan(PRESENT, contract, 'reportsStatus') && hook !== 'deny') continue;
+    if ((given(materia, 'tools') ?? 'none') === 'none') continue;
+    const why = unstoppable(materia);
+    if (why !== null) yield warning('INVALID_MATERIA', `${draft.path}.sockets.${id}.materia`, why);
+  }
+}
+
+function unstoppable(materia: JsonObject): string | null {
+  const runner = given(materia, 'runner') ?? DEFAULT_RUNNER;
+  if (runnerCan(PRESENT, runner, 'runsCommand')) {
+    return 'The runner command asks nobody before its agent runs something that changes state, and does not tell what it ran. Give the work to claude, codex or pi, or write tools: "none".';
+  }
+  if (!runnerCan(PRESENT, runner, 'isProgram') || given(materia, 'sandbox') !== 'bwrap') return null;
+  return 'In a sandbox a command that changes state is refused, and cannot be approved: nothing can be written down from there. Leave the sandbox out, give such commands a lower tier in approvals.tiers, or set approvals.hook to "off".';
 }

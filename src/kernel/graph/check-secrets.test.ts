@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../json.ts';
-import { check } from './check.ts';
-import { checkSecrets } from './check-secrets.ts';
+import { check, checkSecrets } from './check.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const KEY = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';

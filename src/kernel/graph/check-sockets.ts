@@ -1,9 +1,9 @@
 // Checks of sockets: their ids, the materia they place, and how their output is read, stored and routed.
 import { dialectCan, PRESENT } from '../capabilities.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Code } from '../codes.ts';
+import { given, isObject, type Json, type JsonObject } from '../json.ts';
 import {
   type Draft,
-  given,
   isCondition,
   isGenerator,
   isGuarded,
@@ -13,15 +13,11 @@ import {
   parseFor,
   parseOf,
 } from './authored.ts';
-import { checkAssign } from './check-assign.ts';
-import { checkFields, meant } from './check-fields.ts';
-import { checkGeneratorOutput } from './check-materia.ts';
-import { checkDone, checkItems, checkNames } from './check-walk.ts';
-import { CONDITIONS } from './config.ts';
-import { checkEndpoint, isSocketId } from './endpoint.ts';
-import { ADVANCE, EDGE, SOCKET, WALK } from './graph-fields.ts';
-import { error, type Findings, shown, warning } from './issue.ts';
-import { problemOfName } from './path-syntax.ts';
+import { checkAssign, checkGeneratorOutput } from './check-materia.ts';
+import { CONDITIONS, END } from './config.ts';
+import { checkFields, error, type Findings, listed, meant, shown, warning } from './issue.ts';
+import { ADVANCE, EDGE, SOCKET, WALK } from './loadout-fields.ts';
+import { problemOfName, problemOfSource } from './path.ts';
 
 export function* checkSockets(draft: Draft): Findings {
   for (const [id, socket] of Object.entries(draft.sockets)) {
@@ -182,4 +178,71 @@ export function* checkGuard(draft: Draft, socket: JsonObject, condition: Json | 
   const fix = 'Write parse: "json" on the socket, or use always.';
   const message = `${shown(condition)} needs JSON output with satisfied, but this socket returns plain text. ${fix}`;
   yield error('INVALID_EDGE_CONDITION', path, message);
+}
+
+// An endpoint is where an edge, a route or a loop points: a socket, or `end` where something may be over.
+const SOCKET_ID = /^Socket-[1-9]\d*$/;
+
+function isSocketId(value: Json | undefined): value is string {
+  return typeof value === 'string' && SOCKET_ID.test(value);
+}
+
+/** Checks one endpoint and returns whether it can be followed. */
+export function* checkEndpoint(
+  draft: Draft,
+  value: Json | undefined,
+  path: string,
+  allowed: 'socket' | 'socket or end',
+): Findings<boolean> {
+  if (value === undefined || value === null || value === '') {
+    yield error('MISSING_ENDPOINT', path, `Nothing is named here. Name ${choices(draft, allowed)}.`);
+    return false;
+  }
+  const isEnd = value === END;
+  if (isEnd && allowed === 'socket or end') return true;
+  if (!isSocketId(value)) {
+    // A socket with such a name is refused where it is defined. One cause gives one issue.
+    if (typeof value === 'string' && Object.hasOwn(draft.sockets, value)) return false;
+    const why = isEnd ? '`end` is only a target of edges' : `${shown(value)} is not of the form Socket-N`;
+    yield error('INVALID_SOCKET_ID', path, `${why}. Name ${choices(draft, allowed)}.`);
+    return false;
+  }
+  if (!Object.hasOwn(draft.sockets, value)) {
+    yield error('UNKNOWN_ENDPOINT', path, `There is no socket ${shown(value)}. Name ${choices(draft, allowed)}.`);
+    return false;
+  }
+  return true;
+}
+
+function choices(draft: Draft, allowed: 'socket' | 'socket or end'): string {
+  const sockets = draft.socketIds.length === 0 ? 'a socket, once there is one' : `one of: ${listed(draft.socketIds)}`;
+  return allowed === 'socket' ? sockets : `${sockets}, or ${END}`;
+}
+
+// Checks of what is walked over item by item, shared by loops, `foreach` and `advance`.
+export function* checkItems(object: JsonObject, path: string, code: Code): Findings {
+  const items = given(object, 'items');
+  const problem = problemOfSource(items) ?? problemOfOutput(items);
+  if (problem !== null) yield error(code, `${path}.items`, `The list to walk cannot be found: ${problem}.`);
+}
+
+/** Checks the names that are given for the item and for the cursor. */
+export function* checkNames(object: JsonObject, path: string, code: Code): Findings {
+  for (const field of ['as', 'cursor']) {
+    const name = given(object, field);
+    const problem = name === undefined ? null : problemOfName(name);
+    if (problem !== null) yield error(code, `${path}.${field}`, `${field} is no usable name: ${problem}.`);
+  }
+}
+
+/** `done` never routes, but a file that names a socket there must name one that exists. */
+export function* checkDone(draft: Draft, object: JsonObject, path: string): Findings {
+  const done = given(object, 'done');
+  if (done !== undefined) yield* checkEndpoint(draft, done, `${path}.done`, 'socket or end');
+}
+
+// A list outlives the output it came in: every item of it is another turn.
+function problemOfOutput(items: Json | undefined): string | null {
+  if (typeof items !== 'string' || !items.startsWith('$')) return null;
+  return 'it must stand in the cast data; assign it to a slot first and write state.slot here';
 }

@@ -4,9 +4,9 @@ import { CODES } from '../codes.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { check, issuesOf } from './check.ts';
 import type { Issue } from './config.ts';
-import { contractOf } from './contract.ts';
 import { flow, software } from './fixtures/software.ts';
 import { resolve } from './resolve.ts';
+import { contractOf } from './socket-rules.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const TIMEOUT_MS = 10_000 + RUNS * 20;

@@ -1,20 +1,20 @@
 // The static checks of a configuration: every issue of every loadout and materia, not only the first.
 // One bad loadout leaves the others usable, so an issue says in its path whom it concerns.
-import { isObject, type Json } from '../json.ts';
-import { ACTIVE_FIELDS } from './active-loadout.ts';
-import { draftOf, objectAt, stringAt } from './authored.ts';
+import { given, isObject, isString, type Json, type JsonObject, objectAt, stringAt } from '../json.ts';
+import { findSecrets, scrubJson } from '../secrets.ts';
+import { draftOf, withDefaultRunner } from './authored.ts';
 import { type Boundaries, checkBoundaries, checkIdentity, checkMalformed, REGISTRY } from './check-boundaries.ts';
-import { checkConfig } from './check-config.ts';
-import { checkHeldBack } from './check-held-back.ts';
-import { checkLoadout } from './check-loadout.ts';
-import { checkMateria } from './check-materia.ts';
-import { checkSecrets } from './check-secrets.ts';
-import { checkUtilityName, type UtilityNames } from './check-utility-name.ts';
+import { ACTIVE_FIELDS, checkConfig } from './check-config.ts';
+import { checkFlow, checkSlots } from './check-flow.ts';
+import { checkLoops } from './check-loops.ts';
+import { checkHeldBack, checkMateria, checkUtilityName, type UtilityNames } from './check-materia.ts';
+import { checkEndpoint, checkSockets } from './check-sockets.ts';
 import type { Issue } from './config.ts';
-import { error, type Findings, shown } from './issue.ts';
-import { withDefaultRunner } from './runner-choice.ts';
+import { checkFields, error, type Findings, shown, warning } from './issue.ts';
+import { LOADOUT } from './loadout-fields.ts';
+import { graphOf } from './resolve-graph.ts';
 
-export type CheckOptions = {
+type CheckOptions = {
   /** Warnings count as errors. */
   readonly strict?: boolean;
   /** Which utilities there are; without it their names are not looked at. */
@@ -67,4 +67,73 @@ function* checkAll(written: Json, utilities: UtilityNames | undefined, boundarie
     yield* checkHeldBack(draftOf(config, name), config);
     if (boundaries) yield* checkBoundaries(config, name, boundaries);
   }
+}
+
+// Checks of one loadout: its frame, then its sockets and loops, and, once those are sound, its flow.
+function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilities?: UtilityNames): Findings {
+  const draft = draftOf(config, name);
+  if (name.trim() === '' || name === '__proto__') {
+    yield error('INVALID_CONFIG', draft.path, `${shown(name)} cannot be the name of a loadout. Choose another.`);
+  }
+  if (!isObject(loadout)) {
+    const message = `A loadout is an object, not ${shown(loadout)}. Write {"entry", "sockets"}, or remove it.`;
+    yield error('INVALID_CONFIG', draft.path, message);
+    return;
+  }
+  const found = [
+    ...checkFrame(loadout, draft.path),
+    ...checkEndpoint(draft, given(loadout, 'entry'), `${draft.path}.entry`, 'socket'),
+    ...checkSockets(draft),
+    ...checkLoops(draft),
+  ];
+  yield* found;
+  // In a broken graph the flow would be blamed for what the errors already say.
+  if (found.some((issue) => issue.level === 'error')) return;
+  const graph = graphOf(draft);
+  yield* checkFlow(draft, graph);
+  yield* checkSlots(draft, graph, utilities);
+}
+
+function* checkFrame(loadout: JsonObject, path: string): Findings {
+  yield* checkFields(loadout, LOADOUT, { path, code: 'INVALID_CONFIG', what: 'a loadout' });
+  const sockets = given(loadout, 'sockets');
+  if (isObject(sockets)) return;
+  const message = `sockets is ${shown(sockets)}. Write an object from socket ids to sockets.`;
+  yield error('INVALID_CONFIG', `${path}.sockets`, message);
+}
+
+// Commands are frozen with the cast that runs them, word for word, because a cast that is carried on must run the same ones.
+// A credential among their words is kept beside the log instead, and is better not written there at all.
+/** What of a materia becomes a command, or a message to one. */
+const FIELDS = ['command', 'args', 'params', 'baseUrl'];
+
+export function* checkSecrets(config: JsonObject): Findings {
+  for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) {
+    if (!isObject(materia)) continue;
+    for (const field of FIELDS) yield* checkValue(given(materia, field), `materia.${id}.${field}`);
+  }
+  for (const [name, checker] of Object.entries(objectAt(config, 'checkers'))) {
+    yield* checkValue(isObject(checker) ? given(checker, 'command') : undefined, `checkers.${name}.command`);
+  }
+}
+
+function* checkValue(value: Json | undefined, path: string): Findings {
+  const kind = value === undefined ? null : kindIn(value);
+  if (kind === null) return;
+  const message = `It holds what looks like a credential (${kind}). It is kept out of the log, and still stands in this file: put it into an environment variable and let the program read it there; an agent's program gets the variables that its env names.`;
+  yield warning('COMMAND_HOLDS_SECRET', path, message);
+}
+
+/** The kind of the first credential; an option and its value count as one also where they are two words. */
+function kindIn(value: Json): string | null {
+  const [found] = scrubJson(value).found;
+  if (found) return found.kind;
+  const words = Array.isArray(value) ? (value as readonly Json[]).flat().filter(isString) : [];
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1];
+    if (next === undefined || !word.startsWith('-')) continue;
+    const [secret] = findSecrets(`${word}=${next}`);
+    if (secret) return secret.kind;
+  }
+  return null;
 }

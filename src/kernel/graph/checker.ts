@@ -1,8 +1,7 @@
 // Checkers verify what agents claim. A person declares them in the configuration, under names; packets refer to the names
 // and to nothing else, so that no agent's text ever becomes a command.
-import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject, objectAt } from '../json.ts';
 import { normalPath } from '../ledger/path.ts';
-import { objectAt } from './authored.ts';
 
 export type Checker =
   /** Runs a program, without a shell, and looks at its exit code. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cyclesIn } from './components.ts';
+import { cyclesIn } from './route.ts';
 
 test.each<[what: string, edges: Record<string, string[]>, cycles: string[][]]>([
   ['no edge', { a: [] }, []],

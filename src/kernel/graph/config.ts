@@ -1,10 +1,15 @@
 // The configuration as people write it (`.baton/config.json`), and a loadout as the kernel runs it.
 // Authored values are untrusted until `check` has passed; `resolve` then fills in every default, so that the rules of
 // a cast never ask twice what a missing field means.
-import { CAPABILITIES, type ContractName, type RunnerName, type WithCapabilities } from '../capabilities.ts';
+import {
+  CAPABILITIES,
+  type ContractName,
+  type RunnerName,
+  runnersThat,
+  type WithCapabilities,
+} from '../capabilities.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { KnowledgeRules } from '../knowledge/rules.ts';
-import type { WorktreeRules } from './worktree.ts';
 
 export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
 export type Condition = (typeof CONDITIONS)[number];
@@ -226,3 +231,33 @@ export type Issue = {
 
 /** Agents' turns by socket or materia id, for casts without a model. */
 export type Script = Readonly<Record<string, readonly Json[]>>;
+
+/** Runners that can take the place of one another: each asks a model with the same brief. */
+export const MODEL_RUNNERS: readonly string[] = runnersThat('asksProvider');
+
+export type WorktreeRules = {
+  /** Programs with their arguments, run one after the other in the new worktree, without a shell. */
+  readonly setup: readonly (readonly string[])[];
+  /** Files and folders that git ignores and that are copied from the workspace. */
+  readonly copy: readonly string[];
+  /** For each program. */
+  readonly timeoutMs: number;
+  /** Folders of installed packages that the worktree shares with the workspace; absent: those that are found. */
+  readonly link?: readonly string[];
+  /** What becomes of a turn while which files of the main checkout changed; absent: it is refused. */
+  readonly mainCheckout?: MainCheckout;
+};
+
+/** Whether a change of the main checkout refuses the turn that ran meanwhile, or is only reported. */
+export type MainCheckout = (typeof MAIN_CHECKOUT)[number];
+
+export const MAIN_CHECKOUT = ['refuse', 'warn'] as const;
+
+export const SETUP_TIMEOUT_MS = 600_000;
+
+export const HOOK_RULES = ['remove', 'git-discard', 'git-force-push', 'git-history', 'sleep'] as const;
+
+export type HookRule = (typeof HOOK_RULES)[number];
+
+/** A rule that is not named is on. With `allow` it is on, except for the commands that are listed. */
+export type HookRuleSettings = Readonly<Partial<Record<HookRule, boolean | { readonly allow: readonly string[] }>>>;

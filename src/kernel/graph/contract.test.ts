@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import { contractOf } from './contract.ts';
 import { software } from './fixtures/software.ts';
 import { resolve } from './resolve.ts';
+import { contractOf } from './socket-rules.ts';
 
 const JSON_EVAL = { materia: 'Eval', parse: 'json' };
 const advance = { cursor: 'i', items: 'state.workItems' };

@@ -1,9 +1,20 @@
 // Turns a loadout that passed its checks into the rules of a cast, with every default filled in and old spellings
 // replaced by what they stand for.
 import { DEFAULT_RUNNER, PRESENT, runnerCan } from '../capabilities.ts';
-import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
+import {
+  given,
+  isObject,
+  isPositiveInteger,
+  isString,
+  isText,
+  type Json,
+  type JsonObject,
+  listAt,
+  objectAt,
+  stringAt,
+} from '../json.ts';
 import { knowledgeRulesOf } from '../knowledge/rules.ts';
-import { type Draft, draftOf, given, isGenerator, listAt, objectAt, stringAt, typeOfMateria } from './authored.ts';
+import { type Draft, draftOf, isGenerator, typeOfMateria, withDefaultRunner } from './authored.ts';
 import {
   type AgentMateria,
   type Budget,
@@ -16,12 +27,12 @@ import {
   type Price,
   type Rules,
   type RunnerLimits,
+  SETUP_TIMEOUT_MS,
   type Tools,
   WIRES,
+  type WorktreeRules,
 } from './config.ts';
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
-import { withDefaultRunner } from './runner-choice.ts';
-import { worktreeOf } from './worktree.ts';
 
 /**
  * The rules for casting a loadout whose issues hold no error. Files that the configuration names (`promptFile`, a
@@ -216,4 +227,31 @@ function numberAt(object: JsonObject, key: string): number | null {
 function textAt(object: JsonObject, key: string): string | null {
   const value = given(object, key);
   return isText(value) ? value : null;
+}
+
+// What the configuration says of the worktree in which a cast works: whether it gets one, and how it is set up.
+/** Null where casts work in the directory itself. */
+export function worktreeOf(config: JsonObject): WorktreeRules | null {
+  const written = given(config, 'worktree');
+  if (written === false) return null;
+  const rules = isObject(written) ? written : {};
+  const [setup, copy, timeoutMs] = [given(rules, 'setup'), given(rules, 'copy'), given(rules, 'timeoutMs')];
+  const [link, mainCheckout] = [given(rules, 'link'), given(rules, 'mainCheckout')];
+  return {
+    setup: stepsOf(setup) ?? [],
+    copy: Array.isArray(copy) ? copy.filter(isText) : [],
+    timeoutMs: isPositiveInteger(timeoutMs) ? timeoutMs : SETUP_TIMEOUT_MS,
+    ...(Array.isArray(link) ? { link: link.filter(isText) } : {}),
+    ...(mainCheckout === 'refuse' || mainCheckout === 'warn' ? { mainCheckout } : {}),
+  };
+}
+
+/** One program, or several; null where it is neither. */
+function stepsOf(setup: Json | undefined): readonly (readonly string[])[] | null {
+  if (!Array.isArray(setup)) return null;
+  if (setup.length === 0) return [];
+  const steps = setup.every(Array.isArray) ? setup : [setup];
+  const isStep = (step: Json): step is readonly string[] =>
+    Array.isArray(step) && step.length > 0 && isText(step[0]) && step.every((word) => typeof word === 'string');
+  return steps.every(isStep) ? steps : null;
 }

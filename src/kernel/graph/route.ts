@@ -1,5 +1,5 @@
 // Which way a cast goes: the first edge that matches, and the route out of a loop whose list is used up.
-import type { Condition, Edge, ExitRoute, Graph, Loop, Socket } from './config.ts';
+import { type Condition, type Edge, END, type ExitRoute, type Graph, type Loop, type Socket } from './config.ts';
 
 /** Without a boolean only `always` matches. */
 export function matches(condition: Condition, satisfied: boolean | null): boolean {
@@ -48,4 +48,71 @@ export function emptyEntryTarget(_graph: Graph, loop: Loop): ExitRoute | null {
 /** The loop whose items a socket works on: the first in declaration order that walks over something. */
 export function loopOf(graph: Graph, socketId: string): Loop | null {
   return graph.loops.find((loop) => loop.iterator !== null && loop.sockets.includes(socketId)) ?? null;
+}
+
+// Which sockets can come after which: over edges, and over the routes out of loops.
+/** The sockets that can follow directly on this one. */
+export function successorsOf(graph: Graph, id: string): readonly string[] {
+  const edges = (graph.sockets[id]?.edges ?? []).map((edge) => edge.to).filter((to) => to !== END);
+  const loops = graph.loops.filter((loop) => loop.sockets.includes(id));
+  // A loop with nothing to walk over is left by its `always` routes, whichever socket is entered.
+  const routes = loops.flatMap(({ exits }) =>
+    exits.filter(({ from, condition }) => from === id || condition === 'always'),
+  );
+  return [...edges, ...routes.map((route) => route.targetSocketId)];
+}
+
+/** These sockets and all that can follow on them. */
+export function reachedFrom(graph: Graph, starts: readonly string[]): ReadonlySet<string> {
+  // A set that grows while it is walked is its own queue.
+  const reached = new Set(starts);
+  for (const id of reached) for (const next of successorsOf(graph, id)) reached.add(next);
+  return reached;
+}
+
+// The cycles of a directed graph: its strongly connected components that hold one (Tarjan's algorithm, with a stack of
+// its own so that a graph of any length can be walked).
+type Frame = { readonly node: string; readonly next: Iterator<string> };
+
+/** Each group of nodes that can all reach each other by at least one step; a node with an edge to itself counts. */
+export function cyclesIn(nodes: readonly string[], successors: (node: string) => readonly string[]): string[][] {
+  const inside = new Set(nodes);
+  const order = new Map<string, number>();
+  const low = new Map<string, number>();
+  const open = new Set<string>();
+  const path: string[] = [];
+  const cycles: string[][] = [];
+
+  const enter = (node: string): Frame => {
+    order.set(node, order.size);
+    low.set(node, order.size - 1);
+    open.add(node);
+    path.push(node);
+    return { node, next: successors(node)[Symbol.iterator]() };
+  };
+  const lower = (node: string, to: number) => low.set(node, Math.min(low.get(node) ?? to, to));
+
+  for (const start of nodes) {
+    if (order.has(start)) continue;
+    const frames = [enter(start)];
+    for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+      const { node, next } = frame;
+      const step = next.next();
+      if (!step.done) {
+        const target = step.value;
+        if (!inside.has(target)) continue;
+        if (!order.has(target)) frames.push(enter(target));
+        else if (open.has(target)) lower(node, order.get(target) ?? 0);
+        continue;
+      }
+      frames.pop();
+      const parent = frames.at(-1);
+      if (parent) lower(parent.node, low.get(node) ?? 0);
+      if (low.get(node) !== order.get(node)) continue;
+      const component = path.splice(path.lastIndexOf(node));
+      for (const member of component) open.delete(member);
+      if (component.length > 1 || successors(node).includes(node)) cycles.push(component);
+    }
+  }
+  return cycles;
 }

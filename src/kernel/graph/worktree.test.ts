@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../json.ts';
 import { check } from './check.ts';
-import { resolve } from './resolve.ts';
-import { SETUP_TIMEOUT_MS, worktreeOf } from './worktree.ts';
+import { SETUP_TIMEOUT_MS } from './config.ts';
+import { resolve, worktreeOf } from './resolve.ts';
 
 const MATERIA = { Build: { tools: 'coding', prompt: 'Build it.' } };
 const LOADOUTS = { L: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Build' } } } };

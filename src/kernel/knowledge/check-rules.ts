@@ -1,8 +1,6 @@
 // Checks the surfaces and the permissions of the configuration. An unknown name would route work to no agent or let no agent write.
-import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
-import { meant } from '../graph/check-fields.ts';
-import { error, type Findings, listed, shown } from '../graph/issue.ts';
-import { isText, type JsonObject } from '../json.ts';
+import { error, type Findings, listed, meant, shown } from '../graph/issue.ts';
+import { given, isText, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { ANY } from './rules.ts';
 
 export function* checkKnowledgeRules(config: JsonObject): Findings {

@@ -1,6 +1,5 @@
 // What the configuration says about knowledge: the surfaces of the project, its sections, and which agents read and write them.
-import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
-import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { given, isObject, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import type { Knowledge } from './state.ts';
 
 /** A part of the project that one agent answers for, and the words by which work on it is recognised. */

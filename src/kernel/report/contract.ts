@@ -2,7 +2,7 @@
 import { dialectCan } from '../capabilities.ts';
 import { isScripted } from '../cast/runner-choice.ts';
 import type { Contract } from '../dialect.ts';
-import { contractOf } from '../graph/contract.ts';
+import { contractOf } from '../graph/socket-rules.ts';
 import type { Cast, Turn } from '../state.ts';
 import { mayFollow, PLAN_STATUSES } from './status.ts';
 

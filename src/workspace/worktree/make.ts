@@ -4,7 +4,7 @@ import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmdirSync, rmSy
 import { basename, dirname, join, relative } from 'node:path';
 import { gitArguments, gitEnvironment } from '../../git/run-git.ts';
 import { knownValues, withoutValues } from '../../kernel/credential.ts';
-import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import { linkWorkspace } from '../locate.ts';
 import { acceptedPart } from './accepted.ts';

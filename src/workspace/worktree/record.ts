@@ -1,7 +1,7 @@
 // The record of a worktree: whose it is, where it lies and how far it has come. It is kept in the state folder.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString } from '../../kernel/json.ts';
 import { WORKTREES, type Workspace } from '../locate.ts';
 import { branchOf, namedBy, worktreeName } from './branch.ts';

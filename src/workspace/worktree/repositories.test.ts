@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
-import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { witnessOf } from '../witness.ts';
 import { treeOfWork } from './aside.ts';
 import { leftBehindIn, saidOfLeftBehind } from './ignored.ts';

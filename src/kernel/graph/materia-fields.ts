@@ -2,8 +2,7 @@
 // reference page are made from them. A field of type `json` with a `schema` is judged by a check that sees the whole graph.
 import type { Field, Fields, ObjectField } from '../fields.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { CONDITIONS, CONTRACTS, DEFAULTS, OUTPUT_BYTES_MAX, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
-import { FOLDER_BELOW } from './folder-below.ts';
+import { CONTRACTS, DEFAULTS, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
 
 /** An object of the configuration. A layer above may delete a member with `null`, and `x_` names are free. */
 export function authored(fields: Fields): ObjectField {
@@ -15,43 +14,40 @@ export function related(schema: JsonObject, means: string, example: Json): Field
   return { type: 'json', schema, means, example };
 }
 
-function needed(field: Field): Field {
+export function needed(field: Field): Field {
   return { ...field, required: true };
 }
 
 const FIRST_RUNNER = RUNNERS[0] ?? '';
 export const POSITIVE = { type: 'count', min: 1, wants: 'a whole number above 0' } as const;
 export const LISTED = { type: 'list', of: { type: 'text' } } as const;
-const OLD = { type: 'json', ignored: true, means: 'no longer read' } as const;
-const TEXTS = {
+export const OLD = { type: 'json', ignored: true, means: 'no longer read' } as const;
+export const TEXTS = {
   type: 'oneOf',
   of: [{ type: 'text' }, LISTED],
   wants: 'a string, or a list of strings, none of them blank',
 } as const;
 export const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]{0,199}$';
 
-const SOCKET_ID = { type: 'string', pattern: '^Socket-[1-9][0-9]*$' };
-const TARGET = { type: 'string', pattern: '^(end|Socket-[1-9][0-9]*)$' };
-const CONDITION = { enum: [...CONDITIONS] };
-const NAME = { type: 'string', minLength: 1 };
-const SCHEMA = {
+export const NAME_SCHEMA = { type: 'string', minLength: 1 };
+export const SCHEMA = {
   type: 'oneOf',
   of: [{ type: 'map', of: { type: 'json' } }, { type: 'text' }],
   wants: 'a JSON Schema object or the name of a file with one',
 } as const;
-const PARSE = { type: 'choice', of: ['text', 'json'] } as const;
-const CONTRACT = {
+export const PARSE = { type: 'choice', of: ['text', 'json'] } as const;
+export const CONTRACT = {
   type: 'choice',
   of: CONTRACTS,
   means: 'how its answer is asked for and read',
   example: 'materia',
 } as const;
-const ASSIGN = related(
-  { type: 'object', additionalProperties: NAME },
+export const ASSIGN = related(
+  { type: 'object', additionalProperties: NAME_SCHEMA },
   'which part of the output goes to which slot of the cast data',
   { lastCheck: '$.context' },
 );
-const LOCK_STATE = {
+export const LOCK_STATE = {
   type: 'choice',
   of: ['locked', 'unlocked'],
   means: 'whether tools may edit it',
@@ -116,7 +112,8 @@ const COMMON = {
   sandbox: { type: 'choice', of: ['bwrap'], means: 'what its program runs in', example: 'bwrap' },
   cwd: {
     type: 'text',
-    form: FOLDER_BELOW.source,
+    // Below the folder of the cast: no way up, no root and no template.
+    form: '^(?!/|~|[A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\{}\\0]{1,1000}$',
     wants: 'a folder below the workspace, such as "packages/api", without .. and without templates',
     means: 'the folder it works in',
     example: 'packages/api',
@@ -175,7 +172,7 @@ const OBSOLETE_MATERIA = {
   generates: gone('Write generator: true; what a generator produces is always workItems.'),
 } as const;
 
-function gone(obsolete: string): Field {
+export function gone(obsolete: string): Field {
   return { type: 'json', obsolete };
 }
 
@@ -273,193 +270,3 @@ export const UTILITY = authored({
 
 /** A materia of either type, as the schema shows it. */
 export const MATERIA: ObjectField = authored({ ...UTILITY.fields, ...AGENT.fields });
-
-export const EDGE: ObjectField = {
-  type: 'object',
-  extensions: true,
-  fields: {
-    when: needed(related(CONDITION, 'when it is taken; a guarded edge reads satisfied of the answer', 'satisfied')),
-    to: needed(related(TARGET, 'the next socket, or end', 'Socket-2')),
-    maxTraversals: {
-      ...POSITIVE,
-      wants: 'a whole number above 0',
-      means: 'how often it may be taken for one item',
-      example: 3,
-    },
-  },
-};
-const ITEMS = needed(related(NAME, 'the list to walk, in the cast data', 'state.workItems'));
-const AS = related(NAME, 'the slot of the current item', 'item');
-const CURSOR = related(NAME, 'the name of the cursor that counts the items', 'workItem');
-const DONE = related(TARGET, 'kept from older files; it does not route', 'end');
-
-export const ADVANCE = authored({
-  cursor: needed(related(NAME, 'the cursor of the loop to move on', 'workItem')),
-  items: ITEMS,
-  when: related(CONDITION, 'on which outcome; without it, on every one', 'satisfied'),
-  done: DONE,
-});
-export const WALK = authored({ items: ITEMS, as: AS, cursor: CURSOR, done: DONE });
-const BELONGS_TO_MATERIA = gone('It belongs to the materia: write it there.');
-
-export const SOCKET = authored({
-  materia: needed(related(NAME, 'the id of the materia that runs here', 'Build')),
-  parse: { ...PARSE, means: 'how the output is read', example: 'json' },
-  assign: ASSIGN,
-  edges: related({}, 'where to go next', []),
-  advance: related({}, 'what to move on', {}),
-  foreach: related({}, 'what to walk', {}),
-  limits: {
-    ...authored({
-      maxOutputBytes: {
-        type: 'count',
-        min: 1,
-        max: OUTPUT_BYTES_MAX,
-        default: DEFAULTS.maxOutputBytes,
-        means: 'how long an answer may be',
-        example: 65_536,
-      },
-      timeoutMs: { ...POSITIVE, means: 'how long one attempt may take', example: 600_000 },
-      maxVisits: OLD,
-      maxEdgeTraversals: OLD,
-    }),
-    means: 'limits of this socket',
-    example: { timeoutMs: 600_000 },
-  },
-  contract: CONTRACT,
-  schema: { ...SCHEMA, means: 'what the JSON output must look like', example: 'plan.schema.json' },
-  strict: { type: 'flag', means: 'refuse text around the JSON object of the answer', default: false, example: true },
-  lockScope: { ...TEXTS, means: 'the paths its turns may change, as templates', example: '{{item.path}}' },
-  label: { type: 'text', mayBeEmpty: true, means: 'its name for people', example: 'Build' },
-  description: { type: 'text', mayBeEmpty: true, means: 'what it does here', example: 'Builds one item' },
-  socketKind: {
-    type: 'choice',
-    of: ['entry', 'normal'],
-    means: 'for screens: whether it is the entry',
-    example: 'entry',
-  },
-  empty: { type: 'flag', means: 'for screens: nothing is placed yet', example: false },
-  layout: { type: 'map', of: { type: 'json' }, means: 'for screens: where it is', example: { x: 0, y: 0 } },
-  type: gone('The materia says whether it is an agent or a utility; remove the field.'),
-  role: gone('Name the behaviour in materia.'),
-  prompt: gone('Put the text into the prompt of the materia.'),
-  systemPrompt: gone('Put the text into the prompt of the materia.'),
-  multiTurn: gone('Write multiTurn on the materia.'),
-  utility: BELONGS_TO_MATERIA,
-  command: BELONGS_TO_MATERIA,
-  script: BELONGS_TO_MATERIA,
-  params: BELONGS_TO_MATERIA,
-  timeoutMs: gone('Write limits.timeoutMs here, or timeoutMs on the materia.'),
-});
-
-export const EXIT = authored({
-  id: needed(related(NAME, 'its id, which no other exit of the loop has', 'exit:Socket-6:satisfied')),
-  from: needed(related(SOCKET_ID, 'the member where the loop is left', 'Socket-6')),
-  condition: needed(related(CONDITION, 'on which outcome', 'satisfied')),
-  targetSocketId: needed(related(SOCKET_ID, 'the socket that follows', 'Socket-7')),
-});
-/** The older spelling of an exit. */
-export const OLD_EXIT = authored({
-  from: needed(related(SOCKET_ID, 'the member where the loop is left', 'Socket-4')),
-  when: needed(related(CONDITION, 'on which outcome', 'satisfied')),
-  to: needed(related(TARGET, 'what follows', 'end')),
-});
-export const CONSUMES = authored({
-  from: needed(related(SOCKET_ID, 'the generator socket whose items are walked', 'Socket-2')),
-  output: related(NAME, 'what is taken from it', 'workItems'),
-  as: AS,
-  cursor: CURSOR,
-  done: DONE,
-});
-export const LANES = authored({
-  maxConcurrency: {
-    ...POSITIVE,
-    means: 'how many items may be in progress at the same time',
-    default: DEFAULTS.maxConcurrency,
-    example: 2,
-  },
-});
-const part = (field: Field, means: string, example: Json): Field => ({ ...field, means, example });
-
-/** A loop with its parts, as the schema shows it. */
-const WHOLE_LOOP = authored({
-  sockets: needed(related({ type: 'array', minItems: 1, items: SOCKET_ID }, 'its members', ['Socket-3', 'Socket-4'])),
-  consumes: part(CONSUMES, 'the generator whose items are walked', { from: 'Socket-2' }),
-  iterator: part(WALK, 'the list that is walked, where no generator made it', { items: 'state.files' }),
-  exit: part(OLD_EXIT, 'the older spelling of exits', { from: 'Socket-4', when: 'satisfied', to: 'end' }),
-  exits: {
-    type: 'list',
-    of: EXIT,
-    means: 'where to go when all items are done',
-    example: [{ id: 'done', from: 'Socket-4', condition: 'satisfied', targetSocketId: 'Socket-5' }],
-  },
-  parallel: part(LANES, 'do several items at the same time', { maxConcurrency: 2 }),
-  label: gone('Remove it, or keep the text in x_label; the id of the loop is its name.'),
-});
-
-/** A loop whose parts have checks of their own. */
-export const LOOP = authored({
-  ...WHOLE_LOOP.fields,
-  ...Object.fromEntries(['consumes', 'iterator', 'exit', 'exits', 'parallel'].map((name) => [name, { type: 'json' }])),
-});
-
-/** A socket with its parts, as the schema shows it. */
-const WHOLE_SOCKET = authored({
-  ...SOCKET.fields,
-  edges: {
-    type: 'list',
-    of: EDGE,
-    means: 'where to go next; the first edge that fits is taken',
-    example: [{ when: 'always', to: 'end' }],
-  },
-  advance: part(ADVANCE, 'move a cursor on when this socket is done', {
-    cursor: 'workItem',
-    items: 'state.workItems',
-    when: 'satisfied',
-  }),
-  foreach: part(WALK, 'run this socket once for each item of a list', { items: 'state.files' }),
-});
-
-export const LOADOUT = authored({
-  id: { type: 'text', mayBeEmpty: true, means: 'an id that activeLoadoutId may name', example: 'flow' },
-  label: { type: 'text', mayBeEmpty: true, means: 'its name for people', example: 'Build and check' },
-  description: {
-    type: 'text',
-    mayBeEmpty: true,
-    means: 'what it is for',
-    example: 'Plans, builds and checks each item',
-  },
-  source: {
-    type: 'choice',
-    of: ['default', 'central', 'user', 'project', 'explicit'],
-    means: 'where it comes from',
-    example: 'project',
-  },
-  lockState: LOCK_STATE,
-  originDefaultId: { type: 'text', mayBeEmpty: true, means: 'the loadout it was copied from', example: 'flow' },
-  entry: needed(related(SOCKET_ID, 'the socket where a cast starts', 'Socket-1')),
-  sockets: related({}, 'the places of the graph', {}),
-  loops: related({}, 'the loops of the graph', {}),
-  layout: { type: 'map', of: { type: 'json' }, means: 'for screens: where things are', example: { zoom: 1 } },
-  prompt: gone('Prompts belong to materia.'),
-  systemPrompt: gone('Prompts belong to materia.'),
-});
-
-/** A loadout with its sockets and loops, as the schema shows it. */
-export const WHOLE_LOADOUT = authored({
-  ...LOADOUT.fields,
-  sockets: {
-    type: 'map',
-    names: { type: 'text', form: SOCKET_ID.pattern },
-    of: WHOLE_SOCKET,
-    required: true,
-    means: 'the places of the graph, by id',
-    example: { 'Socket-1': { materia: 'Build', edges: [{ when: 'always', to: 'end' }] } },
-  },
-  loops: {
-    type: 'map',
-    of: WHOLE_LOOP,
-    means: 'the loops of the graph, by id',
-    example: { main: { sockets: ['Socket-3', 'Socket-4'] } },
-  },
-});
