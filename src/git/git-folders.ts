@@ -21,6 +21,12 @@ export function gitFoldersOf(folder: string): GitFolders | null {
   }
 }
 
+/** A file of git that each worktree has for itself, such as `index`; null where no folder above is a git repository. */
+export function ownGitFile(folder: string, name: string): string | null {
+  const folders = gitFoldersOf(folder);
+  return folders && join(folders.own, name);
+}
+
 function ownFolder(entry: string): string | null {
   const found = statSync(entry, { throwIfNoEntry: false });
   if (found?.isDirectory()) return real(entry);

@@ -14,6 +14,9 @@ export type LocalConfig = {
   readonly mayHaveDrivers: boolean;
 };
 
+/** What a branch follows is written as `merge = …` too, and is left out before. */
+const DRIVER = /filter|merge|diff/i;
+
 export function localConfigOf({ own, common }: GitFolders): LocalConfig {
   const texts = new Map<string, string>();
   const files = [join(common, 'config'), join(own, 'config.worktree')];
@@ -25,7 +28,7 @@ export function localConfigOf({ own, common }: GitFolders): LocalConfig {
   }
   const attributes = textOf(join(common, 'info/attributes')) ?? '';
   const parts = [...texts].flatMap(([file, text]) => [file, withoutBranches(text)]);
-  const mayHaveDrivers = files.length > 0 || [...texts.values()].some((text) => /filter|merge|diff/i.test(text));
+  const mayHaveDrivers = files.length > 0 || [...texts.values()].some((text) => DRIVER.test(withoutBranches(text)));
   return { digest: hash('sha256', JSON.stringify([...parts, attributes]), 'hex'), mayHaveDrivers };
 }
 

@@ -32,22 +32,30 @@ const DEFAULTS: Settings = {
 /** Nothing that git remembers of files is believed. */
 const FIXED: readonly string[] = ['core.untrackedCache=false', 'core.trustctime=true', 'core.checkStat=default'];
 
-export async function settingsOf(root: string): Promise<Settings> {
-  const names = Object.keys(DEFAULTS).map((name) => name.slice('core.'.length));
+const EXCLUDES_FILE = 'core.excludesfile';
+
+export type Configured = {
+  readonly settings: Settings /** The user's own file of rules. */;
+  readonly excludesFile: string;
+};
+
+export async function settingsOf(root: string): Promise<Configured> {
+  const names = [...Object.keys(DEFAULTS), EXCLUDES_FILE].map((name) => name.slice('core.'.length));
   const { out } = await tryGit(root, ['config', '-z', '--get-regexp', `^core\\.(${names.join('|')})$`]);
-  const set = records(out).flatMap((line): [string, string][] => {
+  const set = records(out).map((line): [string, string] => {
     const [name = '', ...value] = line.toString('utf8').split('\n');
     // A name without a value is true.
-    return [[name, value.length === 0 ? 'true' : value.join('\n')]];
+    return [name, value.length === 0 ? 'true' : value.join('\n')];
   });
-  return { ...DEFAULTS, ...Object.fromEntries(set) };
+  const { [EXCLUDES_FILE]: excludes = '', ...settings } = Object.fromEntries(set);
+  return { settings: { ...DEFAULTS, ...settings }, excludesFile: await excludesFileOf(root, excludes) };
 }
 
-/** Where git keeps files of its own; worktrees of a repository share some of them. */
-export async function gitFiles(root: string, names: readonly string[]): Promise<readonly string[]> {
-  const out = await ask(root, ['rev-parse', ...names.flatMap((name) => ['--git-path', name])]);
-  const paths = out.toString('utf8').split('\n');
-  return names.map((_, place) => resolve(root, paths[place] ?? ''));
+async function excludesFileOf(root: string, named: string): Promise<string> {
+  if (named === '') return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git', 'ignore');
+  if (!/^[~%]/.test(named)) return resolve(root, named);
+  const { out } = await tryGit(root, ['config', '-z', '--path', EXCLUDES_FILE]);
+  return resolve(root, out.toString('utf8').replace(/\0$/, ''));
 }
 
 /** The output; throws a `ChangesError` where git cannot tell. */

@@ -2,12 +2,13 @@
 // its settings, are looked at all the same.
 import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type AskOptions, ask, gitFiles, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
+import { join, resolve } from 'node:path';
+import { type AskOptions, ask, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
 import { EXCLUDE, type IgnoreRules, ignoreRules, unknownFiles } from './changes-ignored.ts';
 import { ChangesError, type FileReader, type Mark } from './changes-mark.ts';
 import { nameOf, SLASH, walkInto } from './changes-walk.ts';
-import { LINK, vacantOf } from './worktree/vacant.ts';
+import { indexed, LINK } from './index-entries.ts';
+import { vacantOf } from './worktree/vacant.ts';
 
 /** A file of git's own by which it takes different content for the same; the name under which a change of it is told. */
 const ATTRIBUTES = '.git/info/attributes';
@@ -42,19 +43,17 @@ export async function gitSnapshot(
   skip: readonly string[],
   since: Since | null,
 ): Promise<GitSnapshot | null> {
-  const prefix = await prefixOf(root, since !== null);
-  if (prefix === null) {
+  const place = await placeOf(root, since !== null);
+  if (place === null) {
     if (since) throw new ChangesError(`${root} was in a git repository and is not any more; put .git back`);
     return null;
   }
+  const { prefix, head, exclude, attributes, index } = place;
   if (since?.git?.prefix !== undefined && since.git.prefix !== prefix) {
     throw new ChangesError(`${root} is in another git repository than it was; put .git back as it was`);
   }
-  const [settings, head, [exclude = '', attributes = '', index = '']] = await Promise.all([
-    since?.git?.settings ?? settingsOf(root),
-    headOf(root),
-    gitFiles(root, ['info/exclude', 'info/attributes', 'index']),
-  ]);
+  const asked = since?.git?.settings ? null : await settingsOf(root);
+  const settings = since?.git?.settings ?? asked?.settings ?? {};
   const isOurs = (path: string) => !skip.some((one) => path === one || path.startsWith(`${one}/`));
   const own = (paths: readonly Buffer[]) =>
     paths.flatMap((bytes) => {
@@ -72,13 +71,15 @@ export async function gitSnapshot(
     else if (path.endsWith('/')) await walkInto(files, reader, path.slice(0, -1), skip);
     else files[path] = { ...NO_NUMBERS, content: null }; // A folder stands where the file was.
   };
-  const rules = async () => since?.ignores ?? (await ignoreRules(root, prefix, exclude, { settings }));
-  const { hidden, links } = await indexed(root, { settings });
-  const [{ paths, modules }, ignores, vacant] = await Promise.all([
-    statusOf(root, index, hidden, { settings }),
-    rules(),
-    vacantOf(root, [...new Set(own(links).map(nameOf))]),
+  const { hidden, links, ignoreFiles } = await indexed(root);
+  const isFirst = since?.ignores === undefined;
+  const [{ paths, modules, untracked, ignored }, vacant] = await Promise.all([
+    statusOf(root, index, hidden, isFirst, { settings }),
+    vacantOf(root, [...new Set(links.map(nameOf))].filter(isOurs)),
   ]);
+  const ruled = [...ignoreFiles.map((path) => `${prefix}${nameOf(path)}`), ...[...untracked, ...ignored].map(nameOf)];
+  const excludes = asked?.excludesFile ?? (isFirst ? (await settingsOf(root)).excludesFile : '');
+  const ignores = since?.ignores ?? ignoreRules(root, prefix, { exclude, excludes }, ruled);
   for (const bytes of own(paths)) await add(bytes);
   const addModules = (found: Status['modules']) => {
     for (const { bytes, state } of found) {
@@ -117,21 +118,33 @@ export async function gitSnapshot(
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
 const NOTHING: Mark = { ...NO_NUMBERS, content: null };
-const STATUS = ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--no-renames', '--ignore-submodules=none'];
+const STATUS = ['status', '--porcelain=v2', '-z', '--no-renames', '--ignore-submodules=none'];
+const TRACKED = ['--untracked-files=no'];
+const ALL = ['--untracked-files=all', '--ignored=matching'];
 
-/** The path of the folder inside its repository, with a slash behind it; null where no repository looks at it. */
-async function prefixOf(root: string, isKnown: boolean): Promise<string | null> {
-  const inside = await tryGit(root, ['rev-parse', '--is-inside-work-tree', '--show-prefix']);
-  const [isInside, prefix = ''] = nameOf(inside.out).split('\n');
-  if (inside.code !== 0 || isInside !== 'true') return null;
+const FILES = ['info/exclude', 'info/attributes', 'index'].flatMap((name) => ['--git-path', name]);
+
+type Place = {
+  /** The path of the folder inside its repository, with a slash behind it. */
+  readonly prefix: string;
+  readonly head: string | null;
+  /** Where git keeps files of its own; worktrees of a repository share some of them. */
+  readonly exclude: string;
+  readonly attributes: string;
+  readonly index: string;
+};
+
+/** Null where no repository looks at the folder. */
+async function placeOf(root: string, isKnown: boolean): Promise<Place | null> {
+  const asked = ['--is-inside-work-tree', ...FILES, '--show-prefix', '-q', '--verify', 'HEAD'];
+  const { out } = await tryGit(root, ['rev-parse', ...asked]);
+  const [isInside, exclude, attributes, index, prefix = '', head = ''] = nameOf(out).split('\n');
+  if (isInside !== 'true' || exclude === undefined || attributes === undefined || index === undefined) return null;
   // A folder that its repository ignores would never show a change; one that was looked at before is not ignored by a new rule.
   const isIgnored = prefix !== '' && !isKnown && (await tryGit(root, ['check-ignore', '-q', '.'])).code === 0;
-  return isIgnored ? null : prefix;
-}
-
-async function headOf(root: string): Promise<string | null> {
-  const { code, out } = await tryGit(root, ['rev-parse', '-q', '--verify', 'HEAD']);
-  return code === 0 ? nameOf(out).trim() : null;
+  if (isIgnored) return null;
+  const [from, named] = [(path: string) => resolve(root, path), head === '' ? null : head];
+  return { prefix, head: named, exclude: from(exclude), attributes: from(attributes), index: from(index) };
 }
 
 /** The files in which two commits differ; without one of them, all files of the other. */
@@ -155,8 +168,15 @@ type Commits = { readonly paths: readonly Buffer[]; readonly links: Status['modu
 const NO_COMMITS: Commits = { paths: [], links: [] };
 
 /** The tracked files that differ, as an index would tell that hides none of them. */
-async function statusOf(root: string, index: string, hidden: readonly Buffer[], options: AskOptions): Promise<Status> {
-  if (hidden.length === 0) return parseStatus(await ask(root, [...STATUS, '--', '.'], options));
+async function statusOf(
+  root: string,
+  index: string,
+  hidden: readonly Buffer[],
+  isAll: boolean,
+  options: AskOptions,
+): Promise<Status> {
+  const status = [...STATUS, ...(isAll ? ALL : TRACKED), '--', '.'];
+  if (hidden.length === 0) return parseStatus(await ask(root, status, options));
   const folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
   try {
     const open = { ...options, index: join(folder, 'index') };
@@ -166,46 +186,27 @@ async function statusOf(root: string, index: string, hidden: readonly Buffer[], 
     copyFileSync(index, open.index);
     utimesSync(open.index, writtenAt, writtenAt);
     const input = Buffer.concat(hidden.flatMap((path) => [path, Buffer.of(0)]));
-    const top = nameOf(await ask(root, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
     for (const bit of ['--no-skip-worktree', '--no-assume-unchanged']) {
-      await ask(top, ['update-index', '-z', bit, '--stdin'], { ...open, input });
+      await ask(root, ['update-index', '-z', bit, '--stdin'], { ...open, input });
     }
-    return parseStatus(await ask(root, [...STATUS, '--', '.'], open));
+    return parseStatus(await ask(root, status, open));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-type Indexed = { readonly hidden: readonly Buffer[]; readonly links: readonly Buffer[] };
-
-/** Tracked files that git was told to take for unchanged, and what stands for commits of other repositories. */
-async function indexed(root: string, options: AskOptions): Promise<Indexed> {
-  const all = records(await ask(root, ['ls-files', '-v', '-s', '-z', '--full-name', '--', '.'], options));
-  const pathIn = (line: Buffer) => line.subarray(line.indexOf(TAB) + 1);
-  return {
-    hidden: all.filter((line) => isHidden(line[0] ?? 0)).map(pathIn),
-    links: all.filter((line) => line.subarray(2, 2 + LINK.length).equals(LINK_BYTES)).map(pathIn),
-  };
-}
-
-/** Tracked files that git was told to take for unchanged or for absent. */
-export async function hiddenIn(top: string): Promise<readonly Buffer[]> {
-  return (await indexed(top, {})).hidden;
-}
-
-const TAB = 0x09;
-const LINK_BYTES = Buffer.from(LINK);
-
-/** A small letter stands before what is assumed unchanged, an S before what is left out of the work tree. */
-function isHidden(letter: number): boolean {
-  return letter === 83 || (letter >= 97 && letter <= 122);
-}
-
-type Status = { readonly paths: readonly Buffer[]; readonly modules: readonly { bytes: Buffer; state: string }[] };
+type Status = {
+  /** The tracked files that differ. */
+  readonly paths: readonly Buffer[];
+  readonly modules: readonly { bytes: Buffer; state: string }[];
+  readonly untracked: readonly Buffer[];
+  readonly ignored: readonly Buffer[];
+};
 
 export function parseStatus(output: Buffer): Status {
   const paths: Buffer[] = [];
   const modules: { bytes: Buffer; state: string }[] = [];
+  const others: Record<string, Buffer[]> = { '?': [], '!': [] };
   const lines = records(output);
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? Buffer.alloc(0);
@@ -216,14 +217,15 @@ export function parseStatus(output: Buffer): Status {
     const bytes = line.subarray(start);
     const state = line.subarray(0, start).toString('latin1');
     if (kind === '2') paths.push(lines[++at] ?? Buffer.alloc(0));
-    if (kind !== '?' && state.split(' ')[2]?.startsWith('S')) modules.push({ bytes, state });
+    if (others[kind]) others[kind].push(bytes);
+    else if (state.split(' ')[2]?.startsWith('S')) modules.push({ bytes, state });
     else paths.push(bytes);
   }
-  return { paths, modules };
+  return { paths, modules, untracked: others['?'] ?? [], ignored: others['!'] ?? [] };
 }
 
 /** How many fields stand before the path. */
-const FIELDS: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1 };
+const FIELDS: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1, '!': 1 };
 
 function afterSpaces(line: Buffer, count: number): number {
   let at = 0;

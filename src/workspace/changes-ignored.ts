@@ -2,10 +2,9 @@
 // work began still counts when it ends: the rules of the beginning are kept, and git looks for unknown files by them and
 // by no others. What they ignore, such as a folder of packages, is not walked into.
 import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, posix } from 'node:path';
-import { type AskOptions, ask, records, tryGit } from './changes-ask-git.ts';
-import { nameOf } from './changes-walk.ts';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, posix } from 'node:path';
+import { type AskOptions, ask, records } from './changes-ask-git.ts';
 
 /** The text of each file of rules: a `.gitignore` by its path from the top of the repository, and the two below. */
 export type IgnoreRules = Readonly<Record<string, string>>;
@@ -15,54 +14,32 @@ const EXCLUDES_FILE = 'core.excludesFile';
 const FILE = '.gitignore';
 
 /**
- * The rules in force in the folder, which stands at `prefix` of its repository. A `.gitignore` that ignores itself has rules
+ * The rules in force in the folder, which is at `prefix` of its repository. `paths` are all files from the top that may have
+ * rules. A `.gitignore` that ignores itself has rules
  * too; one inside of what others ignore has none.
  */
-export async function ignoreRules(
+export function ignoreRules(
   root: string,
   prefix: string,
-  exclude: string,
-  options: AskOptions,
-): Promise<IgnoreRules> {
+  { exclude, excludes }: { readonly exclude: string; readonly excludes: string },
+  paths: readonly string[],
+): IgnoreRules {
   const rules: Record<string, string> = {};
   const add = (name: string, file: string) => {
     const text = textOf(file);
     if (text !== null) rules[name] = text;
   };
-  const top =
-    prefix === ''
-      ? root
-      : join(
-          root,
-          ...prefix
-            .split('/')
-            .slice(0, -1)
-            .map(() => '..'),
-        );
-  const status = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--ignored=matching', '--no-renames'];
-  const [everywhere, tracked, listed] = await Promise.all([
-    excludesFile(root),
-    ask(root, ['ls-files', '-z', '--full-name', '--', `:(glob)**/${FILE}`], options),
-    ask(root, [...status, '--', '.'], options),
-  ]);
-  add(EXCLUDES_FILE, everywhere);
-  add(EXCLUDE, exclude);
   const above = prefix.split('/').slice(0, -1);
+  const top = join(root, ...above.map(() => '..'));
+  add(EXCLUDES_FILE, excludes);
+  add(EXCLUDE, exclude);
   for (const [depth] of above.entries()) {
     const path = posix.join(...above.slice(0, depth), FILE);
     add(path, join(top, path));
   }
-  const others = records(listed)
-    .filter(([kind]) => kind === UNKNOWN || kind === IGNORED)
-    .map((line) => line.subarray(2));
-  for (const path of [...records(tracked), ...others].map(nameOf)) {
-    if (path === FILE || path.endsWith(`/${FILE}`)) add(path, join(top, path));
-  }
+  for (const path of paths) if (path === FILE || path.endsWith(`/${FILE}`)) add(path, join(top, path));
   return rules;
 }
-
-const UNKNOWN = 0x3f;
-const IGNORED = 0x21;
 
 /** More than this is not handed over as arguments, of which a program takes only so many. */
 const ARGUMENT_BYTES_MAX = 64 * 1024;
@@ -124,13 +101,6 @@ function trimmed(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === ' ' && line[end - 2] !== '\\') end--;
   return line.slice(0, end);
-}
-
-async function excludesFile(root: string): Promise<string> {
-  const { code, out } = await tryGit(root, ['config', '-z', '--path', EXCLUDES_FILE]);
-  const [path] = code === 0 ? records(out).map(nameOf) : [];
-  if (path) return isAbsolute(path) ? path : join(root, path);
-  return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git', 'ignore');
 }
 
 /** Null where there is no file; a link that stands in its place is not followed by git either. */

@@ -365,7 +365,8 @@ test('the output of git is read to the byte', () => {
     '# branch.oid x',
     '',
   ];
-  const { paths, modules } = parseStatus(Buffer.from(lines.join('\0')));
-  expect(paths.map(String)).toEqual(['a b', 'old', 'new', 'con flict', 'un tracked/']);
+  const { paths, modules, untracked } = parseStatus(Buffer.from(lines.join('\0')));
+  expect(paths.map(String)).toEqual(['a b', 'old', 'new', 'con flict']);
+  expect(untracked.map(String)).toEqual(['un tracked/']);
   expect(modules.map(({ bytes }) => String(bytes))).toEqual(['module']);
 });

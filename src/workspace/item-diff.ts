@@ -44,7 +44,7 @@ async function patchOf(cwd: string, stateDir: string, base: string, paths: reado
   const folder = mkdtempSync(join(stateDir, 'index-'));
   const env = { GIT_INDEX_FILE: join(folder, 'index') };
   try {
-    if ((await tryGit(cwd, ['read-tree', base], { env })).code !== 0) return null;
+    // The index starts empty: only the paths that are shown have to be in it.
     const all = await tryGit(cwd, UPDATE, { env, input: paths.join('\0') });
     // What git cannot take keeps nothing else from being shown.
     for (const path of all.code === 0 ? [] : paths) await tryGit(cwd, UPDATE, { env, input: path });

@@ -7,10 +7,11 @@ import { existsSync, fstatSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { dirname, join, relative } from 'node:path';
 import { type Change, changesBetween, type Snapshot } from './changes.ts';
 import { ask, records, tryGit } from './changes-ask-git.ts';
-import { hiddenIn, parseStatus } from './changes-git.ts';
+import { parseStatus } from './changes-git.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
 import { untrackedAgentConfig } from './changes-orders.ts';
 import { nameOf, SLASH } from './changes-walk.ts';
+import { indexed } from './index-entries.ts';
 
 /** The checkout around a workspace: its top folder, and the workspace's own folder in it. */
 export type Checkout = { readonly top: string; readonly dir: string };
@@ -79,7 +80,6 @@ const STATUS = [
   '--ignore-submodules=none',
 ];
 const HEAD = '# branch.oid ';
-const UNTRACKED = 0x3f;
 const DIFF = [
   'diff',
   '--name-only',
@@ -95,16 +95,16 @@ const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
 async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Snapshot> {
   const taken = Date.now();
   const reader = new FileReader(top, since);
-  const [status, hidden] = await Promise.all([ask(top, STATUS), hiddenIn(top)]);
+  const [status, { hidden }] = await Promise.all([ask(top, STATUS), indexed(top)]);
   const line = records(status)
     .map((each) => nameOf(each.subarray(0, 100)))
     .find((each) => each.startsWith(HEAD));
   const head = line?.slice(HEAD.length) ?? null;
-  const { paths, modules } = parseStatus(status);
+  const { paths, modules, untracked } = parseStatus(status);
   const isMoved = since !== null && since.git?.head !== head;
   const differing = isMoved
-    ? [...(await differingFrom(top, since.git?.head ?? '')), ...untrackedIn(status)]
-    : [...paths, ...modules.map(({ bytes }) => bytes)];
+    ? [...(await differingFrom(top, since.git?.head ?? '')), ...untracked]
+    : [...paths, ...untracked, ...modules.map(({ bytes }) => bytes)];
   const states = new Map(modules.map(({ bytes, state }) => [nameOf(bytes), state]));
   const known = Object.keys(since?.files ?? {}).map((path) => Buffer.from(path));
   const files: Record<string, Mark> = {};
@@ -128,10 +128,6 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
 async function differingFrom(top: string, commit: string): Promise<readonly Buffer[]> {
   const { code, out } = await tryGit(top, [...DIFF, commit, '--']);
   return records(code === 0 ? out : await ask(top, ['ls-files', '-z']));
-}
-
-function untrackedIn(status: Buffer): readonly Buffer[] {
-  return records(status).flatMap((line) => (line[0] === UNTRACKED ? [line.subarray(2)] : []));
 }
 
 /** What stands for a folder: of a submodule the commit that is checked out, and whether there is more in it. */

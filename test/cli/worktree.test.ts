@@ -1,6 +1,6 @@
 // A cast that may change files works in a worktree on a branch of its own, and what it did is looked at, merged or dropped.
 
-import { existsSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
@@ -594,4 +594,20 @@ console.log(JSON.stringify({ state: { done } }));`,
   const view = await cast(dir, row({ Tool: tool }, ['Tool']), {});
   expect([view.status, view.data]).toEqual(['completed', { done: ['tree'] }]);
   expect([read(dir, 'a.txt'), git(dir, 'show', `baton/${view.cast}:a.txt`)]).toEqual(['one\n', 'tree']);
+});
+
+test('a turn starts git only as often as it has to ask something new', async () => {
+  const dir = repository();
+  const calls = join(dir, 'git.log');
+  const real = (process.env.PATH ?? '').split(':').find((folder) => existsSync(join(folder, 'git'))) ?? '';
+  put(dir, { 'bin/git': `#!/bin/sh\necho "$@" >> ${calls}\nexec ${real}/git "$@"\n` });
+  chmodSync(join(dir, 'bin/git'), 0o755);
+  commit(dir, 'a git that counts');
+  put(dir, { 'cast.json': row({ Build: coder }, ['Build', 'Build']), 'agents.json': WORK });
+  const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it'];
+  const ran = await baton(dir, args, { env: { PATH: `${join(dir, 'bin')}:${process.env.PATH}` } });
+  expect(ran.code).toBe(0);
+  const count = read(dir, 'git.log').trim().split('\n').length;
+  expect(count).toBeGreaterThan(20);
+  expect(count).toBeLessThanOrEqual(50);
 });

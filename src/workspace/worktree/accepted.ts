@@ -41,7 +41,7 @@ export async function holdAccepted(stateDir: string, record: WorktreeRecord, tur
     return { at: { tip, head: tip }, aside };
   }
   if ((await commitOf(top, accepted)) === null) refuseGone(record);
-  if (isAlone(record, turn)) await dropStaleLock(folder);
+  if (isAlone(record, turn)) dropStaleLock(folder);
   const aside = await putBack(stateDir, record, turn, accepted, what, tip);
   return { at: { tip: accepted, head: accepted }, aside };
 }
@@ -92,7 +92,7 @@ export async function takeOffRefused(
   const { tip, head } = await positionOf(record);
   if (accepted === null || (tip === accepted && head === accepted)) return null;
   if ((await commitOf(record.top, accepted)) === null) refuseGone(record);
-  await dropStaleLock(record.folder);
+  dropStaleLock(record.folder);
   const what = `What turn ${turn} committed before it was refused`;
   return putBack(stateDir, record, Number(turn), accepted, what, tip);
 }

@@ -1,8 +1,9 @@
 // What is put aside: the state of a worktree, kept under a name of its own before anything in it is brought back. Nothing is
 // thrown away, because what lies there may be a person's.
 import { copyFileSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { AUTHOR, commitOf, git } from './git.ts';
+import { join } from 'node:path';
+import { ownGitFile } from '../../git/git-folders.ts';
+import { AUTHOR, commitOf, git, WorktreeError } from './git.ts';
 import { nameOf, type WorktreeRecord, worktreesIn } from './record.ts';
 import { stageAll } from './stage.ts';
 
@@ -71,7 +72,8 @@ export async function withIndex<T>(
   try {
     // The copy knows which files were not touched since, so that they are not read again. Git doubts what was touched in the
     // second in which the index was written; a copy that looked younger would make it believe too much.
-    const index = resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index']));
+    const index = ownGitFile(folder, 'index');
+    if (index === null) throw new WorktreeError(`${folder} is in no git repository any more`);
     const writtenAt = Math.floor(statSync(index).mtimeMs / 1000);
     copyFileSync(index, own);
     utimesSync(own, writtenAt, writtenAt);

@@ -1,6 +1,6 @@
 // Git, as far as the worktrees of casts need it.
 import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { ownGitFile } from '../../git/git-folders.ts';
 import { type RunGit, runGit } from '../../git/run-git.ts';
 import type { Code } from '../../kernel/codes.ts';
 
@@ -54,8 +54,9 @@ export async function commitOf(folder: string, name: string): Promise<string | n
 }
 
 /** Nobody works in the folder now, so a lock of git is one that a killed program left. */
-export async function dropStaleLock(folder: string): Promise<void> {
-  rmSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index.lock'])), { force: true });
+export function dropStaleLock(folder: string): void {
+  const lock = ownGitFile(folder, 'index.lock');
+  if (lock !== null) rmSync(lock, { force: true });
 }
 
 /** The parts of an answer that was asked for with `-z`. */

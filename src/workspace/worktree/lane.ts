@@ -29,7 +29,7 @@ export async function beginInLane(
     const begun = await beginTurn(stateDir, record, alone(watch));
     return { ...begun, aside: begun.aside ?? aside };
   }
-  await dropStaleLock(record.folder);
+  dropStaleLock(record.folder);
   const tip = acceptedPart(own, await tipOf(own));
   const left = await putLeftoversAside(stateDir, record, tip, watch.turn);
   await git(record.folder, ['symbolic-ref', 'HEAD', `refs/heads/${record.branch}`]);

@@ -1,10 +1,11 @@
 // What the branch of a worktree may say of other repositories. It holds of a submodule the name of a commit, which is worth
 // something only where others find that commit: in the submodule's remote, or in what the main repository has of it.
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { gitFoldersOf } from '../../git/git-folders.ts';
+import { LINK } from '../index-entries.ts';
 import { git, records, tryGit } from './git.ts';
 import { isPushed, linkIn, statusOf } from './repositories.ts';
-import { LINK } from './vacant.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -72,7 +73,8 @@ async function nameOfModule(folder: string, path: string): Promise<string | null
 }
 
 async function isInMain(folder: string, name: string, commit: string): Promise<boolean> {
-  const common = resolve(folder, await git(folder, ['rev-parse', '--git-common-dir']));
+  const common = gitFoldersOf(folder)?.common;
+  if (common === undefined) return false;
   const own = join(common, 'modules', name);
   return (await tryGit(common, ['--git-dir', own, 'cat-file', '-e', `${commit}^{commit}`])).code === 0;
 }

@@ -80,7 +80,7 @@ export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: numb
 }
 
 async function looked(dir: string): Promise<Repository> {
-  const look = await lookAt(dir);
+  const look = await lookAt(dir, false);
   if (look.ok) return look.repository;
   throw new WorktreeError(`no worktree can be made in ${dir}: ${look.why ?? 'it is in no git repository'}`);
 }
@@ -116,7 +116,7 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
   // Git clears away what it takes for left over, which one that is being made at the same moment looks like.
   const { inTurn = (work) => work() } = wanted;
   const added = await inTurn(async () => {
-    await clearAway(record);
+    if (before !== null || existsSync(folder)) await clearAway(record);
     const argv = [
       'git',
       ...(await gitArguments(top)),
@@ -129,7 +129,12 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
       folder,
       base,
     ];
-    return steps.run({ argv, cwd: top, env: gitEnvironment(), timeoutMs: ADD_TIMEOUT_MS });
+    const add = () => steps.run({ argv, cwd: top, env: gitEnvironment(), timeoutMs: ADD_TIMEOUT_MS });
+    const first = await add();
+    if (first.ok || before !== null) return first;
+    // Something of the same name is left from before, without a record.
+    await clearAway(record);
+    return add();
   });
   if (!added.ok) throw new WorktreeError(`git could not make the worktree ${folder}: ${added.why}`);
   noteLink(wanted, folder);

@@ -40,7 +40,7 @@ export async function catchUp<T extends WorktreeRecord>(stateDir: string, record
 
 async function moveFiles(stateDir: string, record: WorktreeRecord, from: string, to: string, turn: number) {
   const { folder, branch } = record;
-  if (Object.keys(record.open).length === 0) await dropStaleLock(folder);
+  if (Object.keys(record.open).length === 0) dropStaleLock(folder);
   const what = `What was in the way when ${branch} was moved on`;
   const head = (await commitOf(folder, 'HEAD')) ?? to;
   // An agent may have committed beside the branch; that is nothing that was accepted.

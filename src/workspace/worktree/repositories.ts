@@ -4,9 +4,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { LINK } from '../index-entries.ts';
 import { git, records, tryGit, WorktreeError } from './git.ts';
 import { lanesOf, type WorktreeRecord } from './record.ts';
-import { filledIn, LINK, linksIn, standOfVacant } from './vacant.ts';
+import { filledIn, linksIn, standOfVacant } from './vacant.ts';
 
 /** Work in, or in the place of, a repository inside of a worktree that is nowhere else, in words. */
 export type Apart = { readonly path: string; readonly what: string };

@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import { BRANCHES } from './branch.ts';
-import { commitOf, git, records, tryGit, WorktreeError } from './git.ts';
+import { records, tryGit, WorktreeError } from './git.ts';
 
 export type Repository = {
   /** The top folder of the working tree. */
@@ -23,51 +23,58 @@ export type Look =
   /** Why a cast works in the directory itself; null where there simply is no repository. */
   | { readonly ok: false; readonly why: string | null };
 
-export async function lookAt(dir: string): Promise<Look> {
-  const inside = await tryGit(dir, ['rev-parse', '--is-inside-work-tree', '--is-bare-repository']);
+/** With `counts` false, `branch` and `uncommitted` are left out: they are only shown to people. */
+export async function lookAt(dir: string, counts = true): Promise<Look> {
+  const inside = await tryGit(dir, ['rev-parse', '--is-inside-work-tree', '--is-bare-repository', '--show-toplevel']);
   if (inside.code === null) return { ok: false, why: null };
-  if (inside.code !== 0) return { ok: false, why: isNone(inside.error) ? null : firstLine(inside.error) };
-  const [isInside, isBare] = inside.out.split('\n');
+  const [isInside = '', isBare, named = ''] = inside.out.split('\n');
+  if (isInside === '') return { ok: false, why: isNone(inside.error) ? null : firstLine(inside.error) };
   if (isBare === 'true') return { ok: false, why: 'the repository is bare and has no files to work on' };
   if (isInside !== 'true') return { ok: false, why: 'the folder lies inside the folder of git itself' };
-  const head = await commitOf(dir, 'HEAD');
-  if (head === null) return { ok: false, why: 'the repository has no commit yet that a worktree could begin from' };
-  const top = realpathSync(await git(dir, ['rev-parse', '--show-toplevel']));
+  if (inside.code !== 0) return { ok: false, why: firstLine(inside.error) };
+  const top = realpathSync(named);
   const prefix = relative(top, dir);
-  if (prefix !== '' && (await tryGit(top, ['cat-file', '-e', `${head}:${prefix}`])).code !== 0) {
-    return { ok: false, why: `the last commit has no folder ${prefix}` };
-  }
-  await refuseTakenName(top);
-  const branch = await tryGit(dir, ['symbolic-ref', '-q', '--short', 'HEAD']);
-  const modules = await tryGit(top, ['cat-file', '-e', `${head}:.gitmodules`]);
-  return {
-    ok: true,
-    repository: {
-      top,
-      prefix,
-      head,
-      branch: branch.code === 0 ? branch.out.trim() : null,
-      uncommitted: await uncommittedIn(top, prefix),
-      hasSubmodules: modules.code === 0,
-    },
-  };
+  const asked = ['HEAD^{commit}', `HEAD:${prefix}`, 'HEAD:.gitmodules', `refs/heads/${BRANCHES}`];
+  const answers = await tryGit(top, ['cat-file', '--batch-check'], { input: `${asked.join('\n')}\n` });
+  const [head, folder, modules, taken] = answers.out.split('\n').map((line) => /^([0-9a-f]{40,}) /.exec(line)?.[1]);
+  if (head === undefined)
+    return { ok: false, why: 'the repository has no commit yet that a worktree could begin from' };
+  if (folder === undefined) return { ok: false, why: `the last commit has no folder ${prefix}` };
+  if (taken !== undefined) refuseTakenName();
+  const shown = counts ? await shownOf(top, prefix) : { branch: null, uncommitted: 0 };
+  return { ok: true, repository: { top, prefix, head, ...shown, hasSubmodules: modules !== undefined } };
 }
 
 /** A branch of that very name leaves no room for branches below it. */
-async function refuseTakenName(top: string): Promise<void> {
-  const taken = await tryGit(top, ['show-ref', '--verify', '-q', `refs/heads/${BRANCHES}`]);
-  if (taken.code !== 0) return;
+function refuseTakenName(): never {
   const fix = `rename it with \`git branch -m ${BRANCHES} …\`, or cast with --in-place`;
   throw new WorktreeError(
     `there is a branch ${BRANCHES}, so git cannot make the branch ${BRANCHES}/… of a cast; ${fix}`,
   );
 }
 
-async function uncommittedIn(top: string, prefix: string): Promise<number> {
+const STATUS = [
+  'status',
+  '--porcelain',
+  '--branch',
+  '--no-ahead-behind',
+  '-z',
+  '--untracked-files=all',
+  '--no-renames',
+];
+const DETACHED = 'HEAD (no branch)';
+
+async function shownOf(top: string, prefix: string): Promise<Pick<Repository, 'branch' | 'uncommitted'>> {
+  const { code, out } = await tryGit(top, STATUS, { env: { GIT_OPTIONAL_LOCKS: '0' } });
+  if (code !== 0) return { branch: null, uncommitted: 0 };
+  const [first = '', ...files] = records(out);
+  // The branch that it follows comes after three dots.
+  const [name = DETACHED] = first.replace('## ', '').split('...');
   const ours = prefix === '' ? '.baton/' : `${prefix}/.baton/`;
-  const status = ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'];
-  const { code, out } = await tryGit(top, status, { env: { GIT_OPTIONAL_LOCKS: '0' } });
-  return code === 0 ? records(out).filter((line) => !line.slice(3).startsWith(ours)).length : 0;
+  return {
+    branch: name === DETACHED ? null : name,
+    uncommitted: files.filter((line) => !line.slice(3).startsWith(ours)).length,
+  };
 }
 
 function isNone(error: string): boolean {

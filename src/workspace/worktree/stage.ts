@@ -3,7 +3,9 @@
 // read, leave it out. One thing that cannot be taken keeps nothing else from being taken.
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { git, lastLines, records, tryGit, WorktreeError } from './git.ts';
+import { nameOf } from '../changes-walk.ts';
+import { indexed } from '../index-entries.ts';
+import { git, lastLines, tryGit, WorktreeError } from './git.ts';
 import { dropLostLinks, saidOfRepository } from './links.ts';
 import type { WorktreeRecord } from './record.ts';
 import { linksIn } from './vacant.ts';
@@ -15,6 +17,7 @@ type Place = Pick<WorktreeRecord, 'folder' | 'cwd'>;
 export async function stageAll(place: Place, env: Env = {}, seen: readonly string[] = []): Promise<readonly string[]> {
   const { folder, cwd } = place;
   await unhide(cwd, seen, env);
+  const present = (await keepable(cwd, seen)).filter((path) => isFile(join(cwd, path)));
   const added = await tryGit(folder, ['add', '-A', '--ignore-errors'], { env });
   if (added.code !== 0 && added.code !== 1) {
     throw new WorktreeError(`git add failed in ${folder}: ${lastLines(added.error) || `exit code ${added.code}`}`);
@@ -24,8 +27,8 @@ export async function stageAll(place: Place, env: Env = {}, seen: readonly strin
   for (const path of embedded) await git(folder, ['update-index', '--force-remove', '--', path], { env });
   const faults = said.flatMap((line) => (line.startsWith(ERROR) ? [line.slice(ERROR.length)] : []));
   const lost = await dropLostLinks(folder, env);
-  const hidden = (await ignoredOf(cwd, seen, env)).filter(({ source }) => !isOpenRule(source));
-  const there = hidden.map(({ path }) => path).filter((path) => isFile(join(cwd, path)));
+  const hidden = (await ignoredOf(cwd, present, env)).filter(({ source }) => !isOpenRule(source));
+  const there = hidden.map(({ path }) => path);
   if (there.length > 0) await git(cwd, ['update-index', '-z', '--add', '--stdin'], { env, input: there.join('\0') });
   return [...embedded.map(saidOfRepository), ...faults, ...lost];
 }
@@ -36,8 +39,7 @@ const ERROR = 'error: ';
 /** Git takes files for unchanged, or for absent, where its index says so. Without `paths` all such files are looked at again. */
 export async function unhide(cwd: string, paths?: readonly string[], env: Env = {}): Promise<void> {
   if (paths?.length === 0) return;
-  const listed = records((await tryGit(cwd, ['ls-files', '-v', '-z', '--', '.'], { env })).out);
-  const hidden = listed.filter((line) => /^[a-zS]/.test(line)).map((line) => line.slice(2));
+  const hidden = (await indexed(cwd)).hidden.map(nameOf);
   const meant = paths && new Set(paths);
   const input = hidden.filter((path) => meant?.has(path) ?? true).join('\0');
   if (input === '') return;
@@ -48,14 +50,14 @@ export async function unhide(cwd: string, paths?: readonly string[], env: Env = 
 
 /** The paths without those that the `.gitignore` files of the worktree leave out and git does not have. */
 export async function withoutIgnored(cwd: string, paths: readonly string[], env: Env = {}): Promise<readonly string[]> {
-  const ignored = await ignoredOf(cwd, paths, env);
+  const ignored = await ignoredOf(cwd, await keepable(cwd, paths), env);
   const open = new Set(ignored.filter(({ source }) => isOpenRule(source)).map(({ path }) => path));
   return paths.filter((path) => !open.has(path));
 }
 
 /** Which of the paths git leaves out, and the file that says so. */
 async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
-  const input = (await keepable(cwd, paths)).join('\0');
+  const input = paths.join('\0');
   if (input === '') return [];
   const { out } = await tryGit(cwd, ['check-ignore', '-z', '-v', '--stdin'], { env, input });
   const fields = out.split('\0');
@@ -79,6 +81,10 @@ function isOpenRule(source: string): boolean {
 }
 
 function isFile(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true || stat?.isSymbolicLink() === true;
+  try {
+    const stat = lstatSync(path);
+    return stat.isFile() || stat.isSymbolicLink();
+  } catch {
+    return false; // It is gone, or a file took the place of a folder above.
+  }
 }

@@ -1,6 +1,8 @@
 // The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
+import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
+import { ownGitFile } from '../../git/git-folders.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path.ts';
 import { holdAccepted, isAlone, putBack } from './accepted.ts';
@@ -10,7 +12,7 @@ import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
 import { cleanPath, cleanVacant, restorePath } from './restore-path.ts';
 import { keepable, stageAll, unhide, withoutIgnored } from './stage.ts';
-import { type Position, positionOf } from './tip.ts';
+import { type Position, positionOf, unchangedPosition } from './tip.ts';
 import { carryOpen } from './unaccepted.ts';
 
 export type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
@@ -32,12 +34,13 @@ export async function beginTurn<T extends WorktreeRecord>(
 ): Promise<Begun<T>> {
   const { turn, begins, beside } = watch;
   if (begins === 'on' && record.starts[turn] !== undefined) return { record, aside: null };
-  if (beside === null) await dropStaleLock(record.folder);
-  const at = await positionOf(record);
+  if (beside === null) dropStaleLock(record.folder);
+  const unchanged = begins === 'first' && beside === null ? await unchangedPosition(record) : null;
+  const at = unchanged ?? (await positionOf(record));
   const aside = begins === 'over' ? await startOver(stateDir, record, watch, at) : null;
   // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
-  const head =
-    begins === 'first' && beside === null ? (await commitAll(record, at, `Before turn ${turn}`)).commit : at.head;
+  const mayDiffer = begins === 'first' && beside === null && unchanged === null;
+  const head = mayDiffer ? (await commitAll(record, at, `Before turn ${turn}`)).commit : at.head;
   // An attempt that could change nothing is not announced here, so a later one may be the first to be.
   const start = (begins === 'first' ? undefined : record.starts[turn]) ?? head;
   const [starts, open] =
@@ -63,6 +66,12 @@ export async function keepTurn<T extends WorktreeRecord>(
   changes: readonly string[],
 ): Promise<Begun<T>> {
   const { turn, beside, readsOnly } = watch;
+  if (beside === null && changes.length === 0) {
+    const unchanged = await unchangedPosition(before);
+    const isAsBefore = unchanged !== null && [undefined, unchanged.tip].includes(before.accepted);
+    if (isAsBefore)
+      return { record: writeRecord(stateDir, { ...before, open: {}, accepted: unchanged.tip }), aside: null };
+  }
   const { at, aside } = await holdAccepted(stateDir, before, turn);
   const { [turn]: _over, ...open } = before.open;
   const record = { ...before, open };
@@ -144,8 +153,11 @@ export async function commitAll(
   seen: readonly string[] = [],
 ): Promise<Committed> {
   const untaken = await stageAll(record, {}, seen);
+  const text = message(subject, trailers);
+  const commit = await commitStaged(record, at, text);
+  if (commit !== null) return { commit, untaken };
   const tree = await git(record.folder, ['write-tree']);
-  return { commit: await commitTree(record, at, tree, message(subject, trailers)), untaken };
+  return { commit: await commitTree(record, at, tree, text), untaken };
 }
 
 /**
@@ -237,14 +249,26 @@ async function stage({ cwd }: WorktreeRecord, paths: readonly string[]): Promise
   await tryGit(cwd, UPDATE, { input: paths.join('\0') });
 }
 
+const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply', 'sequencer'];
+
+/** One run of git for the usual case. Null where nothing is staged, or where git would commit something else as well. */
+async function commitStaged({ folder, branch }: WorktreeRecord, at: Position, text: string): Promise<string | null> {
+  if (at.on !== `refs/heads/${branch}` || at.tip !== at.head) return null;
+  const isBusy = UNDER_WAY.some((name) => existsSync(ownGitFile(folder, name) ?? ''));
+  if (isBusy) return null;
+  const args = ['-c', 'core.abbrev=no', 'commit', '--no-verify', '--cleanup=verbatim', '-F', '-'];
+  const { code, out } = await tryGit(folder, args, { input: text, env: AUTHOR });
+  return code === 0 ? (/^\[[^\]]* ([0-9a-f]{40,})\]/.exec(out)?.[1] ?? null) : null;
+}
+
 /** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
-async function commitTree(record: WorktreeRecord, { tip, head }: Position, tree: string, text: string) {
+async function commitTree(record: WorktreeRecord, { tip, head, on }: Position, tree: string, text: string) {
   const { folder, branch } = record;
   const ref = `refs/heads/${branch}`;
   const isAhead = head !== tip && (await isIn(folder, tip, head));
   const commit = await commitOn(record, isAhead ? head : tip, tree, text);
   if (commit !== tip) await git(folder, ['update-ref', '-m', 'baton', ref, commit, tip]);
-  await git(folder, ['symbolic-ref', 'HEAD', ref]);
+  if (on !== ref) await git(folder, ['symbolic-ref', 'HEAD', ref]);
   return commit;
 }
 
@@ -260,7 +284,7 @@ async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch,
   const start = record.starts[turn] ?? tip;
   if (beside !== null) {
     const isOnlyOne = accepted !== undefined && isAlone(record, turn);
-    if (isOnlyOne) await dropStaleLock(folder);
+    if (isOnlyOne) dropStaleLock(folder);
     const aside = isOnlyOne
       ? await putBack(stateDir, record, turn, accepted, whatWasLeft(turn), tip)
       : await putAside(stateDir, record, turn, start);

@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { records, tryGit } from './git.ts';
-
-/** How git marks what stands for a commit of another repository. */
-export const LINK = '160000';
+import { nameOf } from '../changes-walk.ts';
+import { indexed } from '../index-entries.ts';
+import { tryGit } from './git.ts';
 
 export type Vacant = {
   readonly path: string;
@@ -16,11 +15,10 @@ export type Vacant = {
 
 /** What stands for commits of other repositories in the index, by paths from the folder. */
 export async function linksIn(folder: string): Promise<readonly string[]> {
-  return linksOf((await tryGit(folder, ['ls-files', '-s', '-z', '--', '.'])).out);
-}
-
-function linksOf(listed: string): readonly string[] {
-  return records(listed).flatMap((line) => (line.startsWith(LINK) ? [line.slice(line.indexOf('\t') + 1)] : []));
+  return indexed(folder).then(
+    ({ links }) => links.map(nameOf),
+    () => [], // It is in no repository.
+  );
 }
 
 /** Of the links, those without a repository; and those of the repositories in the others. */
