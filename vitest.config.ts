@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,8 @@ function folderInMemory(): string | undefined {
     const { type, bavail, bsize } = statfsSync('/dev/shm');
     if (type !== TMPFS || bavail * bsize < NEEDED_BYTES) return undefined;
     const folder = mkdtempSync('/dev/shm/baton-');
+    // Some tests run as another user.
+    chmodSync(folder, 0o755);
     process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
     return folder;
   } catch {

@@ -1,5 +1,5 @@
 // The workspace that a command acts on, open for as long as the command takes.
-import { Workspace } from '../app/workspace.ts';
+import type { Workspace } from '../app/workspace.ts';
 import { type Workspace as Located, locate } from '../workspace/locate.ts';
 import { again, type Call, text, UsageError } from './command.ts';
 
@@ -8,7 +8,9 @@ export async function withWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
   located: Located = workspaceOf(call),
 ): Promise<T> {
-  const workspace = new Workspace(located, { env: call.env, cwd: call.cwd, program: again(call) });
+  // Loaded here: a hook only needs to know where the workspace is.
+  const { Workspace: Opened } = await import('../app/workspace.ts');
+  const workspace = new Opened(located, { env: call.env, cwd: call.cwd, program: again(call) });
   try {
     return await work(workspace);
   } finally {
