@@ -3,15 +3,10 @@ import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import type { Json } from '../kernel/json.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { sha256 } from './look.ts';
-import { GLOBALS, ROWS, SIMULATES } from './tier-table.ts';
+import { RISK_TABLE } from './risk-table.ts';
 
 /** The digest of everything that decides about tiers. */
 export function versionOf(policy: ApprovalPolicy): string {
-  const effective = {
-    policy,
-    table: [...ROWS].map((row) => [...row]),
-    globals: GLOBALS,
-    simulates: [...SIMULATES].map((row) => [...row]),
-  };
-  return sha256(canonicalJson(effective as unknown as Json));
+  const table = JSON.stringify(RISK_TABLE, (_, value) => (value instanceof RegExp ? value.source : value));
+  return sha256(canonicalJson({ policy, table } as unknown as Json));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { only, USUAL, userVariables } from '../agents/environment.ts';
 import type { SealedRequest } from '../kernel/approval/request.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { groundAt } from './ground.ts';
+import { projectAreaAt } from '../shell/project-area.ts';
 import { logIdentity } from './log-identity.ts';
 import { readPolicy } from './policy-file.ts';
 import { openSealKey } from './seal-key.ts';
@@ -28,7 +28,7 @@ export function sealForTurn(
   const key = openSealKey(env);
   if ('allow' in policy || 'allow' in key) return null;
   const agents = only([...USUAL, ...asks.env], userVariables(env));
-  const ground = groundAt(cwd, cwd, env.HOME);
+  const area = projectAreaAt(cwd, cwd, env.HOME);
   return sealRequest(asks.request, {
     requester: asks.requester,
     cwd,
@@ -37,7 +37,7 @@ export function sealForTurn(
     policy,
     key,
     now: Date.now(),
-    ground,
+    area,
     log: logIdentity(stateDir),
   });
 }

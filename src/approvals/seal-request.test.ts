@@ -36,7 +36,7 @@ const scene: SealScene = {
   policy: DEFAULT_POLICY,
   key,
   now: 0,
-  ground: null,
+  area: null,
   log: 'log',
 };
 const seal = (request: JsonObject, over: Partial<SealScene> = {}) => sealRequest(request, { ...scene, ...over });

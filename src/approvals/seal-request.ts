@@ -14,13 +14,14 @@ import {
 import { canonicalJson, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import type { ProjectArea } from '../shell/project-area.ts';
 import { argvOf, shellLine } from '../shell/words.ts';
 import { boundNames, marksOf, plainVariables, type Variables } from './bound-variables.ts';
 import { digestOf, digestsFor, placesFor, programsFor, sha256, TOO_LARGE, withInterpreters } from './look.ts';
 import { namedBy } from './named-by.ts';
 import { versionOf } from './policy-version.ts';
+import { type Classified, classifyArgv } from './risk.ts';
 import type { SealKey } from './seal-key.ts';
-import { type Classified, classifyArgv, type Ground } from './tier.ts';
 
 const COMMANDS_MAX = 100;
 const WORDS_CHARS_MAX = 131_072;
@@ -39,7 +40,7 @@ export type SealScene = {
   readonly policy: ApprovalPolicy;
   readonly key: SealKey;
   readonly now: number;
-  readonly ground: Ground | null;
+  readonly area: ProjectArea | null;
   /** Tells the log it is asked in apart from every copy of it. */
   readonly log: string;
   /** `P-` and 32 hexadecimal digits; made up where it is not given. */
@@ -157,7 +158,7 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   const listed = Array.isArray(set) ? set.flatMap((one) => (namesCommand(one) ? [one.command] : [])) : [];
   // Only what changes state needs an approval. A list without anything of the kind is asked for as it is, as one such command
   // would be: whoever decides sees it, and it can be run.
-  const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.ground).tier === 'T3');
+  const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.area).tier === 'T3');
   if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
     const message =
       'exact_content and command_set name different commands; leave exact_content out, or say there exactly what the list says';
@@ -241,7 +242,7 @@ function refusalOf(looked: readonly Looked[]): Denied | null {
 }
 
 function lookAt(argv: readonly string[], place: Place, more: readonly string[]): Looked {
-  const { cwd, path, env, policy, ground } = place;
+  const { cwd, path, env, policy, area } = place;
   const isClear = clearArgv(argv) !== null;
   // What stands beside a secret may be one: of such a command only what is there is named.
   const isTold = (name: string) => scrub(name).found.length === 0 && (isClear || digestOf(name) !== 'absent');
@@ -251,7 +252,7 @@ function lookAt(argv: readonly string[], place: Place, more: readonly string[]):
   const read = new Set(inputs.flatMap((input) => places[input] ?? []));
   const started = named.programs.filter((name) => scrub(name).found.length === 0);
   const programs = withInterpreters(started, [...read], cwd, path);
-  const { because, ...judged } = classifyArgv(argv, policy, ground);
+  const { because, ...judged } = classifyArgv(argv, policy, area);
   return {
     argv,
     isWhole: named.isWhole,

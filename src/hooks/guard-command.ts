@@ -1,10 +1,11 @@
 // Whether a tool call may go on without anybody's approval: a shell command by what it does, a tool that writes files by where
 // it writes. What only reads, checks or simulates is seen at once; for the rest more is looked up.
-import { groundAt } from '../approvals/ground.ts';
+
 import { readPolicy } from '../approvals/policy-file.ts';
-import { classify } from '../approvals/tier.ts';
+import { classify } from '../approvals/risk.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { deny } from '../kernel/verdict.ts';
+import { projectAreaAt } from '../shell/project-area.ts';
 import { workRoot } from '../workspace/worktree/record.ts';
 import type { Decision } from './decision.ts';
 import type { CommandScene } from './held-command.ts';
@@ -14,11 +15,11 @@ export async function decisionOn(line: string, cwd: string, scene: CommandScene)
   const { configFile } = scene.workspace;
   const policy = readPolicy(configFile);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
-  const ground = groundAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
-  const classified = classify(line, policy, ground);
+  const area = projectAreaAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
+  const classified = classify(line, policy, area);
   if (classified.tier !== 'T3' || isOff(policy, scene)) return null;
   const { holdBack } = await import('./held-command.ts');
-  return holdBack(line, classified, { cwd, policy, ground, scene });
+  return holdBack(line, classified, { cwd, policy, area, scene });
 }
 
 /** A file that is not the agent's own to write is not written by a tool either: what lies there may run as code later. */
@@ -32,8 +33,8 @@ export async function decisionOnFiles(
   const policy = readPolicy(configFile);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
   if (isOff(policy, scene)) return null;
-  const ground = groundAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
-  const foreign = paths.find((path) => !ground.isOwn(path));
+  const area = projectAreaAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
+  const foreign = paths.find((path) => !area.isOwn(path));
   if (foreign === undefined) return null;
   const { modeFor } = await import('./held-command.ts');
   const mode = await modeFor(policy, scene);

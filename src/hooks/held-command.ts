@@ -4,15 +4,16 @@ import type { Actor } from '../access/actor.ts';
 import { logIdentity } from '../approvals/log-identity.ts';
 import { approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import { requesterOf } from '../approvals/requester.ts';
+import type { Classified } from '../approvals/risk.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
-import type { Classified, Ground } from '../approvals/tier.ts';
 import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import type { ApprovalPolicy, HookMode } from '../kernel/approval/policy.ts';
 import { reportsStatus } from '../kernel/gate/status.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
+import type { ProjectArea } from '../shell/project-area.ts';
 import { argvOf, shellLine } from '../shell/words.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Decision } from './decision.ts';
@@ -34,7 +35,7 @@ export type CommandScene = {
 export type Held = {
   readonly cwd: string;
   readonly policy: ApprovalPolicy;
-  readonly ground: Ground;
+  readonly area: ProjectArea;
   readonly scene: CommandScene;
 };
 
@@ -109,7 +110,7 @@ function callScene(cwd: string, { env, program }: CommandScene): CallScene {
 }
 
 /** Seals the command, and says how it can run once a person has agreed. */
-async function asked(line: string, why: string, { cwd, policy, ground, scene }: Held): Promise<Verdict> {
+async function asked(line: string, why: string, { cwd, policy, area, scene }: Held): Promise<Verdict> {
   const { env, workspace, withStore, now } = scene;
   const key = openSealKey(env);
   if ('allow' in key) return key;
@@ -121,7 +122,7 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
     } = await requesterOf(env, workspace.stateDir, (id) => store.view('cast', id), await scene.actor());
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
-    const place = { requester, cwd, env, handed, ground, log: identity };
+    const place = { requester, cwd, env, handed, area, log: identity };
     const sealed = sealRequest(request, { ...place, policy, key, now: now() });
     const gone = goneFrom(Object.values(await approvalsIn(log)));
     const verdict = await store.submit({ kind: 'approval.request', sealed, from, gone }, await scene.actor());

@@ -207,11 +207,11 @@ async function inShell(
   { rules }: HookSettings,
   { env, workspace }: HookScene,
 ): Promise<Found> {
-  const [{ stepsOf }, { dangerIn }, { groundAt }, { placesWritten }, { pathsInPatch }, { workRoot }] =
+  const [{ stepsOf }, { dangerIn }, { projectAreaAt }, { placesWritten }, { pathsInPatch }, { workRoot }] =
     await Promise.all([
       import('../shell/programs.ts'),
       import('../shell/dangerous.ts'),
-      import('../approvals/ground.ts'),
+      import('../shell/project-area.ts'),
       import('../shell/written-paths.ts'),
       import('./tool-paths.ts'),
       import('../workspace/worktree/record.ts'),
@@ -220,8 +220,8 @@ async function inShell(
   if (typeof command !== 'string') return deny('BAD_USAGE', 'Bash does not say which command it runs');
   const read = stepsOf(command);
   if (!read.ok) return deny('COMMAND_REFUSED', `the command cannot be looked through: ${read.why}; run it in parts`);
-  const ground = groundAt(workRoot(cwd, workspace), cwd, env.HOME);
-  const danger = dangerIn(read.steps, ground, rules);
+  const area = projectAreaAt(workRoot(cwd, workspace), cwd, env.HOME);
+  const danger = dangerIn(read.steps, area, rules);
   if (danger) {
     const { rule, program, reason } = danger;
     return deny('COMMAND_REFUSED', `${reason} (a person can change the rule "${rule}" in hooks.rules)`, {

@@ -1,12 +1,12 @@
 // Of the commands that a program was seen to run in a turn, those that change state and that neither the hook nor `baton exec`
 // had in hand.
 import { dirname } from 'node:path';
-import { groundAt } from '../approvals/ground.ts';
 import { letThroughIn } from '../approvals/let-through.ts';
 import { readPolicy } from '../approvals/policy-file.ts';
-import { classify } from '../approvals/tier.ts';
+import { classify } from '../approvals/risk.ts';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { projectAreaAt } from '../shell/project-area.ts';
 import { plainWords } from '../shell/words.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { workRoot } from '../workspace/worktree/record.ts';
@@ -30,14 +30,14 @@ export function unapprovedIn(
   const policy = readPolicy(workspace.configFile);
   if ('allow' in policy) return [];
   const wasLetThrough = letThroughIn(attemptDir);
-  const ground = groundAt(workRoot(cwd, workspace), cwd, env.HOME);
+  const area = projectAreaAt(workRoot(cwd, workspace), cwd, env.HOME);
   const call = { cwd, path: `${env.PATH ?? ''}:${dirname(program)}`, program };
   return [...new Set(commands.map(unwrapped))].filter(
     (line) =>
       !wasLetThrough(line) &&
       // It compares and writes down by itself what it runs.
       execCall(line, call)?.kind !== 'alone' &&
-      classify(line, policy, ground).tier === 'T3',
+      classify(line, policy, area).tier === 'T3',
   );
 }
 

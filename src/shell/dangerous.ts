@@ -3,15 +3,9 @@
 // `rm -rf dist`, `rm -f tmp.txt`, `sleep 1`, `git push --force-with-lease`.
 import type { HookRule, HookRuleSettings } from '../kernel/graph/config.ts';
 import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
+import type { ProjectArea } from './project-area.ts';
 import type { Word } from './read-line.ts';
 import { ShellFolder } from './written-paths.ts';
-
-export type ProjectArea = {
-  readonly cwd: string;
-  readonly home: string | undefined;
-  /** Whether the path is the agent's own to remove: below the project, or a scratch file. */
-  isOwn(path: string): boolean;
-};
 
 export type Danger = { readonly rule: HookRule; readonly program: string; readonly reason: string };
 

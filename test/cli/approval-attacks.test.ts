@@ -1,7 +1,5 @@
 // What was approved is changed a little before it runs, in every way we could think of: each time it is refused with the part
 // that differs, through the command line and through the hook. The unchanged command runs, once.
-
-import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -110,7 +108,7 @@ async function mintAll(): Promise<void> {
     handed: [],
     policy,
     key,
-    ground: null,
+    area: null,
     log: logIdentity(at('.baton/state')),
   };
   const ask = async (name: string, request: JsonObject) => {
@@ -598,6 +596,8 @@ function unlinkIfThere(name: string): void {
 }
 
 const FORGER = `
+import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 const brief = readFileSync(0, 'utf8');
 const { asks, waits } = JSON.parse(readFileSync('reports.json', 'utf8'));
 const [id] = /P-[0-9a-f]{32}/.exec(brief) ?? [];

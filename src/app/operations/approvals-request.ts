@@ -1,5 +1,5 @@
 // The way for an agent to ask. What it asks for is sealed as whoever calls, and waits from then on.
-import { groundAt } from '../../approvals/ground.ts';
+
 import { logIdentity } from '../../approvals/log-identity.ts';
 import { approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
@@ -11,6 +11,7 @@ import { asDetails } from '../../dialects/gaia/contract.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isText } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
+import { projectAreaAt } from '../../shell/project-area.ts';
 import { workRoot } from '../../workspace/worktree/record.ts';
 import { textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
@@ -41,7 +42,7 @@ export const run: Run<FieldsOf<'approvals.request'>> = async (workspace, { reque
   if ('allow' in key) return key;
   const { name: requester, from, handed } = await requesterOf(env, stateDir, (id) => store.view('cast', id), actor);
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : workspace.cwd;
-  const ground = groundAt(workRoot(cwd, workspace), cwd, env.HOME);
+  const area = projectAreaAt(workRoot(cwd, workspace), cwd, env.HOME);
   const sealed = sealRequest(asked, {
     requester,
     cwd: workspace.cwd,
@@ -50,7 +51,7 @@ export const run: Run<FieldsOf<'approvals.request'>> = async (workspace, { reque
     policy,
     key,
     now: Date.now(),
-    ground,
+    area,
     log: logIdentity(stateDir),
   });
   const gone = goneFrom(Object.values(await approvalsIn(store.log)));

@@ -1,32 +1,44 @@
-// The tier of a command, row by row: what is seen through, what is known, and that everything else changes state.
+// The table of commands, measured on a corpus. docs/approvals.md prints the figures of this measurement.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
 import { TIERS } from '../kernel/approval/request.ts';
-import { classify, classifyArgv, type Ground } from './tier.ts';
+import type { ProjectArea } from '../shell/project-area.ts';
+import { classify, classifyArgv } from './risk.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
-const ground: Ground = {
+const ROOT = new URL('../../', import.meta.url);
+const area: ProjectArea = {
   cwd: '/proj',
   home: '/home/ann',
   isOwn: (path) => path.startsWith('/proj/') && !path.startsWith('/proj/.git/'),
 };
-const tier = (line: string) => classify(line, DEFAULT_POLICY, ground).tier;
+const tier = (line: string) => classify(line, DEFAULT_POLICY, area).tier;
 
-/** One command a line behind its tier; a line break in a command is written as \\n. */
-const rows = readFileSync(new URL('fixtures/tiers.txt', import.meta.url), 'utf8')
-  .trimEnd()
-  .split('\n')
-  .map((row) => ({ wanted: row.slice(0, 2), line: row.slice(3).replaceAll('\\n', '\n') }));
+type Corpus = Readonly<Record<'seed' | 'changes' | 'laterChanges', readonly string[]>> &
+  Readonly<Record<'harmless' | 'laterHarmless', readonly (readonly [tier: string, line: string])[]>>;
+const CORPUS = JSON.parse(readFileSync(new URL('test/corpus/command-risk.json', ROOT), 'utf8')) as Corpus;
 
-test.each(rows)('$wanted $line', ({ wanted, line }) => {
-  expect(tier(line)).toBe(wanted);
+test.each([...CORPUS.seed, ...CORPUS.changes])('a command that changes state needs an approval: %j', (line) => {
+  expect(tier(line)).toBe('T3');
+});
+
+test.each<[string, readonly (readonly [string, string])[]]>([
+  ['that change state and the contract names, ask', CORPUS.seed.map((line) => ['T3', line])],
+  ['that change state, ask', CORPUS.changes.map((line) => ['T3', line])],
+  ['harmless ones, run', CORPUS.harmless],
+  ['that change state, written after the table, ask', CORPUS.laterChanges.map((line) => ['T3', line])],
+  ['harmless ones, written after the table, run', CORPUS.laterHarmless],
+])('the guide prints how many %s', (what, commands) => {
+  const right = commands.filter(([expected, line]) => tier(line) === expected).length;
+  const guide = readFileSync(new URL('docs/approvals.md', ROOT), 'utf8');
+  expect(guide).toContain(`| ${what} | ${right} of ${commands.length} |`);
 });
 
 test('every tier has its commands', () => {
-  expect(rows.length).toBeGreaterThan(150);
-  expect([...new Set(rows.map(({ wanted }) => wanted))]).toEqual([...TIERS]);
+  const tiers = new Set(CORPUS.harmless.map(([expected]) => expected));
+  expect([...tiers].sort()).toEqual(TIERS.slice(0, -1));
 });
 
 test.each([
@@ -59,7 +71,7 @@ test.each([
   ['terraform destroy -auto-approve', 'configuration'],
 ])('%s can never be approved: %s', (line, why) => {
   const policy = { ...DEFAULT_POLICY, blocked: ['make dist', ' terraform  destroy '] };
-  expect(classify(line, policy, ground).blocked).toContain(why);
+  expect(classify(line, policy, area).blocked).toContain(why);
 });
 
 test.each([
@@ -83,7 +95,7 @@ test.each([
   'baton.sh approve P-1',
   'terraform plan -destroy',
 ])('%s can be approved', (line) => {
-  expect(classify(line, { ...DEFAULT_POLICY, blocked: ['terraform destroy'] }, ground).blocked).toBe(null);
+  expect(classify(line, { ...DEFAULT_POLICY, blocked: ['terraform destroy'] }, area).blocked).toBe(null);
 });
 
 test('people give tiers, and theirs count before ours', () => {
@@ -102,7 +114,7 @@ test('people give tiers, and theirs count before ours', () => {
     'echo a > b',
     'bash -c "make deploy"',
   ];
-  expect(rows.map((line) => classify(line, policy, ground).tier)).toEqual([
+  expect(rows.map((line) => classify(line, policy, area).tier)).toEqual([
     'T1',
     'T1',
     'T3',
@@ -132,8 +144,8 @@ test('where it is not known where a command runs, a write changes state', () => 
 });
 
 test('words are judged as a line of them is', () => {
-  expect(classifyArgv(['echo', '> a; rm b'], DEFAULT_POLICY, ground).tier).toBe('T0');
-  expect(classifyArgv(['bash', '-c', 'rm b'], DEFAULT_POLICY, ground).tier).toBe('T3');
+  expect(classifyArgv(['echo', '> a; rm b'], DEFAULT_POLICY, area).tier).toBe('T0');
+  expect(classifyArgv(['bash', '-c', 'rm b'], DEFAULT_POLICY, area).tier).toBe('T3');
 });
 
 const PIECES = [
@@ -171,7 +183,7 @@ test('whatever the line, it has a tier; and more of it is never less risky', () 
   );
   fc.assert(
     fc.property(line, (text) => {
-      const found = classify(text, DEFAULT_POLICY, ground);
+      const found = classify(text, DEFAULT_POLICY, area);
       expect(TIERS).toContain(found.tier);
       expect(found.because).not.toBe('');
       expect(tier(`rm a; ${text}`)).toBe('T3');

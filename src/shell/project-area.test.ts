@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { groundAt } from './ground.ts';
+import { projectAreaAt } from '../shell/project-area.ts';
 
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-ground-')));
+const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-area-')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 for (const folder of ['work/.git', 'work/src', 'other/.git', 'third/.baton', 'home', 'loose'])
   mkdirSync(join(dir, folder), { recursive: true });
@@ -18,9 +18,9 @@ test.each([
   ['a file of another workspace among scratch files', 'third/a.ts', false],
   ['a file of a home among scratch files', 'home/a', false],
 ])('%s is the agent’s own to write: %s %s', (_name, path, isOwn) => {
-  expect(groundAt(join(dir, 'work'), join(dir, 'work'), join(dir, 'home')).isOwn(join(dir, path))).toBe(isOwn);
+  expect(projectAreaAt(join(dir, 'work'), join(dir, 'work'), join(dir, 'home')).isOwn(join(dir, path))).toBe(isOwn);
 });
 
 test('what lies elsewhere is not', () => {
-  expect(groundAt(join(dir, 'work'), join(dir, 'work'), undefined).isOwn('/etc/hosts')).toBe(false);
+  expect(projectAreaAt(join(dir, 'work'), join(dir, 'work'), undefined).isOwn('/etc/hosts')).toBe(false);
 });
