@@ -1,6 +1,6 @@
 // What happens in a cast, one after the other, for a program that reads at its own pace. Facts are all there and in order;
 // what agents do right now is left out for a reader that falls behind, and never waited for.
-import type { LiveNews, CastNews as NewsOfWatch } from '../app/follow-cast.ts';
+import type { LiveNews, CastNews as NewsOfWatch } from '../app/look-at-cast.ts';
 import type { OperationEvent } from '../app/operation.ts';
 import { flat, type LoggedFact } from '../app/views/flat-entry.ts';
 import type { Verdict } from '../kernel/verdict.ts';

@@ -11,7 +11,7 @@ import { WorktreeError } from '../workspace/worktree/git.ts';
 import { leftoversOf } from '../workspace/worktree/lane.ts';
 import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
 import { tipOf } from '../workspace/worktree/tip.ts';
-import { drivenBy } from './driven-by.ts';
+import { drivenBy } from './name-cast.ts';
 import { Refused } from './refused.ts';
 
 /** The record of the cast's worktree; null where it works in the directory itself. */

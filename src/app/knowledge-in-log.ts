@@ -30,7 +30,7 @@ type SectionFact = Extract<KnowledgeFact, { section: string; kind: `context.${st
 export type Told = { readonly seq: number; readonly at: string; readonly by: string; readonly fact: SectionFact };
 
 /** Everything that was written to a section, put back or refused, oldest first. */
-export async function historyOf(log: Log, section: string): Promise<readonly Told[]> {
+async function historyOf(log: Log, section: string): Promise<readonly Told[]> {
   const entries = await log.read({ after: 0, kindPrefix: 'context.' });
   return entries.flatMap(({ seq, at, by, fact }) =>
     isSectionFact(fact) && fact.section === section ? [{ seq, at, by, fact }] : [],
@@ -73,7 +73,7 @@ export function declaredSections({ configFile }: Pick<Workspace, 'configFile'>):
 /** More changes than that are not shown. */
 export const CHANGES_SHOWN_MAX = 10_000;
 
-export type SectionHistory = { readonly told: readonly Told[]; readonly present: number };
+type SectionHistory = { readonly told: readonly Told[]; readonly present: number };
 
 /** Of a section that was written at least once, or that the configuration names; anything else is refused. */
 export async function sectionHistory(workspace: Workspace, name: string): Promise<SectionHistory> {

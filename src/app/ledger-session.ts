@@ -1,14 +1,28 @@
-// What the operations of the ledger share: its store, naming a run, and where a task's paths lie.
+// What the operations of the ledger share: the store, naming a run or a task, declared checkers, and worklog files.
+
+import { existsSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Actor } from '../access/actor.ts';
+import type { Intake } from '../dialects/operator/read.ts';
+import { driverWith } from '../engine/driver.ts';
+import type { Log } from '../engine/ports.ts';
+import type { Store } from '../engine/store.ts';
+import type { Entry } from '../kernel/fact.ts';
+import { checkCheckers } from '../kernel/graph/check-config.ts';
+import { checkerNames } from '../kernel/graph/checker.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { Asked } from '../kernel/ledger/fact.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
-import { type Beat, heardAt } from '../kernel/ledger/move.ts';
-import { type Ledger, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
+import { type Beat, type BeatProcess, heardAt } from '../kernel/ledger/move.ts';
+import { findTask, type Ledger, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
-import { deny } from '../kernel/verdict.ts';
+import { deny, type Verdict } from '../kernel/verdict.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { realPlace } from '../shell/real-place.ts';
+import { readJsonFile } from '../workspace/load-config.ts';
 import type { Workspace as Located } from '../workspace/locate.ts';
 import { UsageError } from '../workspace/usage-error.ts';
+import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
 import { nameCast } from './name-cast.ts';
 import type { Context } from './operation.ts';
 import { Refused } from './refused.ts';
@@ -144,4 +158,105 @@ export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbea
 /** A JSON value as its text; a text is taken as it is. */
 export function textOf(given: unknown): string {
   return typeof given === 'string' ? given : JSON.stringify(given);
+}
+
+export async function taskNamed(
+  session: LedgerSession,
+  id: string,
+  word: string | undefined,
+): Promise<{ readonly task: Task; readonly runId: string }> {
+  const run = await runWanted(session, word);
+  return session.store.look((ledger) => {
+    const found = findTask(ledger, { task: id, ...(run === undefined ? {} : { run }) });
+    if (!found.ok) throw new Refused(found.refusal);
+    return { task: { ...found.task }, runId: runOf(ledger, found.task.run)?.runId ?? found.task.run };
+  }, run);
+}
+
+export function workerNamed(pid: number | undefined): BeatProcess | undefined {
+  if (pid === undefined) return undefined;
+  const worker = driverWith(pid);
+  if (worker === null) throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
+  return worker;
+}
+
+/** Records the refusal of a payload that breaks its contract. The ledger's rules never see such a payload. */
+export async function refusePayload(
+  { store, actor }: Pick<LedgerSession, 'store' | 'actor'>,
+  asked: Asked,
+  { refusal, subject }: Extract<Intake<unknown>, { ok: false }>,
+): Promise<Verdict> {
+  const { run, task } = subject;
+  return store.submit({ kind: 'task.refuse', ...(run === '' ? {} : { run }), task, asked, refusal }, actor);
+}
+
+// A worklog file is written while the log is locked: its lines are in the order of their facts and are never torn.
+type Place = {
+  readonly log: Log;
+  readonly workspace: Workspace;
+  readonly note: (line: string) => void;
+};
+
+/** Null where there is nothing to write yet. */
+export async function writeWorklog(
+  { log, workspace, note }: Place,
+  task: Task,
+  runId: string = task.run,
+): Promise<Written | null> {
+  const { run, id, worklogPath: path } = task;
+  const before = (await log.head()).seq;
+  const entries = await factsOf(log, task);
+  const after = Math.max(before, entries.at(-1)?.seq ?? 0);
+  let written: Written | null = null;
+  const decide = (tail: readonly Entry[]) => {
+    const lines = worklogLines([...entries, ...tail.filter((entry) => isAbout(entry, task))], runId);
+    const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, task: id };
+    if (lines.length > 0) written = syncWorklog(place, lines);
+    return [];
+  };
+  await log.commit(after, { decide });
+  const result = written as Written | null;
+  if (result?.found)
+    note(`${result.file} was changed by somebody else; it was written anew. What it held: ${result.found}`);
+  return result;
+}
+
+/** The worklogs of the tasks that a cast was assigned, as far as there is anything in them. */
+export async function writeWorklogsOf(
+  cast: string,
+  store: Store,
+  workspace: Workspace,
+  note: Place['note'],
+): Promise<void> {
+  const ledger = await store.view('ledger', cast);
+  const runId = runOf(ledger, cast)?.runId ?? cast;
+  const tasks = tasksOf(ledger, cast).filter(({ worklogPath }) => worklogPath !== '');
+  if (tasks.length === 0) return;
+  const log = new SqliteLog(logFileIn(workspace.stateDir));
+  try {
+    for (const task of tasks) await writeWorklog({ log, workspace, note }, task, runId);
+  } finally {
+    await log.close();
+  }
+}
+
+/** The facts about one task, oldest first. */
+export async function factsOf(log: Pick<Log, 'read'>, task: Pick<Task, 'run' | 'id'>): Promise<readonly Entry[]> {
+  return (await log.read({ after: 0, task: task.id })).filter((entry) => isAbout(entry, task));
+}
+
+function isAbout({ fact }: Entry, { run, id }: Pick<Task, 'run' | 'id'>): boolean {
+  return 'run' in fact && 'task' in fact && fact.run === run && fact.task === id;
+}
+
+/** The checkers that the configuration of the workspace declares. The bundled configuration declares none. */
+type Declared = { readonly names: readonly string[]; readonly checkers: JsonObject };
+
+export function declaredCheckers({ configFile }: Pick<Located, 'configFile'>): Declared {
+  const config = existsSync(configFile) ? readJsonFile(configFile) : {};
+  if (!isObject(config)) return { names: [], checkers: {} };
+  for (const { path, message } of checkCheckers(config.checkers ?? undefined)) {
+    throw new UsageError(`${configFile}: ${path}: ${message}`, 'INVALID_CONFIG');
+  }
+  return { names: checkerNames(config), checkers: isObject(config.checkers) ? config.checkers : {} };
 }

@@ -13,7 +13,7 @@ const PATHS_MAX = 500;
 /** What a command left behind when it was killed is free again after so long. */
 const TIMEOUT_S = 300;
 
-export type Locked = {
+type Locked = {
   readonly name: string;
   readonly title: string;
   readonly paths: readonly string[];

@@ -1,11 +1,18 @@
-// Casts by name and as a list: an id, a beginning that only one has, or `latest`.
+// Casts by name and as a list, and which process drives one.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processState } from '../agents/process/process-state.ts';
+import { sightOf } from '../engine/driver.ts';
+import { type CastLease, type Driving, LEASE_MS } from '../engine/lease.ts';
 import type { CastQuery } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/usage-error.ts';
+import { Refused } from './refused.ts';
 
+/** `word` is an id, a beginning that only one cast has, or `latest`. */
 export async function nameCast(
   store: Pick<Store, 'view'>,
   word: string | undefined,
@@ -41,4 +48,56 @@ export async function listCasts(store: Pick<Store, 'view'>, now: number, query: 
 function reasonOf({ status, reason }: { readonly status: CastStatus; readonly reason: string }): string {
   if (status === 'running') return '';
   return status === 'completed' ? status : reason;
+}
+
+const LOOK_EVERY_MS = 250;
+
+export function drivenBy(cast: string, lease: CastLease, baton: string): Denied {
+  const { pid, host } = lease;
+  const reason = `cast ${cast} is driven by process ${pid} on ${host}; ${wayOn(cast, lease, baton)}`;
+  return deny('NOT_ALLOWED_NOW', reason, { pid, host });
+}
+
+function wayOn(cast: string, lease: CastLease, baton: string): string {
+  const takeOver = `\`${baton} resume ${cast} --take-over\``;
+  if (sightOf(lease) === 'unseen')
+    return `it cannot be seen from here (another container or machine). If you know that it has ended, take over: ${takeOver}`;
+  if (isStopped(lease.pid)) return `it is stopped. Continue it: \`kill -CONT ${lease.pid}\`, or take over: ${takeOver}`;
+  return `\`${baton} watch ${cast}\` follows it`;
+}
+
+function isStopped(pid: number): boolean {
+  return /^[Tt]$/.test(processState(pid)?.letter ?? '');
+}
+
+type Waiting = {
+  readonly program: string;
+  readonly note: (line: string) => void;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Waits until the lease of a driver that cannot be looked at ends. A driver that runs, or renews its lease, is a refusal.
+ * Answers the fence that may be taken over.
+ */
+export async function outlast(
+  store: Pick<Store, 'view'>,
+  cast: string,
+  driving: Driving,
+  { program, note, signal }: Waiting,
+): Promise<number> {
+  const { pid, host, fence, until, sight } = driving;
+  if (sight === 'runs' || until === null) throw new Refused(drivenBy(cast, driving, program));
+  const leftMs = Math.min(LEASE_MS, Math.max(0, until - Date.now()));
+  note(
+    `Process ${pid} on ${host} drove cast ${cast} and cannot be seen from here. Waiting up to ${Math.ceil(leftMs / 1000)} s for its lease to end.`,
+  );
+  // By the time that passes, and not by the clock: a clock that was set back makes a lease look endless.
+  for (const deadline = performance.now() + leftMs; performance.now() < deadline; ) {
+    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    const now = await store.view('driver', cast);
+    if (now === null) return fence;
+    if (now.fence !== fence || now.until !== until) throw new Refused(drivenBy(cast, now, program));
+  }
+  return fence;
 }

@@ -84,7 +84,7 @@ export type Entry = {
   readonly mcp: McpForm | LeftOut;
 };
 
-export type LeftOut = { readonly leftOut: string };
+type LeftOut = { readonly leftOut: string };
 
 export type McpForm = {
   readonly name: string;

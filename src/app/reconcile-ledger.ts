@@ -7,8 +7,7 @@ import { conflictsAmong } from '../kernel/ledger/path.ts';
 import { type Ledger, type TaskStatus, taskKey } from '../kernel/ledger/state.ts';
 import { heldLocks, isNamedByContract, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { heardIn, type LedgerSession } from './ledger-session.ts';
-import { refusePayload } from './refused-payload.ts';
+import { heardIn, type LedgerSession, refusePayload } from './ledger-session.ts';
 
 /** All issues of all these runs, each with its run. That there are any is written down. */
 export async function reconcile(

@@ -10,7 +10,7 @@ export class Refused extends Error {
 }
 
 /** The answer sets a field of the input, or trusts a folder. */
-export type Agreed =
+type Agreed =
   /** With `otherwise`, a no sets the flag to that, and the operation goes on. */
   | { readonly flag: string; readonly otherwise?: boolean }
   /** A person picks a value; the command line without a terminal takes the first. */

@@ -10,7 +10,7 @@ import { Asks } from './refused.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A command that is going to run, and the member of the configuration that says so. */
-export type ProjectCommand = { readonly member: string; readonly command: readonly string[] };
+type ProjectCommand = { readonly member: string; readonly command: readonly string[] };
 
 /** Refuses commands of a folder that no person trusts. A person at hand may trust it now. */
 export async function requireTrust(

@@ -9,7 +9,7 @@ import { Refused } from './refused.ts';
 import { hasLog, makeStateFolder } from './state-folder.ts';
 import { WorkspaceStore } from './store.ts';
 
-export type WorkspaceOptions = {
+type WorkspaceOptions = {
   /** The environment of whoever opened it: where the user's folders are, and what started programs get. */
   readonly env: NodeJS.ProcessEnv;
   /** How the caller calls this program, for messages that name a command. */

@@ -1,6 +1,6 @@
 // The operations that are tools: name, input and function come from their entries. A call that takes long tells its client
 // meanwhile what the agents do.
-import type { LiveNews } from '../app/follow-cast.ts';
+import type { LiveNews } from '../app/look-at-cast.ts';
 import type { Entry, McpForm, OperationEvent, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer } from '../app/perform.ts';

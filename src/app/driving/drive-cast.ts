@@ -1,25 +1,33 @@
-// Drives a cast in this process until it stops. The signal pauses it; what happens meanwhile leaves through `onEvent`.
+// Drives a cast in this process until it stops: takes it over from a driver that is gone, and signs the log meanwhile. The
+// signal pauses the cast; progress leaves through `onEvent`.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { noteDriver } from '../../access/person-proof.ts';
 import { revealingCheckers } from '../../agents/hidden-texts.ts';
+import { readClaim, readExit } from '../../agents/process/attempt-folder.ts';
+import { isAlive } from '../../agents/process/process-identity.ts';
+import { checkpointAside, EVERY_DEFAULT, type Every, PeriodicCheckpoint } from '../../audit/periodic-checkpoint.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
-import { isSame, thisDriver } from '../../engine/driver.ts';
-import type { Store } from '../../engine/store.ts';
+import { type Driver, isSame, thisDriver } from '../../engine/driver.ts';
+import { ENGINE, type Store } from '../../engine/store.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
+import { readJsonFile } from '../../workspace/load-config.ts';
 import { witnessOf } from '../../workspace/witness.ts';
 import { WorktreeError } from '../../workspace/worktree/git.ts';
-import { keepQuarantine } from '../carry-quarantine.ts';
-import { drivenBy } from '../driven-by.ts';
-import { loadView } from '../load-view.ts';
+import { writeWorklogsOf } from '../ledger-session.ts';
+import { loadView } from '../look-at-cast.ts';
+import { drivenBy } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
 import { Refused } from '../refused.ts';
+import { keepQuarantine } from '../registry-in-force.ts';
 import { passesOf } from '../submitted-work.ts';
 import type { CastView } from '../views/shown-cast.ts';
-import { writeWorklogsOf } from '../worklog.ts';
 import type { Workspace } from '../workspace.ts';
 import { groundFor } from './cast-ground.ts';
-import { checkpointAtEnd, checkpointWhileDriven } from './checkpoint-while-driven.ts';
-import { wayOut } from './isolation.ts';
+import { wayOut } from './check-start.ts';
 import { layeredRunners } from './layered-runners.ts';
-import { takeOver } from './take-over.ts';
 
 export type Drive = {
   /** Runs once the cast is ours to drive. */
@@ -95,4 +103,83 @@ export async function driveCast(
 /** Whoever stops it may say why. */
 function whyStopped({ reason }: AbortSignal): string {
   return typeof reason === 'string' ? reason : 'stopped by its caller';
+}
+
+/** Takes a cast over from a process that is gone. The rules judge its open attempts before anything is dispatched again. */
+export async function takeOver(store: Store, stateDir: string, cast: string, { host, pid }: Driver): Promise<void> {
+  const state = await store.view('cast', cast);
+  if (state?.status !== 'running') return;
+  const seen: Record<number, 'running' | 'answered'> = {};
+  for (const { id, attempt, phase } of Object.values(state.turns)) {
+    if (phase !== 'running') continue;
+    const found = await stateOf(newestRun(join(stateDir, 'attempts', `${cast}-${id}.${attempt}`)));
+    if (found !== null) seen[id] = found;
+  }
+  await store.submit({ kind: 'cast.recover', cast, driver: { host, pid }, seen }, ENGINE);
+}
+
+/** Where a provider asked for patience, its program was run again in a folder beside the first. */
+function newestRun(dir: string): string {
+  let newest = dir;
+  for (let run = 1; existsSync(`${dir}.again-${run}`); run += 1) newest = `${dir}.again-${run}`;
+  return newest;
+}
+
+async function stateOf(dir: string): Promise<'running' | 'answered' | null> {
+  const claim = await readClaim(dir);
+  if (claim?.by !== 'supervisor') return null;
+  if (isAlive(claim)) return 'running';
+  return (await readExit(dir)) === null ? null : 'answered';
+}
+
+/** Signs the log as `checkpointEvery` says, and at the end. If signing fails, this is reported once and the cast goes on. */
+function checkpointWhileDriven(workspace: Workspace, say: (line: string) => void): PeriodicCheckpoint {
+  let isTold = false;
+  const tell = (why: string) => {
+    if (!isTold) say(`The log was not signed (${why}); the cast goes on, and it is tried again.`);
+    isTold = true;
+  };
+  return new PeriodicCheckpoint(everyIn(workspace), async () => {
+    try {
+      const verdict = await checkpointAside(workspace, logFileIn(workspace.stateDir), workspace.env);
+      if (!verdict.allow) tell(`${verdict.code}: ${verdict.reason}`);
+    } catch (error) {
+      tell((error as Error).message);
+    }
+  });
+}
+
+/** A configuration that cannot be read now keeps no cast from being carried on: then the usual times hold. */
+function everyIn({ configFile }: Workspace): Every {
+  try {
+    const config = existsSync(configFile) ? readJsonFile(configFile) : null;
+    return everyOf(isObject(config) ? config.checkpointEvery : undefined);
+  } catch {
+    return EVERY_DEFAULT;
+  }
+}
+
+function everyOf(written: Json | undefined): Every {
+  const { minutes, facts } = isObject(written) ? written : {};
+  const isCount = (value: Json | undefined): value is number => typeof value === 'number' && value > 0;
+  return {
+    minutes: isCount(minutes) ? minutes : EVERY_DEFAULT.minutes,
+    facts: isCount(facts) ? facts : EVERY_DEFAULT.facts,
+  };
+}
+
+export async function checkpointAtEnd(
+  workspace: Pick<Workspace, 'dir' | 'stateDir' | 'configFile' | 'env' | 'program'>,
+  note: (line: string) => void,
+): Promise<void> {
+  try {
+    const { makeCheckpoint } = await import('../../audit/make-checkpoint.ts');
+    const log = new SqliteLog(logFileIn(workspace.stateDir));
+    const verdict = await makeCheckpoint(workspace, log, workspace.env).finally(() => log.close());
+    if (verdict.allow) return;
+    const wayOut = `\`${workspace.program} explain ${verdict.code}\` says what to do`;
+    note(`The log was not signed (${verdict.code}): ${verdict.reason}; ${wayOut}`);
+  } catch (error) {
+    note(`The log was not signed: ${(error as Error).message}`);
+  }
 }

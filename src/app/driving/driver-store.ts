@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import type { Store } from '../../engine/store.ts';
 import { WorkerStore } from '../../engine/worker-store.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
+import { bringIntoForce } from '../registry-in-force.ts';
 import { asDamage, makeStateFolder } from '../state-folder.ts';
 import type { Workspace } from '../workspace.ts';
-import { bringIntoForce } from './bring-into-force.ts';
 
 /** `by` is who drives, as facts name him. */
 export async function withDriver<T>(workspace: Workspace, by: string, work: (store: Store) => Promise<T>): Promise<T> {

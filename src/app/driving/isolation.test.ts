@@ -8,7 +8,7 @@ import { resolve } from '../../kernel/graph/resolve.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { readyWorktree, type Step } from '../../workspace/worktree/make.ts';
 import { Workspace } from '../workspace.ts';
-import { isolationOf, wayOut } from './isolation.ts';
+import { isolationOf, wayOut } from './check-start.ts';
 
 const MISSING = expect.stringContaining('submodules are not checked out');
 const UPDATE = ['git', 'submodule', 'update', '--init'];

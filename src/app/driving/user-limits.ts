@@ -31,7 +31,7 @@ export function withinUserLimits(runners: Runners, env: NodeJS.ProcessEnv): Runn
   };
 }
 
-export type UserLimits = {
+type UserLimits = {
   readonly file: string;
   /** False where the user has written none. */
   readonly isThere: boolean;

@@ -8,7 +8,7 @@ import type { Approval } from '../../kernel/approval/state.ts';
 import { waitsForApproval } from '../../kernel/cast/asked.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { refusalOfDecision } from '../decision.ts';
-import { sayToCast } from '../driving/say-to-cast.ts';
+import { sayToCast } from '../driving/carry-on.ts';
 import type { Context, Run } from '../operation.ts';
 import { Refused } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';

@@ -5,7 +5,7 @@ import { isNotTaken } from '../../kernel/cast/steer.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { refusalOfDecision } from '../decision.ts';
-import { sayToCast } from '../driving/say-to-cast.ts';
+import { sayToCast } from '../driving/carry-on.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

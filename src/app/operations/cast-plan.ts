@@ -8,7 +8,7 @@ import type { Rules } from '../../kernel/graph/config.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { MemoryLog } from '../../log/memory.ts';
 import type { Plan } from '../../workspace/plan.ts';
-import { planned, refusedPlan } from '../driving/planned.ts';
+import { planned, refusedPlan } from '../driving/check-start.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -1,7 +1,7 @@
 // Waits for a cast, with an end in time: whoever waits may leave and come back, and nothing is lost.
 import type { Json } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { followToEnd } from '../follow-cast.ts';
+import { followToEnd } from '../look-at-cast.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -1,6 +1,6 @@
 // Follows a cast and tells everything that happens in it, from its first entry on.
 import type { Json } from '../../kernel/json.ts';
-import { followToEnd } from '../follow-cast.ts';
+import { followToEnd } from '../look-at-cast.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -8,9 +8,9 @@ import { UsageError } from '../../workspace/usage-error.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
-import { trustIn } from '../trust-in-log.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { type Situation, whyOf } from '../views/why/why.ts';
+import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) => {

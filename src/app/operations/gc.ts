@@ -11,9 +11,9 @@ import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { refusing } from '../cast-work.ts';
-import { checkpointAtEnd } from '../driving/checkpoint-while-driven.ts';
+import { checkpointAtEnd } from '../driving/drive-cast.ts';
+import { type Swept, sweepWorktrees } from '../leftovers.ts';
 import type { Context, InputOf, Run } from '../operation.ts';
-import { type Swept, sweepWorktrees } from '../sweep-worktrees.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 

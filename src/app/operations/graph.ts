@@ -4,7 +4,7 @@ import { isOver } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { locateCast } from '../../workspace/plan.ts';
-import { refusedPlan } from '../driving/planned.ts';
+import { refusedPlan } from '../driving/check-start.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import { foldAll } from '../views/cast-view.ts';

@@ -22,12 +22,11 @@ import type { Refusal } from '../../kernel/trust/sighting.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
-import { keepQuarantine } from '../carry-quarantine.ts';
-import { bringIntoForce } from '../driving/bring-into-force.ts';
 import { textOf } from '../ledger-session.ts';
 import type { Context, InputOf, Run } from '../operation.ts';
-import { trustIn } from '../trust-in-log.ts';
+import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { Workspace } from '../workspace.ts';
+import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 const NAME_CHARS_MAX = 128;

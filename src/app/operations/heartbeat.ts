@@ -4,14 +4,14 @@ import { beat } from '../../engine/heartbeat.ts';
 import { type BeatProcess, beatName, beatText, heardAt } from '../../kernel/ledger/move.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { requireNames, withOwnClaim } from '../claims.ts';
 import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { requireNames, withOwnClaim } from '../own-claim.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'heartbeat'>> = async (workspace, { pid, ...input }, context) => {
   const worker =
-    pid === undefined ? {} : { worker: (await import('../task-named.ts')).workerNamed(pid) as BeatProcess };
+    pid === undefined ? {} : { worker: (await import('../ledger-session.ts')).workerNamed(pid) as BeatProcess };
   const session = ledgerSession(workspace, context);
   const claim = await withOwnClaim(session, input);
   requireNames(claim, ['task', 'owner', 'fence']);

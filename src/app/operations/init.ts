@@ -17,9 +17,9 @@ import { approvalsOf } from '../../workspace/registry-approvals.ts';
 import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { proposedWorktree } from '../../workspace/worktree/propose.ts';
-import { bringIntoForce } from '../driving/bring-into-force.ts';
 import type { Run } from '../operation.ts';
 import { Asks } from '../refused.ts';
+import { bringIntoForce } from '../registry-in-force.ts';
 import { IGNORES_ITSELF } from '../state-folder.ts';
 import type { FieldsOf } from './table.ts';
 

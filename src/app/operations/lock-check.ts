@@ -8,10 +8,9 @@ import { holderOf, mayWrite } from '../../kernel/ledger/scope.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
-import { insideRoot, realInRoot } from '../inside-root.ts';
-import { folderOf, type LedgerSession, ledgerSession, rootNamed } from '../ledger-session.ts';
+import { insideRoot, realInRoot } from '../claims.ts';
+import { folderOf, type LedgerSession, ledgerSession, refusePayload, rootNamed } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { refusePayload } from '../refused-payload.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'lock.check'>> = async (workspace, { paths, root, fence }, context) => {

@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { MAIN_ROOT } from '../../kernel/ledger/lock-tree.ts';
 import { spokenPath } from '../../kernel/ledger/path.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
+import { requireNames, withOwnClaim } from '../claims.ts';
 import { ledgerSession, rootNamed } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { requireNames, withOwnClaim } from '../own-claim.ts';
 import { checkLocks } from './lock-check.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -7,7 +7,7 @@ import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { problemsIn, rowsOf } from '../../workspace/registry-review.ts';
 import type { Run } from '../operation.ts';
-import { trustIn } from '../trust-in-log.ts';
+import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'registry.list'>> = async (workspace) => {

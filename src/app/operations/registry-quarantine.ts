@@ -2,7 +2,7 @@
 import { keptBlocks } from '../../audit/kept-quarantine.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
-import { trustIn } from '../trust-in-log.ts';
+import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'registry.quarantine'>> = async (workspace) => {

@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { keptBlocks } from '../../audit/kept-quarantine.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
-import { keepQuarantine } from '../carry-quarantine.ts';
 import { refusalOfDecision } from '../decision.ts';
-import { bringIntoForce } from '../driving/bring-into-force.ts';
 import type { Run } from '../operation.ts';
+import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'registry.release'>> = async (

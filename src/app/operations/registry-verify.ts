@@ -6,7 +6,7 @@ import { loadFor } from '../../workspace/find-config.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { problemsIn, reviewRegistry } from '../../workspace/registry-review.ts';
 import type { Run } from '../operation.ts';
-import { trustIn } from '../trust-in-log.ts';
+import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'registry.verify'>> = async (workspace, { strict = false }) => {

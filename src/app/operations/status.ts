@@ -5,8 +5,8 @@ import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
-import { standingIn } from '../standing.ts';
 import type { WorkspaceStore } from '../store.ts';
+import { workspaceStatus } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 const ENDED_SHOWN = 3;
@@ -23,7 +23,7 @@ export type Status = Awaited<ReturnType<typeof statusIn>> & { readonly workspace
 async function statusIn(store: WorkspaceStore) {
   // The casts are asked first: that refuses a log of which an entry is missing.
   const casts = await settledCasts(store);
-  const { hold, trust } = await standingIn(store.log);
+  const { hold, trust } = await workspaceStatus(store.log);
   const ended = await listCasts(store, Date.now(), { isOpen: false, limit: ENDED_SHOWN });
   const isStanding = casts.some(({ status }) => status === 'paused' || status === 'waiting');
   const ledger = isStanding ? await store.view('ledger') : null;

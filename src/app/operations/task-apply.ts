@@ -7,13 +7,19 @@ import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Wish } from '../../workspace/claim-record.ts';
-import { declaredCheckers } from '../declared-checkers.ts';
-import { claiming } from '../keep-claim.ts';
-import { type LedgerSession, ledgerSession, runCalled, runWanted, textOf } from '../ledger-session.ts';
+import { claiming } from '../claims.ts';
+import {
+  declaredCheckers,
+  type LedgerSession,
+  ledgerSession,
+  refusePayload,
+  runCalled,
+  runWanted,
+  textOf,
+} from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
 import type { Run } from '../operation.ts';
 import { reconcile } from '../reconcile-ledger.ts';
-import { refusePayload } from '../refused-payload.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context) => {

@@ -1,10 +1,9 @@
 // A task and all its locks go to one owner, who gets a fence. What the folder looks like is kept, so that it can be told
 // later what was changed.
-import { claiming, wishFor } from '../keep-claim.ts';
-import { ledgerSession, runWanted } from '../ledger-session.ts';
+import { claiming, wishFor } from '../claims.ts';
+import { ledgerSession, runWanted, workerNamed } from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
 import type { Run } from '../operation.ts';
-import { workerNamed } from '../task-named.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.claim'>> = async (workspace, input, context) => {

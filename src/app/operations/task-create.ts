@@ -4,11 +4,9 @@ import { takeAssignment } from '../../dialects/operator/read.ts';
 import { isGoverning } from '../../kernel/ledger/scope.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { realPlace } from '../../shell/real-place.ts';
-import { declaredCheckers } from '../declared-checkers.ts';
-import { insideRoot, placedIn } from '../inside-root.ts';
-import { folderOf, ledgerSession, rootNamed, textOf } from '../ledger-session.ts';
+import { insideRoot, placedIn } from '../claims.ts';
+import { declaredCheckers, folderOf, ledgerSession, refusePayload, rootNamed, textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { refusePayload } from '../refused-payload.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, context) => {

@@ -10,12 +10,18 @@ import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { ChangesError } from '../../workspace/changes-mark.ts';
 import { runCheckers } from '../../workspace/checkers.ts';
 import { changesOfTask, dropClaim, dropStray, keepStray } from '../../workspace/claim-record.ts';
-import { declaredCheckers } from '../declared-checkers.ts';
-import { recordOf } from '../keep-claim.ts';
-import { folderOf, type LedgerSession, ledgerSession, runCalled, textOf } from '../ledger-session.ts';
+import { recordOf } from '../claims.ts';
+import {
+  declaredCheckers,
+  folderOf,
+  type LedgerSession,
+  ledgerSession,
+  refusePayload,
+  runCalled,
+  textOf,
+  writeWorklog,
+} from '../ledger-session.ts';
 import type { Context, Run } from '../operation.ts';
-import { refusePayload } from '../refused-payload.ts';
-import { writeWorklog } from '../worklog.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 

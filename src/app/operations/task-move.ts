@@ -4,10 +4,9 @@ import { findTask, runOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim, dropStray } from '../../workspace/claim-record.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
-import { claiming, wishFor } from '../keep-claim.ts';
-import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
+import { claiming, wishFor } from '../claims.ts';
+import { type LedgerSession, ledgerSession, runWanted, writeWorklog } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { writeWorklog } from '../worklog.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.move'>> = async (workspace, input, context) => {

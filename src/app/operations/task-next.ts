@@ -1,9 +1,8 @@
 // The best task that can start now is found and claimed in one step.
-import { claiming, wishesFor } from '../keep-claim.ts';
-import { ledgerSession, runWanted } from '../ledger-session.ts';
+import { claiming, wishesFor } from '../claims.ts';
+import { ledgerSession, runWanted, workerNamed } from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
 import type { Run } from '../operation.ts';
-import { workerNamed } from '../task-named.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...input }, context) => {

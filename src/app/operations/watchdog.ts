@@ -7,9 +7,8 @@ import { type Beat, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';
-import { type LedgerSession, ledgerSession } from '../ledger-session.ts';
+import { type LedgerSession, ledgerSession, writeWorklog } from '../ledger-session.ts';
 import type { Context, Run } from '../operation.ts';
-import { writeWorklog } from '../worklog.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'watchdog'>> = async (workspace, { follow = false }, context) => {

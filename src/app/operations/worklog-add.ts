@@ -2,12 +2,17 @@
 import { takeWorklogEntry } from '../../dialects/operator/read.ts';
 import { isObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { ledgerSession, runCalled, runWanted, textOf } from '../ledger-session.ts';
+import { requireNames, withOwnClaim } from '../claims.ts';
+import {
+  ledgerSession,
+  refusePayload,
+  runCalled,
+  runWanted,
+  taskNamed,
+  textOf,
+  writeWorklog,
+} from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { requireNames, withOwnClaim } from '../own-claim.ts';
-import { refusePayload } from '../refused-payload.ts';
-import { taskNamed } from '../task-named.ts';
-import { writeWorklog } from '../worklog.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: given, ...input }, context) => {

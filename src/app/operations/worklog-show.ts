@@ -1,10 +1,8 @@
 // The entries of a worklog as its facts tell them, whatever has become of the file.
 import { allow } from '../../kernel/verdict.ts';
 import { worklogLines } from '../../workspace/worklog-file.ts';
-import { ledgerSession } from '../ledger-session.ts';
+import { factsOf, ledgerSession, taskNamed } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
-import { taskNamed } from '../task-named.ts';
-import { factsOf } from '../worklog.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'worklog.show'>> = async (workspace, input, context) => {

@@ -1,10 +1,11 @@
-// A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
+// A cast as people and scripts see it, from its facts: its path, its data, its usage.
 import { runnerCan } from '../../kernel/capabilities.ts';
-import { countItems, type ItemCounts } from '../../kernel/cast/item.ts';
+import { countItems, type ItemCounts, itemsText } from '../../kernel/cast/item.ts';
 import type { AgentNote } from '../../kernel/fact.ts';
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';
 import { type Cast, isOver } from '../../kernel/state.ts';
+import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { View } from './cast-view.ts';
 import { textHere } from './flat-entry.ts';
@@ -158,4 +159,14 @@ function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[]
       },
     ];
   });
+}
+
+/** A cast as a verdict; `stands` says that it does not run. */
+export function castVerdict(view: CastView): Verdict {
+  const why = view.code === null ? '' : ` (${view.code}): ${view.reason}`;
+  const items = view.items ? `; ${itemsText(view.items)}` : '';
+  const notRun = (view.notRun ?? []).map(({ outcome, command }) => `; ${outcome}: ${command}`).join('');
+  const { result, ...rest } = view;
+  const details = { result, ...rest, stands: view.status !== 'running' };
+  return allow(`cast ${view.cast} is ${view.status}${why}${items}${notRun}`, details as unknown as JsonObject);
 }

@@ -1,5 +1,5 @@
 // `baton watch`: follows a cast until it stops, and listens to its agents while they work.
-import type { CastNews } from '../../app/follow-cast.ts';
+import type { CastNews } from '../../app/look-at-cast.ts';
 import type { OperationEvent } from '../../app/operation.ts';
 import { flat } from '../../app/views/flat-entry.ts';
 import type { CastView } from '../../app/views/shown-cast.ts';

@@ -1,7 +1,8 @@
 // How answers about casts, their work and their approvals are shown.
+
+import type { Swept } from '../../app/leftovers.ts';
 import type { Shown } from '../../app/operations/cast-list.ts';
 import type { Status } from '../../app/operations/status.ts';
-import type { Swept } from '../../app/sweep-worktrees.ts';
 import type { Why } from '../../app/views/why/why.ts';
 import { type ApprovalView, linesOf } from '../../approvals/approval-view.ts';
 import type { JsonObject } from '../../kernel/json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { insideRoot, placedIn } from './inside-root.ts';
+import { insideRoot, placedIn } from './claims.ts';
 
 test.each([
   ['/w/src/a.ts', 'src/a.ts'],

@@ -1,18 +1,48 @@
-// Keeps what is blocked in a workspace outside of its state folder, and brings it back where a log does not know of it.
+// Brings the registry and the quarantine of a workspace into its log, and keeps the quarantine outside of the state folder.
+import { join } from 'node:path';
 import { type KeptBlock, keepBlocks, keptBlocks } from '../audit/kept-quarantine.ts';
-import type { Store } from '../engine/store.ts';
-import { ENGINE } from '../engine/store.ts';
+import { ENGINE, type Store } from '../engine/store.ts';
 import { timeOf } from '../kernel/fact.ts';
 import { applyTrust } from '../kernel/trust/apply.ts';
 import { isTrustFact } from '../kernel/trust/fact.ts';
 import { noTrust } from '../kernel/trust/state.ts';
+import { hasRegistry } from '../workspace/registry-lock.ts';
 import type { Workspace } from './workspace.ts';
+
+/**
+ * A registry that stands in a workspace holds from the first dispatch on, and taking it away later is no way around it:
+ * so the log has to know of it before anything is dispatched or judged.
+ */
+export async function bringIntoForce(
+  store: Pick<Store, 'read' | 'submit'>,
+  workspace: Pick<Workspace, 'dir' | 'env'>,
+  by: string,
+): Promise<void> {
+  await loadFound(store, workspace, by);
+  await carryQuarantine(store, workspace);
+}
+
+async function loadFound(
+  store: Pick<Store, 'read' | 'submit'>,
+  { dir }: Pick<Workspace, 'dir'>,
+  by: string,
+): Promise<void> {
+  if (!hasRegistry(join(dir, '.baton'))) return;
+  const [known] = await store.read({ after: 0, kindPrefix: 'registry.', limit: 1 });
+  if (known) return;
+  const { registryFound } = await import('../workspace/registry-kept.ts');
+  const found = registryFound(dir);
+  if (!found) return;
+  const texts = found.texts ? { texts: found.texts } : {};
+  const reason = 'found in the workspace';
+  await store.submit({ kind: 'registry.load', registry: found.loaded, ...texts, reason }, { name: by });
+}
 
 type Reading = Pick<Store, 'read' | 'submit'>;
 type Where = Pick<Workspace, 'dir' | 'env'>;
 
 /** Before anything is dispatched or judged: what is blocked elsewhere is blocked here. */
-export async function carryQuarantine(store: Reading, { dir, env }: Where): Promise<void> {
+async function carryQuarantine(store: Reading, { dir, env }: Where): Promise<void> {
   const kept = keptBlocks(dir, env);
   if (kept.length === 0) return;
   const missing = missingIn(await blocksIn(store), kept);

@@ -1,14 +1,17 @@
-// What is kept of a claim beside its facts, for the time when its result comes: what the folder looked like, and how
-// criteria are checked. It is written down before the claim is asked for, so that no claim is ever without it, whenever this
-// process is killed.
+// Claims of tasks by hand: what is recorded for the later check of the result, the claim of an attempt, and paths in a root.
+// The record of a claim is written before the claim is requested. So a kill leaves no claim without its record.
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { Attempt } from '../access/attempt.ts';
 import { beat } from '../engine/heartbeat.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { refusalOfCast, refusalOfClaim } from '../kernel/ledger/claim.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { BeatProcess } from '../kernel/ledger/move.ts';
+import { followLinks, normalPath } from '../kernel/ledger/path.ts';
 import { ranked } from '../kernel/ledger/rank.ts';
 import { findTask, type Ledger, type Named, runOf, type Task, taskOf, workRuns } from '../kernel/ledger/state.ts';
-import { allow, type Verdict } from '../kernel/verdict.ts';
+import type { Cast, Turn } from '../kernel/state.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import {
   type ClaimRecord,
   dropEndedClaims,
@@ -21,8 +24,10 @@ import {
   type Wish,
   writtenIn,
 } from '../workspace/claim-record.ts';
-import { declaredCheckers } from './declared-checkers.ts';
-import { folderOf, type LedgerSession } from './ledger-session.ts';
+import { linksOnWay } from '../workspace/find-links.ts';
+import { declaredCheckers, folderOf, type LedgerSession } from './ledger-session.ts';
+import { Refused } from './refused.ts';
+import type { WorkspaceStore } from './store.ts';
 
 /**
  * Asks for claims and keeps what there is to keep of those that are granted. `wishes` are the claims that can be granted, as
@@ -140,4 +145,107 @@ function openFences({ store }: LedgerSession): Promise<ReadonlySet<number>> {
     const byHand = claimed.filter(({ run }) => !runOf(ledger, run)?.cast);
     return new Set(byHand.flatMap(({ fence }) => fence ?? []));
   });
+}
+
+/** The claim of an attempt, from the log. An agent may leave these names out. */
+type OwnClaim = {
+  readonly run: string;
+  readonly runId: string;
+  readonly task: string;
+  readonly fence?: number;
+  readonly owner?: string;
+  readonly root?: string;
+};
+
+/** The turn that the attempt belongs to, while it is the present one. */
+export async function turnOf(
+  store: Pick<WorkspaceStore, 'view'>,
+  { cast: id, turn, attempt, fence }: Attempt,
+): Promise<{ readonly cast: Cast; readonly turn: Turn }> {
+  const cast = await store.view('cast', id);
+  if (!cast) throw new Refused(deny('UNKNOWN_CAST', `there is no cast ${id} in this workspace`, { cast: id }));
+  const open = cast.turns[turn];
+  if (open?.phase === 'running' && open.attempt === attempt && open.fence === fence) return { cast, turn: open };
+  const reason = `attempt ${turn}.${attempt} of cast ${id} is over; what it brings is not taken any more. Stop working.`;
+  throw new Refused(deny('STALE_ATTEMPT', reason, { cast: id, turn, attempt }));
+}
+
+/** The claim at hand; null for whoever is no attempt. */
+async function ownClaim({ store, actor }: LedgerSession): Promise<OwnClaim | null> {
+  const { attempt } = actor;
+  if (!attempt) return null;
+  const { cast, turn } = await turnOf(store, attempt);
+  const { task, fence } = turn;
+  if (task === null)
+    throw new Refused(deny('NOT_ALLOWED_NOW', 'this turn works on no task of the ledger; there is nothing to keep'));
+  const owner = await store.look((ledger) => taskOf(ledger, cast.id, task)?.owner, cast.id);
+  return {
+    run: cast.id,
+    runId: cast.runId,
+    task,
+    ...(fence === null ? {} : { fence }),
+    ...(owner ? { owner } : {}),
+    ...(cast.root === undefined ? {} : { root: cast.root }),
+  };
+}
+
+/** `given`, filled in from the claim at hand where no task is named. */
+export async function withOwnClaim<G extends { readonly task?: string | undefined }>(
+  session: LedgerSession,
+  given: G,
+): Promise<G & Partial<OwnClaim>> {
+  const { attempt } = session.actor;
+  const isOwn = given.task !== undefined && given.task === attempt?.task && attempt.fence !== null;
+  const own = given.task === undefined ? await ownClaim(session) : isOwn ? { fence: attempt.fence } : null;
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { ...own, ...said } as G & Partial<OwnClaim>;
+}
+
+/** Refuses where something is still missing that the operation needs. */
+export function requireNames(given: Readonly<Record<string, unknown>>, needed: readonly string[]): void {
+  const missing = needed.filter((name) => given[name] === undefined);
+  if (missing.length > 0) throw new Refused(deny('BAD_USAGE', `say which: ${missing.join(', ')}`, { missing }));
+}
+
+// The ledger compares paths relative to the folder of a task. An absolute path outside of that folder cannot be locked.
+/** The path inside the folder; null where it lies outside. Relative paths are left to the ledger's own rules. */
+export function insideRoot(folder: string, path: string): string | null {
+  if (!isAbsolute(path)) return path;
+  const below = relative(folder, resolve(path));
+  if (below === '') return '.';
+  return below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? null : below;
+}
+
+/** The path with its links followed: where it lies below the folder, or absolute where it leads out of it. */
+export function realInRoot(folder: string, path: string): string {
+  const normal = normalPath(path);
+  return normal.ok ? followLinks(normal.path, linksOnWay(folder, [normal.path])) : path;
+}
+
+export type Placed =
+  | { readonly ok: true; readonly packet: JsonObject }
+  | { readonly ok: false; readonly refusal: Denied };
+
+const SCOPES = ['lock_scope', 'forbidden_scope', 'x_read_scope'] as const;
+
+/** The packet with its scopes inside the folder. */
+export function placedIn(folder: string, packet: JsonObject): Placed {
+  const task: JsonObject = isObject(packet.task) ? packet.task : {};
+  const placed: Record<string, Json> = { ...task };
+  for (const scope of SCOPES) {
+    const paths = task[scope];
+    if (!Array.isArray(paths)) continue;
+    const inside: Json[] = [];
+    for (const [index, path] of paths.entries()) {
+      const below = isString(path) ? insideRoot(folder, path) : path;
+      if (below === null || below === undefined) {
+        const place = `task.${scope}[${index}]`;
+        const reason = `${place} lies outside ${folder}; a task may only lock what is inside the folder it works in.`;
+        return { ok: false, refusal: deny('SCOPE_VIOLATION', reason, { path: place, resource: path ?? null }) };
+      }
+      inside.push(below);
+    }
+    placed[scope] = inside;
+  }
+  return { ok: true, packet: { ...packet, task: placed } };
 }

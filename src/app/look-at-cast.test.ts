@@ -9,7 +9,7 @@ import { thisDriver } from '../engine/driver.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import type { CastNews } from './follow-cast.ts';
+import type { CastNews } from './look-at-cast.ts';
 import type { OperationName } from './operations/table.ts';
 import { answer } from './perform.ts';
 import { makeStateFolder } from './state-folder.ts';
