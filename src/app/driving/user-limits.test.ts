@@ -80,7 +80,7 @@ test.each<[string, Json, RegExp]>([
   ['no JSON', '{', /config\.json is no JSON object; mend it/],
   ['a list', [], /is no JSON object/],
   ['limits that are none', { runners: 7 }, /config\.json: runners/],
-  ['a runner that does not exist', { runners: { claud: {} } }, /There is no runner "claud"/],
+  ['a runner that does not exist', { runners: { claud: {} } }, /runners\.claud: .*Did you mean claude/],
   ['a limit that is none', { runners: { claude: { maxConcurrent: 0 } } }, /runners\.claude\.maxConcurrent/],
   ['something else', { runners: {}, budget: {} }, /there is no budget here, only runners/],
 ])('%s is told with the file and what to mend', (_, config, why) => {
