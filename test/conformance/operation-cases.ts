@@ -3,7 +3,7 @@
 import type { OperationName } from '../../src/app/operations/table.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { agent, baton, flow, project, put } from '../cli/baton.ts';
-import { create, packet, RUN, result, start } from '../cli/ledger-story.ts';
+import { create, packet, RUN, start } from '../cli/ledger-story.ts';
 import { coder, repository, row, writes } from '../cli/repository.ts';
 
 /** Makes a folder, and answers values that the input needs. */

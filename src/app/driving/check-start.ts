@@ -6,7 +6,7 @@ import { fileOf } from '../../agents/find-file.ts';
 import { mayWrite } from '../../kernel/cast/lock-scope.ts';
 import { counted } from '../../kernel/counted.ts';
 import { readChecker } from '../../kernel/graph/checker.ts';
-import type { Issue, Rules } from '../../kernel/graph/config.ts';
+import type { Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
