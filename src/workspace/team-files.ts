@@ -1,6 +1,5 @@
 // Loadouts of the short form on disk: `.baton/loadouts/NAME.yaml`, `.yml` or `.jsonc`. Each file is one loadout with the name
 // of the file. What it compiles to is laid over config.json, so that both may be used together.
-import { hash } from 'node:crypto';
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Issue } from '../kernel/graph/config.ts';
@@ -67,8 +66,13 @@ export function loadTeam(file: string, own: JsonObject): Loaded {
   const loaded = withFiles(file, merged(own, compiled.config, name), baseDir);
   return {
     ...loaded,
-    source: { placeOf, labels: compiled.labels, digest: hash('sha256', text, 'hex'), compiled: compiled.config },
+    source: { placeOf, labels: compiled.labels, digest: digestOf(text), compiled: compiled.config },
   };
+}
+
+/** Loaded where it is needed only: it takes as long to load as the rest of a short command. */
+function digestOf(text: string): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex');
 }
 
 function pathOf(name: string, place: Place): string {
