@@ -2,11 +2,11 @@
 // the fact with both into the chain.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { attest } from '../src/dialects/governed/attest.ts';
-import { loadRegistryFolder, sha256 } from '../src/dialects/governed/registry-folder.ts';
 import type { Fact } from '../src/kernel/fact.ts';
 import type { TrustWatch } from '../src/kernel/trust/watch.ts';
 import { chain, NO_PREV } from '../src/log/line.ts';
+import { attest } from '../src/trust/attest.ts';
+import { loadRegistryFolder, sha256 } from '../src/trust/registry-folder.ts';
 import { median, type Row } from './row.ts';
 
 const BUNDLED = fileURLToPath(new URL('../src/bundled', import.meta.url));

@@ -5,18 +5,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { exampleReport } from '../src/dialects/gaia/brief.ts';
 import { readReport } from '../src/dialects/gaia/read.ts';
-import { EXAMPLE } from '../src/dialects/governed/brief.ts';
-import { refTo } from '../src/dialects/governed/index.ts';
-import { loadRegistryFolder, registryLoader } from '../src/dialects/governed/registry-folder.ts';
-import { validateGoverned } from '../src/dialects/governed/validate.ts';
 import { readMateria } from '../src/dialects/materia/read.ts';
 import { handoffSchema } from '../src/dialects/materia/schema.ts';
 import { EXAMPLE_RESULT } from '../src/dialects/operator/brief.ts';
 import { validateOperator } from '../src/dialects/operator/read.ts';
 import type { Contract } from '../src/kernel/dialect.ts';
+import { EXAMPLE } from '../src/trust/brief.ts';
+import { refTo } from '../src/trust/index.ts';
+import { loadRegistryFolder, registryLoader } from '../src/trust/registry-folder.ts';
+import { validateGoverned } from '../src/trust/validate.ts';
 import type { Row } from './row.ts';
 
-const REGISTRY = fileURLToPath(new URL('../src/dialects/governed/fixtures/registry', import.meta.url));
+const REGISTRY = fileURLToPath(new URL('../src/trust/fixtures/registry', import.meta.url));
 const BYTES = 1300;
 const TARGET = 50_000;
 const generator: Contract = {

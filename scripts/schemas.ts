@@ -1,7 +1,7 @@
 // `npm run schemas`: writes the published JSON Schemas. A test fails when they are stale.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PUBLISHED_SCHEMAS, schemaText } from '../src/dialects/published-schemas.ts';
+import { PUBLISHED_SCHEMAS, schemaText } from '../src/contracts/published-schemas.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 mkdirSync(folder, { recursive: true });

@@ -39,7 +39,7 @@ test.each(KINDS)(
   '%s: bytes that are no text are refused as what is no JSON, and not read as something else',
   async (kind) => {
     const bytes = Buffer.from('{"satisfied":true,"context":"\u0001"}').map((byte) => (byte === 1 ? 0xff : byte));
-    const registry = 'src/dialects/governed/fixtures/registry';
+    const registry = 'src/trust/fixtures/registry';
     const verdict = await validate(kind, { text: Buffer.from(bytes).toString('utf8'), bytes }, { now, registry });
     const code = kind.startsWith('operator/') ? 'SCHEMA_INVALID' : kind.startsWith('governed/') ? 'PARSE' : 'NOT_JSON';
     expect([verdict.code, verdict.reason]).toEqual([code, expect.stringContaining('not UTF-8')]);

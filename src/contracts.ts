@@ -1,14 +1,15 @@
 // The contracts on their own: read, brief and validate payloads without the engine.
-import { governed } from './dialects/governed/index.ts';
+
+import { faultOfOptions } from './contracts/validate.ts';
 import { dialects } from './dialects/index.ts';
 import { faultOfPlain } from './dialects/plain-json.ts';
-import { faultOfOptions } from './dialects/validate.ts';
 import type { ContractName } from './kernel/capabilities.ts';
 import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
 import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
+import { governed } from './trust/index.ts';
 
-export { type Payload, type ValidateOptions, validate } from './dialects/validate.ts';
+export { type Payload, type ValidateOptions, validate } from './contracts/validate.ts';
 export { ANSWERS as CODES, type Code } from './kernel/codes.ts';
 export { KINDS } from './kernel/contract-kinds.ts';
 export type { Contract, Handoff, Reading } from './kernel/dialect.ts';

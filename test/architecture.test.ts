@@ -12,7 +12,11 @@ const PORTS = ['engine/ports.ts', 'engine/storage-error.ts'];
 /** From the inside to the outside. Whoever adds a folder says here what it may see. */
 const BORDERS: Readonly<Record<string, Border>> = {
   kernel: { src: [], npm: [], node: false },
-  dialects: { src: ['kernel'], npm: ['ajv', 'canonicalize', 'secure-json-parse'], node: false },
+  dialects: { src: ['kernel'], npm: ['ajv', 'secure-json-parse'], node: false },
+  /** Who may hand to whom: registries, envelopes and what is attested of them. */
+  trust: { src: ['kernel', 'dialects/json-text.ts', 'dialects/calendar-day.ts'], npm: ['canonicalize'], node: true },
+  /** Every kind of payload by its name: what checks it, and its published schema. */
+  contracts: { src: ['kernel', 'dialects', 'trust'], npm: [], node: false },
   engine: { src: ['kernel'], npm: [], node: true },
   log: { src: ['kernel', ...PORTS], npm: [], node: true },
   audit: { src: ['kernel', 'log', ...PORTS, 'access/user-folder.ts'], npm: [], node: true },
@@ -29,7 +33,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
   workspace: {
     src: [
-      ...['kernel', 'short-form', 'dialects', 'git', 'log', 'shell', 'approvals/seal-for-turn.ts'],
+      ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-for-turn.ts'],
       'agents/inside-attempt.ts',
       ...PORTS,
     ],
@@ -43,7 +47,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   app: {
     src: [
       ...['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'git', 'workspace', 'access', 'audit'],
-      ...['shell', 'approvals', 'hooks'],
+      ...['trust', 'contracts', 'shell', 'approvals', 'hooks'],
     ],
     npm: [],
     node: true,
@@ -61,7 +65,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   },
   hooks: {
     src: [
-      ...['kernel', 'dialects', 'engine', 'log', 'workspace', 'shell', 'approvals', 'access/actor.ts'],
+      ...['kernel', 'dialects', 'contracts', 'engine', 'log', 'workspace', 'shell', 'approvals', 'access/actor.ts'],
       'agents/pi-guard.ts',
     ],
     npm: ['jsonc-parser'],
@@ -72,7 +76,20 @@ const BORDERS: Readonly<Record<string, Border>> = {
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
   /** Files right in `src`: what the package gives to others. */
   '': {
-    src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace', 'short-form', 'api', 'app/views'],
+    src: [
+      'kernel',
+      'dialects',
+      'trust',
+      'contracts',
+      'engine',
+      'log',
+      'agents',
+      'utilities',
+      'workspace',
+      'short-form',
+      'api',
+      'app/views',
+    ],
     npm: [],
     node: false,
   },
@@ -80,11 +97,6 @@ const BORDERS: Readonly<Record<string, Border>> = {
 
 /** What crosses a border all the same, and why. An entry that is not needed any more fails the test. */
 const CROSSINGS: Readonly<Record<string, string>> = {
-  'dialects/governed/read-inside.ts imports node:fs': 'reads a file of a registry folder: the one reader of files here',
-  'dialects/governed/read-inside.ts imports node:path':
-    'reads a file of a registry folder: the one reader of files here',
-  'dialects/governed/registry-folder.ts imports node:crypto': 'loads a registry from its folder',
-  'dialects/governed/registry-folder.ts imports node:path': 'loads a registry from its folder',
   'dialects/json-text.ts imports node:module':
     'loads the guard against poisoned prototypes for the first text that needs it',
   'dialects/user-schema.ts imports node:module': 'loads the validator library when the first schema is used',
@@ -219,7 +231,7 @@ test.each<[string, string, string, string[]]>([
   [
     'dialects see the kernel and their packages',
     'dialects/a/b.ts',
-    `import a from '../../kernel/a.ts'; import b from 'ajv/dist/2020.js'; import c from 'canonicalize';`,
+    `import a from '../../kernel/a.ts'; import b from 'ajv/dist/2020.js'; import c from 'secure-json-parse';`,
     [],
   ],
   ['dialects see no engine', 'dialects/a/b.ts', `import a from '../../engine/ports.ts';`, ['imports engine/ports.ts']],
@@ -329,7 +341,21 @@ test('no import points outward, and the kernel touches nothing', () => {
 
 /** From the inside to the outside: a folder that imports only those before it closes no cycle. */
 const ORDER = [
-  ...['kernel', 'testing', 'shell', 'dialects', 'engine', 'log', 'agents', 'access', 'git', 'utilities', 'short-form'],
+  ...[
+    'kernel',
+    'testing',
+    'shell',
+    'dialects',
+    'trust',
+    'contracts',
+    'engine',
+    'log',
+    'agents',
+    'access',
+    'git',
+    'utilities',
+    'short-form',
+  ],
   ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'api', 'cli'],
 ];
 

@@ -192,7 +192,7 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
   'docs/contracts/governed.md': {
     why: 'the registry that the envelope of the page is about, and that envelope as a file',
     prepare: (dir, blocks) => {
-      cpSync(join(CHECKOUT, 'src/dialects/governed/fixtures/registry'), join(dir, '.baton'), { recursive: true });
+      cpSync(join(CHECKOUT, 'src/trust/fixtures/registry'), join(dir, '.baton'), { recursive: true });
       put(dir, { 'envelope.json': blocks.find(({ text }) => text.includes('"handoff_id"'))?.text ?? '' });
     },
   },

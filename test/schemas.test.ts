@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { PUBLISHED_SCHEMAS, schemaText } from '../src/contracts/published-schemas.ts';
 import { validateGaia, validateMerge, validateTransition } from '../src/dialects/gaia/validate.ts';
-import { readInstant as readGovernedInstant } from '../src/dialects/governed/timestamp.ts';
 import { isUtcTimestamp, readInstant as readOperatorInstant } from '../src/dialects/operator/findings.ts';
 import { validateOperator } from '../src/dialects/operator/read.ts';
-import { PUBLISHED_SCHEMAS, schemaText } from '../src/dialects/published-schemas.ts';
 import { check } from '../src/kernel/graph/check.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
 import { buildInput } from '../src/kernel/report/envelope.ts';
+import { readInstant as readGovernedInstant } from '../src/trust/timestamp.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 const names = Object.keys(PUBLISHED_SCHEMAS);

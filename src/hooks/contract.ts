@@ -1,5 +1,5 @@
 // Whether the last words of an agent keep the contract they were asked to keep.
-import { validatorFor } from '../dialects/validate.ts';
+import { validatorFor } from '../contracts/validate.ts';
 import type { ContractName } from '../kernel/capabilities.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';

@@ -1,9 +1,10 @@
 // What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
-import type { Approval } from '../dialects/governed/approval.ts';
+
 import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
 import { typeOfMateria } from '../kernel/graph/authored.ts';
 import { isToolScope } from '../kernel/graph/config.ts';
 import { given, isObject, isText, type Json, objectAt, stringAt } from '../kernel/json.ts';
+import type { Approval } from '../trust/approval.ts';
 
 /** Of several materia with the same identity the first one counts. */
 export function approvalsOf(config: Json): ReadonlyMap<string, Approval> {

@@ -2,11 +2,11 @@
 // long as every byte is the same as before, so is what was worked out from them. The text that goes to the agent is hashed
 // itself and compared with what is pinned.
 import { dirname, join } from 'node:path';
-import { attest } from '../dialects/governed/attest.ts';
-import type { Registry } from '../dialects/governed/registry.ts';
-import { sha256 } from '../dialects/governed/registry-folder.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
+import { attest } from '../trust/attest.ts';
+import type { Registry } from '../trust/registry.ts';
+import { sha256 } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { keeperOf } from './registry-kept.ts';
 import { hasRegistry } from './registry-lock.ts';

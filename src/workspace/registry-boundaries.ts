@@ -4,16 +4,16 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkBoundary } from '../dialects/governed/boundary.ts';
-import { denies } from '../dialects/governed/collaboration.ts';
-import { checkShares } from '../dialects/governed/composition.ts';
-import { readManifest } from '../dialects/governed/manifest.ts';
-import { DEFAULT_POLICY } from '../dialects/governed/policy.ts';
-import { readInside } from '../dialects/governed/read-inside.ts';
-import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../dialects/governed/registry-json.ts';
-import { isSemver } from '../dialects/governed/semver.ts';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
 import type { Json } from '../kernel/json.ts';
+import { checkBoundary } from '../trust/boundary.ts';
+import { denies } from '../trust/collaboration.ts';
+import { checkShares } from '../trust/composition.ts';
+import { readManifest } from '../trust/manifest.ts';
+import { DEFAULT_POLICY } from '../trust/policy.ts';
+import { readInside } from '../trust/read-inside.ts';
+import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry-json.ts';
+import { isSemver } from '../trust/semver.ts';
 
 /** Every edge of a cast carries a request of this type, and names no scopes. */
 const ASKED_BY_CASTS = { type: 'task' } as const;
@@ -69,7 +69,7 @@ export async function standingIn(dir: string): Promise<((boundaries: Boundaries 
   }
   const untouched = await untouchedIn(dir);
   if (untouched) return untouched;
-  const { loadRegistryFolder } = await import('../dialects/governed/registry-folder.ts');
+  const { loadRegistryFolder } = await import('../trust/registry-folder.ts');
   const { usable, agents, diagnostics, sha256 } = loadRegistryFolder(dir);
   const fatal = diagnostics.find(({ level }) => level === 'fatal');
   return (boundaries) => ({

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadRegistryFolder, sha256 } from '../dialects/governed/registry-folder.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { loadRegistryFolder, sha256 } from '../trust/registry-folder.ts';
 import { importRegistry } from './registry-import.ts';
 
 const AT = '2030-01-01T00:00:00.000Z';

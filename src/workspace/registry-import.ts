@@ -3,13 +3,13 @@
 // down for a person to confirm.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { boundariesIn } from '../dialects/governed/boundary-prose.ts';
-import { type AgentRecord, toManifestJson } from '../dialects/governed/manifest.ts';
-import { safePath } from '../dialects/governed/prompt.ts';
-import type { Agent, Registry } from '../dialects/governed/registry.ts';
-import { loadRegistryFolder } from '../dialects/governed/registry-folder.ts';
-import { MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { boundariesIn } from '../trust/boundary-prose.ts';
+import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
+import { safePath } from '../trust/prompt.ts';
+import type { Agent, Registry } from '../trust/registry.ts';
+import { loadRegistryFolder } from '../trust/registry-folder.ts';
+import { MANIFEST_PATH } from '../trust/registry-json.ts';
 import { hasRegistry, writeRegistryLock, writeWhole } from './registry-lock.ts';
 
 /** `home` is the `.baton` folder, `at` the time of the import. Nothing is written unless everything can be. */

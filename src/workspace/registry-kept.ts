@@ -1,12 +1,12 @@
 // A registry as it lies in a folder, read when it is asked for.
 import { join } from 'node:path';
-import { loadRegistry } from '../dialects/governed/load.ts';
-import { loadedFrom } from '../dialects/governed/loaded.ts';
-import type { ReadFile } from '../dialects/governed/prompt.ts';
-import type { Registry } from '../dialects/governed/registry.ts';
-import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
-import { LOCK_PATH, MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
+import { loadRegistry } from '../trust/load.ts';
+import { loadedFrom } from '../trust/loaded.ts';
+import type { ReadFile } from '../trust/prompt.ts';
+import type { Registry } from '../trust/registry.ts';
+import { readerOf, sha256 } from '../trust/registry-folder.ts';
+import { LOCK_PATH, MANIFEST_PATH } from '../trust/registry-json.ts';
 import { hasRegistry } from './registry-lock.ts';
 
 /** A registry with the digest of its lock's bytes, and, where it can be used, as the log is to know it. */

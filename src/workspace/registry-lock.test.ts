@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadRegistryFolder, sha256 } from '../dialects/governed/registry-folder.ts';
+import { loadRegistryFolder, sha256 } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { hasRegistry, registryOnceLocked, writeRegistryLock } from './registry-lock.ts';
 import { reviewRegistry } from './registry-review.ts';

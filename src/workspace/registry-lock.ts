@@ -1,13 +1,13 @@
 // The lock of a registry folder on disk: which exact bytes each agent's prompt has.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Lock, lockOf, type Relock, readLock } from '../dialects/governed/lock.ts';
-import { type Registry, readRegistry } from '../dialects/governed/registry.ts';
-import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
-import { LOCK_PATH, MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { isObject } from '../kernel/json.ts';
 import { isHigher } from '../kernel/trust/version.ts';
+import { type Lock, lockOf, type Relock, readLock } from '../trust/lock.ts';
+import { type Registry, readRegistry } from '../trust/registry.ts';
+import { readerOf, sha256 } from '../trust/registry-folder.ts';
+import { LOCK_PATH, MANIFEST_PATH } from '../trust/registry-json.ts';
 import { readJsonFile } from './load-config.ts';
 
 export type Pinned = {

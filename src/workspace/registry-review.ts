@@ -1,15 +1,15 @@
 // What a person has to know about a registry: what is wrong with it, and where what runs differs from what was approved or
 // from what ran before.
 import { isUtf8 } from 'node:buffer';
-import { driftFrom } from '../dialects/governed/approval.ts';
-import type { Diagnostic } from '../dialects/governed/diagnostic.ts';
-import { warning } from '../dialects/governed/diagnostic.ts';
-import { pastPins, readLock } from '../dialects/governed/lock.ts';
-import { isPinnedModel } from '../dialects/governed/model-pin.ts';
-import type { Registry } from '../dialects/governed/registry.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
+import { driftFrom } from '../trust/approval.ts';
+import type { Diagnostic } from '../trust/diagnostic.ts';
+import { warning } from '../trust/diagnostic.ts';
+import { pastPins, readLock } from '../trust/lock.ts';
+import { isPinnedModel } from '../trust/model-pin.ts';
+import type { Registry } from '../trust/registry.ts';
 import { approvalsOf } from './registry-approvals.ts';
 
 /** Everything found, the worst first. `before` is the registry that last came into force. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { readManifest } from '../dialects/governed/manifest.ts';
-import { loadRegistryFolder } from '../dialects/governed/registry-folder.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { readManifest } from '../trust/manifest.ts';
+import { loadRegistryFolder } from '../trust/registry-folder.ts';
 import { lockedHashes } from './registry-untouched.ts';
 
 const BUNDLED = fileURLToPath(new URL('../bundled', import.meta.url));

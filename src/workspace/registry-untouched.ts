@@ -2,9 +2,9 @@
 // written only for a registry that can be used, so that nothing else need be read and loaded to know that this one can.
 // Whatever is not plainly so is left to the reader of registries, which says what is wrong.
 import { isUtf8 } from 'node:buffer';
-import { libraryText } from '../dialects/governed/library-text.ts';
-import { readInside } from '../dialects/governed/read-inside.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
+import { libraryText } from '../trust/library-text.ts';
+import { readInside } from '../trust/read-inside.ts';
 
 /** The locked hashes by agent; null where there is any doubt. `agents` are those of the manifest. */
 export function lockedHashes(

@@ -174,7 +174,7 @@ test('a proposal that the boundaries of the registry refuse is told with the ref
     { Spec: { tools: 'none', identity: 'domain-01-content', promptFile: '.baton/prompts/content.md' } },
     { 'Socket-1': { materia: 'Spec', ...gaia, edges: [always('end')] } },
   );
-  cpSync(join(CHECKOUT, 'src/dialects/governed/fixtures/registry'), join(dir, '.baton'), { recursive: true });
+  cpSync(join(CHECKOUT, 'src/trust/fixtures/registry'), join(dir, '.baton'), { recursive: true });
   put(dir, { 'cast.json': config, 'agents.json': { Spec: [proposes] } });
   await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'write it']);
   const { stdout } = await baton(dir, ['show']);

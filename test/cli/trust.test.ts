@@ -2,11 +2,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadRegistry } from '../../src/dialects/governed/load.ts';
-import { sha256 } from '../../src/dialects/governed/registry-folder.ts';
-import { verifyHandoff } from '../../src/dialects/governed/verify.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { entryOf } from '../../src/log/line.ts';
+import { loadRegistry } from '../../src/trust/load.ts';
+import { sha256 } from '../../src/trust/registry-folder.ts';
+import { verifyHandoff } from '../../src/trust/verify.ts';
 import { baton, json, project, put, read } from './baton.ts';
 
 const AGENTS = {

@@ -9,7 +9,7 @@ export default defineConfig({
       ...configDefaults.exclude,
       'src/kernel/ledger/model.test.ts',
       'src/dialects/materia/schema.test.ts',
-      'src/dialects/governed/shape.test.ts',
+      'src/trust/shape.test.ts',
     ],
     setupFiles: ['test/fixed-seed.ts'],
     isolate: false,

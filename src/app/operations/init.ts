@@ -3,12 +3,12 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
-import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { untrustedDrivers } from '../../git/run-git.ts';
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
+import { MANIFEST_PATH } from '../../trust/registry-json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { detectProject, type Project } from '../../workspace/detect-project.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';

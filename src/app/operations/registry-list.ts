@@ -1,8 +1,8 @@
 // Every agent, how it is pinned, and what it may do.
 import { join } from 'node:path';
-import type { Registry } from '../../dialects/governed/registry.ts';
 import { noTrust, quarantineOf } from '../../kernel/trust/state.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
+import type { Registry } from '../../trust/registry.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { problemsIn, rowsOf } from '../../workspace/registry-review.ts';

@@ -1,10 +1,10 @@
 // A person approves the prompts, the manifest and what the agents run with, as they are now.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Diagnostic } from '../../dialects/governed/diagnostic.ts';
-import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { counted } from '../../kernel/counted.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
+import type { Diagnostic } from '../../trust/diagnostic.ts';
+import { MANIFEST_PATH } from '../../trust/registry-json.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { approvalsOf } from '../../workspace/registry-approvals.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';

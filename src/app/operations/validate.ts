@@ -1,8 +1,14 @@
 // One payload against its contract, or lines of a stream of them, one value each.
 import { resolve } from 'node:path';
+import {
+  misuseOf,
+  type Payload,
+  type ValidateOptions,
+  type Validator,
+  validatorFor,
+} from '../../contracts/validate.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { memberText } from '../../dialects/member-text.ts';
-import { misuseOf, type Payload, type ValidateOptions, type Validator, validatorFor } from '../../dialects/validate.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';

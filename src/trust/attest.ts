@@ -1,0 +1,220 @@
+// The attestation of one agent before it is dispatched: who it is, that the text it gets is the pinned one, that it is
+// composed of what it may be, and that whoever hands to it may. An edge of a running cast gets an envelope, which is judged
+// like any other; the first agent of a cast was handed nothing.
+import type { Tools } from '../kernel/graph/config.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/sighting.ts';
+import type { TrustWatch } from '../kernel/trust/watch.ts';
+import type { Denied } from '../kernel/verdict.ts';
+import { INCIDENTS, refusal as refusalAt } from './answer.ts';
+import { driftFrom } from './approval.ts';
+import { checkComposition } from './composition.ts';
+import type { AgentRef, Envelope, HandoffRequest } from './envelope.ts';
+import { checkHashes, checkVersions, type End } from './identity.ts';
+import type { PastHandoff } from './lineage.ts';
+import { isPinnedModel } from './model-pin.ts';
+import { DEFAULT_POLICY } from './policy.ts';
+import type { Problem } from './problem.ts';
+import { isText } from './prompt.ts';
+import type { Agent, Registry } from './registry.ts';
+import { PROTOCOL_VERSION } from './schema.ts';
+import type { StageName } from './stage.ts';
+import { suggestId } from './suggestion.ts';
+import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
+
+export type Attested = {
+  readonly attestation: Attestation | null;
+  readonly envelope: EnvelopeNote | null;
+  readonly refusal: Refusal | null;
+};
+
+/** What comes from outside with the watch: a new id, the time, and the digest of the prompt that will be sent. */
+export type Given = { readonly handoffId: string; readonly timestamp: string; readonly promptHash: string };
+
+const NO_HASH = '0'.repeat(64);
+const NOTHING_SEEN = { has: () => false };
+
+export function attest(registry: Registry, lockHash: string, watch: TrustWatch, given: Given): Attested {
+  const { target, source } = watch;
+  const agent = target === null ? undefined : registry.agents.get(target);
+  if (!registry.usable || target === null || !agent) return refused(unknown(registry, watch));
+  if (agent.lockedHash !== given.promptHash && agent.bytesMatch && agent.prompt && !isText(agent.prompt))
+    return refused(asRefusal(unsendable(agent), ''));
+  const attestation = attestationOf(registry, lockHash, agent, watch, given);
+  if (source === null) {
+    const denied = judgeAlone(registry, agent, given);
+    return denied ? refused(asRefusal(denied, given.promptHash)) : { attestation, envelope: null, refusal: null };
+  }
+  const envelope = envelopeFor(registry, agent, source, watch, given);
+  const verdict = verifyHandoff(envelope, {
+    registry,
+    now: given.timestamp,
+    seen: NOTHING_SEEN,
+    maxAgeS: MAX_AGE_S,
+    maxSkewS: MAX_SKEW_S,
+    policy: { phrases: 'flag' },
+    origin: 'graph',
+    isCleared: (digest) => watch.cleared.includes(digest),
+    ...(watch.parent === null ? {} : { lookupParent: (id) => pastOf(watch, id) }),
+  });
+  if (!verdict.allow) return refused(asRefusal(verdict, given.promptHash));
+  const { envelope_digest: digest, pattern, warnings } = verdict.details;
+  const flags = Array.isArray(warnings) ? warnings.filter(isObject).filter(({ code }) => isInjection(code)) : [];
+  const note: EnvelopeNote = {
+    handoff_id: envelope.handoff_id,
+    timestamp: envelope.timestamp,
+    digest: isString(digest) ? digest : '',
+    pattern: typeof pattern === 'number' ? pattern : null,
+    ...(flags.length > 0 ? { warnings: flags.slice(0, FLAGS_MAX) } : {}),
+    envelope: envelope as unknown as JsonObject,
+  };
+  return { attestation, envelope: note, refusal: null };
+}
+
+/** More than a person would read through say no more. */
+const FLAGS_MAX = 10;
+
+function isInjection(code: Json | undefined): boolean {
+  return isString(code) && code.startsWith('INJECTION_');
+}
+
+/** A refusal of the verifier with its place in the order, and what it asks to be blocked. */
+export function asRefusal(verdict: Denied, claimedHash: string): Refusal {
+  const { stage, incident } = verdict.details;
+  return { stage: typeof stage === 'number' ? stage : 1, verdict, blocks: blocksOf(incident ?? null, claimedHash) };
+}
+
+function blocksOf(incident: unknown, claimedHash: string): Refusal['blocks'] {
+  if (!isObject(incident)) return null;
+  const { agent_id, blocks, context_digest } = incident;
+  if (blocks === 'context')
+    return isString(context_digest) ? { agent: null, hash: null, context: context_digest } : null;
+  if (!isString(agent_id)) return null;
+  return { agent: agent_id, hash: blocks === 'pair' ? claimedHash : null, context: null };
+}
+
+function refused(refusal: Refusal): Attested {
+  return { attestation: null, envelope: null, refusal };
+}
+
+function unknown(registry: Registry, { target, materia }: TrustWatch): Refusal {
+  if (!registry.usable) {
+    const causes = registry.diagnostics.filter(({ level }) => level === 'fatal');
+    const problems: Problem[] = [
+      {
+        code: 'REGISTRY_UNUSABLE',
+        pointer: '',
+        message: `the registry cannot be used: ${causes[0]?.message ?? 'it is not there'}; see \`baton registry verify\``,
+      },
+      ...causes.map(({ code, message }) => ({ code, pointer: '', message })),
+    ];
+    return asRefusal(refusalAt('registry', problems), '');
+  }
+  const message =
+    target === null
+      ? `the materia ${materia} has no identity; give it the canonical id of an agent in the manifest`
+      : `the manifest has no agent with the canonical id ${JSON.stringify(target.slice(0, 80))}, the identity of the materia ${materia}`;
+  const problems: Problem[] = [{ code: 'AGENT_UNKNOWN', pointer: '/target_agent/agent_id', message }];
+  return asRefusal(refusalAt('agents', problems, target === null ? null : suggestId(registry, target)), '');
+}
+
+/** The checks that concern one agent, in their order. */
+function judgeAlone(registry: Registry, agent: Agent, given: Given): Denied | null {
+  const ref = refOf(agent, given.promptHash);
+  const ends: End[] = [{ role: 'target_agent', ref, agent }];
+  const at = '/target_agent/agent_id';
+  const stages: readonly (readonly [StageName, readonly Problem[]])[] = [
+    ['agents', standingOf(agent)],
+    ['version', checkVersions(ends)],
+    ['hash', checkHashes(ends)],
+    ['composition', checkComposition(registry, agent, at, DEFAULT_POLICY)],
+  ];
+  const [stage, problems] = stages.find(([, found]) => found.length > 0) ?? [];
+  if (!stage || !problems) return null;
+  const denied = refusalAt(stage, problems);
+  const blocks = problems[0] && INCIDENTS[problems[0].code];
+  return blocks
+    ? { ...denied, details: { ...denied.details, incident: { event: denied.code, agent_id: agent.id, blocks } } }
+    : denied;
+}
+
+/** Nobody has another prompt than the pinned one, so there is nothing to block. */
+function unsendable({ id }: Agent): Denied {
+  const message = `the pinned prompt of ${id} is not UTF-8 text, so that no cast can send it; save it as UTF-8, raise its version and lock it`;
+  return refusalAt('hash', [{ code: 'PROMPT_NOT_TEXT', pointer: '/target_agent/agent_id', message }]);
+}
+
+function standingOf(agent: Agent): Problem[] {
+  const at = '/target_agent/agent_id';
+  const fault = agent.faults.find(({ code }) => code === 'AGENT_UNKNOWN' || code === 'AGENT_TYPE_MISMATCH');
+  if (fault) return [{ code: fault.code, pointer: at, message: `${agent.id}: ${fault.message}` }];
+  return agent.status === 'retired' ? [{ code: 'AGENT_RETIRED', pointer: at, message: `${agent.id} is retired` }] : [];
+}
+
+function attestationOf(
+  registry: Registry,
+  lockHash: string,
+  agent: Agent,
+  watch: TrustWatch,
+  given: Given,
+): Attestation {
+  const { runner, model, tools } = watch;
+  return {
+    agent: agent.id,
+    type: agent.type,
+    version: agent.version,
+    promptHash: given.promptHash,
+    registry: registry.digest ?? '',
+    lockHash,
+    composition: agent.composition && Object.fromEntries(agent.composition),
+    runner,
+    model,
+    tools,
+    pinned: isPinnedModel(model),
+    drift: driftFrom(agent.approval, { runner, model, tools: toolsJson(tools) }),
+  };
+}
+
+function toolsJson(tools: Tools) {
+  return typeof tools === 'string' ? tools : { ...tools };
+}
+
+function envelopeFor(registry: Registry, target: Agent, source: string, watch: TrustWatch, given: Given): Envelope {
+  const from = registry.agents.get(source);
+  return {
+    handoff_id: given.handoffId,
+    timestamp: given.timestamp,
+    protocol_version: PROTOCOL_VERSION,
+    source_agent: from ? refOf(from, from.lockedHash ?? NO_HASH) : strangerRef(source),
+    target_agent: refOf(target, given.promptHash),
+    context: {
+      request: watch.request as unknown as HandoffRequest,
+      state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
+    },
+    // Each is found out anew by the verifier; one that does not hold refuses the envelope.
+    governance: {
+      source_agent_verified: true,
+      target_agent_verified: true,
+      composition_valid: true,
+      boundaries_respected: true,
+      audit_trail: watch.auditTrail,
+    },
+    ...(watch.parent === null ? {} : { links: { parent_handoff_id: watch.parent } }),
+  };
+}
+
+/** Where the file itself is not the locked one, that is the fault, and not that the cast was started with it. */
+function refOf(agent: Agent, promptHash: string): AgentRef {
+  const prompt_hash = agent.bytesMatch ? promptHash : (agent.lockedHash ?? NO_HASH);
+  return { agent_type: agent.type, agent_id: agent.id, agent_version: agent.version, prompt_hash };
+}
+
+function strangerRef(id: string): AgentRef {
+  return { agent_type: 'domain', agent_id: id, agent_version: '0.0.0', prompt_hash: NO_HASH };
+}
+
+/** The handoff by which the source got the work, as the cast knows it. */
+function pastOf({ parent, origin, source }: TrustWatch, id: string): PastHandoff | null {
+  if (id !== parent || source === null || origin === null) return null;
+  return { accepted: true, source: origin, target: source, requestDigest: '', parent: null };
+}

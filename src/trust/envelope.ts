@@ -1,0 +1,99 @@
+// A handoff envelope as a type, and the schema stage: whether a JSON value has its shape. The published schema finds
+// everything; each kind of finding has its code.
+import type { GovernedCode } from '../kernel/codes/governed.ts';
+import { type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
+import { type Problem, quote } from './problem.ts';
+import { type AgentType, ENVELOPE_SCHEMA, type RequestType, type Schema } from './schema.ts';
+import { type Mismatch, mismatches } from './shape.ts';
+
+export type AgentRef = {
+  readonly agent_type: AgentType;
+  readonly agent_id: string;
+  readonly agent_version: string;
+  readonly prompt_hash: string;
+};
+
+export type HandoffRequest = {
+  readonly type: RequestType;
+  readonly description: string;
+  readonly input_data: JsonObject | string;
+  readonly constraints: readonly string[];
+  readonly expected_output: string;
+  readonly scopes?: readonly string[];
+};
+
+export type HandoffState = {
+  readonly conversation_history: readonly JsonObject[];
+  readonly accumulated_context: JsonObject;
+  readonly decisions_made: readonly JsonObject[];
+};
+
+export const CLAIMS = [
+  'source_agent_verified',
+  'target_agent_verified',
+  'composition_valid',
+  'boundaries_respected',
+] as const;
+export type Claim = (typeof CLAIMS)[number];
+
+export type Envelope = {
+  readonly handoff_id: string;
+  readonly timestamp: string;
+  readonly protocol_version: string;
+  readonly source_agent: AgentRef;
+  readonly target_agent: AgentRef;
+  readonly context: { readonly request: HandoffRequest; readonly state: HandoffState };
+  readonly governance: { readonly [claim in Claim]: boolean } & { readonly audit_trail: string };
+  readonly links?: {
+    readonly parent_handoff_id?: string;
+    readonly root_handoff_id?: string;
+    readonly traceparent?: string;
+    readonly tracestate?: string;
+    readonly correlation_id?: string;
+  };
+};
+
+/** `unknown` are the members nobody reads: a warning, or in strict checking a problem. */
+export type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
+
+export function checkSchema(value: Json): SchemaFindings {
+  const found = mismatches(value, ENVELOPE_SCHEMA, '').map(toProblem);
+  return {
+    problems: found.filter((problem) => problem.code !== 'SCHEMA_UNKNOWN_MEMBER'),
+    unknown: found.filter((problem) => problem.code === 'SCHEMA_UNKNOWN_MEMBER'),
+  };
+}
+
+const CODE_BY_RULE: Readonly<Record<Mismatch['rule'], GovernedCode>> = {
+  required: 'SCHEMA_MISSING',
+  unknown: 'SCHEMA_UNKNOWN_MEMBER',
+  type: 'SCHEMA_TYPE',
+  enum: 'SCHEMA_ENUM',
+  form: 'SCHEMA_FORMAT',
+};
+
+function toProblem(mismatch: Mismatch): Problem {
+  const { at, rule } = mismatch;
+  const name = at === '' ? 'the envelope' : at.length > 200 ? `${at.slice(0, 200).toWellFormed()}…` : at;
+  return { code: CODE_BY_RULE[rule], pointer: at, message: `${name} ${sentence(mismatch)}` };
+}
+
+function sentence({ rule, schema, value }: Mismatch): string {
+  switch (rule) {
+    case 'required':
+      return 'is missing';
+    case 'unknown':
+      return 'is not a member of the envelope';
+    case 'type':
+      return `must be ${typeWords(schema)}, not ${nameOfType(value)}`;
+    case 'enum':
+      return `must be one of ${(schema.enum ?? []).join(', ')}, not ${quote(String(value))}`;
+    case 'form':
+      return `must be ${schema.description}`;
+  }
+}
+
+function typeWords({ type }: Schema): string {
+  const words = [type].flat().map((one) => (/^[aeiou]/.test(one) ? `an ${one}` : `a ${one}`));
+  return words.join(' or ');
+}

@@ -1,0 +1,169 @@
+// The manifest: the catalogue of agents. Several shapes exist in the world (agents at the top or under `taxonomy`, full
+// or empty records, shares as percentages or fractions); all are read into one record per agent.
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { type Collaboration, readCollaboration, toJson } from './collaboration.ts';
+import { type Composition, readComposition } from './composition.ts';
+import { type Diagnostic, fatal, faulty, warning } from './diagnostic.ts';
+import { quote } from './problem.ts';
+import { type AgentType, ID_LENGTH_MAX, ID_PATTERN } from './schema.ts';
+
+/** One agent as the manifest describes it; what the manifest leaves out is null. */
+export type AgentRecord = {
+  readonly id: string;
+  readonly type: AgentType;
+  readonly canonicalId: string;
+  readonly name: string | null;
+  readonly file: string | null;
+  readonly version: string | null;
+  /** The prose of `scope` or `purpose`. */
+  readonly about: string | null;
+  readonly status: 'active' | 'retired';
+  readonly scopes: readonly string[];
+  readonly collaboration: Collaboration;
+  readonly composition: Composition | null;
+};
+
+export type Manifest = {
+  readonly version: string | null;
+  readonly agents: ReadonlyMap<string, AgentRecord>;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+const SECTIONS = { domains: 'domain', archetypes: 'archetype', orchestrators: 'orchestrator' } as const;
+type Section = keyof typeof SECTIONS;
+const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
+
+const ID = new RegExp(ID_PATTERN);
+const TOP_MEMBERS = new Set([
+  ...SECTION_NAMES,
+  ...['version', 'generated', 'description', 'taxonomy', 'governance', 'governance_mode', 'security', 'compatibility'],
+  ...['prompts_index', '$schema'],
+]);
+const RECORD_MEMBERS = new Set([
+  ...['canonical_id', 'name', 'file', 'version', 'scope', 'scopes', 'purpose', 'status', 'collaboration'],
+  ...['composition', 'primary_domain', 'description'],
+]);
+
+export function readManifest(json: Json): Manifest {
+  if (!isObject(json)) {
+    const diagnostics = [fatal('REGISTRY_MALFORMED', 'the manifest is not a JSON object')];
+    return { version: null, agents: new Map(), diagnostics };
+  }
+  const diagnostics: Diagnostic[] = [];
+  const agents = new Map<string, AgentRecord>();
+  const met = new Set<string>();
+  for (const section of SECTION_NAMES) {
+    for (const [id, value] of Object.entries(recordsOf(json, section))) {
+      if (!isCanonical(id)) {
+        diagnostics.push(faulty(id, 'AGENT_ID_MALFORMED', `${quote(id)} is not a canonical id; the agent is left out`));
+      } else if (met.has(id)) {
+        // Whichever kind it is, somebody would be wrong about it.
+        diagnostics.push(faulty(id, 'AGENT_TYPE_MISMATCH', `${id} stands in two sections; the agent is left out`));
+        agents.delete(id);
+      } else {
+        const [record, found] = readRecord(id, SECTIONS[section], isObject(value) ? value : {});
+        agents.set(id, record);
+        met.add(id);
+        diagnostics.push(...found);
+      }
+    }
+  }
+  if (agents.size === 0) diagnostics.push(fatal('REGISTRY_NO_AGENTS', 'the manifest has no record of any agent'));
+  diagnostics.push(...countFaults(json, agents), ...unknownMembers(null, json, TOP_MEMBERS));
+  return { version: isString(json.version) ? json.version : null, agents, diagnostics };
+}
+
+/** The manifest in its normal form. */
+export function toManifestJson(version: string | null, agents: Iterable<AgentRecord>): JsonObject {
+  const all = [...agents];
+  const section = (type: AgentType) =>
+    Object.fromEntries(all.filter((agent) => agent.type === type).map((agent) => [agent.id, toRecordJson(agent)]));
+  const count = (type: AgentType) => all.filter((agent) => agent.type === type).length;
+  return {
+    version,
+    taxonomy: {
+      domains: count('domain'),
+      archetypes: count('archetype'),
+      orchestrators: count('orchestrator'),
+      total_prompts: all.length,
+    },
+    domains: section('domain'),
+    archetypes: section('archetype'),
+    orchestrators: section('orchestrator'),
+  };
+}
+
+// The maps stand at the top, or under `taxonomy`, where in another shape there are counts or lists of names instead.
+function recordsOf(json: JsonObject, section: Section): JsonObject {
+  const top = json[section];
+  if (isObject(top)) return top;
+  const inner = isObject(json.taxonomy) ? json.taxonomy[section] : undefined;
+  return isObject(inner) ? inner : {};
+}
+
+function readRecord(id: string, type: AgentType, json: JsonObject): [AgentRecord, Diagnostic[]] {
+  const [collaboration, found] = readCollaboration(id, json.collaboration);
+  const diagnostics = [...found, ...unknownMembers(id, json, RECORD_MEMBERS)];
+  const { status = 'active' } = json;
+  if (status !== 'active' && status !== 'retired') {
+    diagnostics.push(faulty(id, 'AGENT_RETIRED', 'its status is neither active nor retired; it is taken as retired'));
+  }
+  const record: AgentRecord = {
+    id,
+    type,
+    canonicalId: text(json.canonical_id) ?? (json.canonical_id === undefined ? id : ''),
+    name: text(json.name),
+    file: text(json.file),
+    version: text(json.version),
+    about: text(json.scope) ?? text(json.purpose),
+    status: status === 'active' ? 'active' : 'retired',
+    scopes: Array.isArray(json.scopes) ? json.scopes.filter(isString).filter(isCanonical) : [],
+    collaboration,
+    composition: type === 'archetype' ? readComposition(json.composition) : null,
+  };
+  return [record, diagnostics];
+}
+
+/** What an agent may do, apart from its prompt: whoever changes it makes another agent of it. */
+export function declaredBy({ type, status, scopes, collaboration, composition }: AgentRecord): JsonObject {
+  const parts = composition && Object.fromEntries(composition);
+  return { type, status, scopes, collaboration: toJson(collaboration), composition: parts };
+}
+
+function toRecordJson(agent: AgentRecord): JsonObject {
+  const { name, file, version, status, scopes, about } = agent;
+  const common = { canonical_id: agent.id, name, file, version, status, collaboration: toJson(agent.collaboration) };
+  if (agent.type === 'domain') return { ...common, scope: about, scopes };
+  if (agent.type === 'archetype') {
+    return { ...common, purpose: about, composition: agent.composition && Object.fromEntries(agent.composition) };
+  }
+  return common;
+}
+
+function countFaults(json: JsonObject, agents: ReadonlyMap<string, AgentRecord>): Diagnostic[] {
+  const { taxonomy } = json;
+  if (!isObject(taxonomy)) return [];
+  const real = new Map<string, number>([['total_prompts', agents.size]]);
+  for (const section of SECTION_NAMES) {
+    real.set(section, [...agents.values()].filter((agent) => agent.type === SECTIONS[section]).length);
+  }
+  return [...real].flatMap(([member, count]) => {
+    const stated = taxonomy[member];
+    if (typeof stated !== 'number' || stated === count) return [];
+    return warning(null, 'TAXONOMY_COUNT', `taxonomy.${member} says ${stated}; the manifest holds ${count}`);
+  });
+}
+
+function unknownMembers(agent: string | null, json: JsonObject, known: ReadonlySet<string>): Diagnostic[] {
+  return Object.keys(json)
+    .filter((member) => !known.has(member))
+    .map((member) => warning(agent, 'UNKNOWN_MEMBER', `${quote(member)} is not read`));
+}
+
+function isCanonical(id: string): boolean {
+  return id.length <= ID_LENGTH_MAX && ID.test(id);
+}
+
+function text(json: Json | undefined): string | null {
+  return isString(json) ? json : null;
+}

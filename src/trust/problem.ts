@@ -1,0 +1,18 @@
+// One thing found wrong with an envelope: its code, where it stands (a JSON Pointer, RFC 6901), and a sentence.
+// A sentence never contains a locked hash, a file path or prompt text: the sender may be a stranger.
+import type { GovernedCode } from '../kernel/codes/governed.ts';
+
+export type Problem = { readonly code: GovernedCode; readonly pointer: string; readonly message: string };
+
+export const PROBLEMS_MAX = 50;
+const QUOTE_MAX = 80;
+
+export function pointer(...parts: readonly (string | number)[]): string {
+  return parts.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** A stranger's word inside one of our sentences: one line, bounded, and visibly quoted. */
+export function quote(text: string): string {
+  const shown = text.length > QUOTE_MAX ? `${text.slice(0, QUOTE_MAX).toWellFormed()}…` : text;
+  return JSON.stringify(shown.toWellFormed());
+}

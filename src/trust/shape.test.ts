@@ -1,0 +1,66 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Json } from '../kernel/json.ts';
+import { envelope, put } from './fixtures/world.ts';
+import { ENVELOPE_SCHEMA } from './schema.ts';
+import { mismatches } from './shape.ts';
+
+const isEnvelope = new Ajv2020({ ownProperties: true, allowUnionTypes: true }).compile(ENVELOPE_SCHEMA);
+
+const PLACES = [
+  '/handoff_id',
+  '/source_agent',
+  '/source_agent/agent_type',
+  '/target_agent/prompt_hash',
+  '/context/request/description',
+  '/context/request/input_data',
+  '/context/request/constraints',
+  '/context/request/scopes',
+  '/context/state/conversation_history',
+  '/context/state/accumulated_context',
+  '/governance/composition_valid',
+  '/governance/audit_trail',
+  '/links',
+  '/links/parent_handoff_id',
+  '/links/traceparent',
+];
+
+const value = fc.oneof(
+  fc.jsonValue() as fc.Arbitrary<Json>,
+  fc.array(fc.constantFrom('a', 'b', 'a-b', 'A', '', 'x'.repeat(64), 'x'.repeat(65)), { maxLength: 25 }),
+  fc.array(fc.constantFrom<Json>({}, { a: 1 }, [], 'x', null), { maxLength: 4 }),
+  fc.constantFrom<Json>('domain', 'task', ' ', '\u3000', '\u200b', 'é'.repeat(256), '👍'.repeat(256), '👍'.repeat(257)),
+  fc.constantFrom<Json>(
+    '550e8400-e29b-41d4-a716-446655440000',
+    'f'.repeat(64),
+    `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+);
+
+test('agrees with a general validator on the published schema', { timeout: 600_000 }, () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...PLACES), value), { minLength: 1, maxLength: 2 }), (changes) => {
+      const changed = changes.reduce<Json>((before, [place, member]) => put(before, place, member), envelope());
+      const found = mismatches(changed, ENVELOPE_SCHEMA, '').filter(({ rule }) => rule !== 'unknown');
+      expect(found.length === 0).toBe(isEnvelope(changed));
+      if (found.length === 0) accepted += 1;
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
+  );
+  expect(accepted).toBeGreaterThan(0);
+});
+
+test('an object says what it lacks, then what it has too much, then what is wrong with its members', () => {
+  const { handoff_id: _, ...rest } = envelope();
+  const value = { extra: 1, ...rest, protocol_version: 1, timestamp: null, another: 2 };
+  expect(mismatches(value, ENVELOPE_SCHEMA, '').map(({ rule, at }) => `${rule} ${at}`)).toEqual([
+    'required /handoff_id',
+    'unknown /extra',
+    'unknown /another',
+    'type /timestamp',
+    'type /protocol_version',
+  ]);
+});

@@ -1,0 +1,143 @@
+// Where a refused handoff could go instead. Only ever a suggestion: nothing is rerouted. The same facts always give the
+// same answer.
+import type { GovernedCode } from '../kernel/codes/governed.ts';
+import { type Asked, checkBoundary } from './boundary.ts';
+import { checkComposition, constituents, shareOf } from './composition.ts';
+import type { Policy } from './policy.ts';
+import type { Agent, Registry } from './registry.ts';
+import type { AgentType } from './schema.ts';
+import { coveredScopes } from './scope.ts';
+
+export type Suggestion = {
+  readonly agent_id: string;
+  readonly agent_type: AgentType;
+  readonly via: 'direct' | 'archetype' | 'orchestrator';
+  readonly why: string;
+};
+
+export type Refused = {
+  readonly code: GovernedCode;
+  readonly source: Agent;
+  readonly target: Agent;
+  readonly asked: Asked;
+  readonly isBlocked: (agent: Agent) => boolean;
+};
+
+/** A domain within reach that covers what is wanted, else an archetype, else an orchestrator. */
+export function suggestTarget(registry: Registry, refused: Refused, policy: Policy): Suggestion | null {
+  const { source, target, asked, isBlocked } = refused;
+  const wanted = asked.scopes ?? [...coveredScopes(registry, target)];
+  const usable = directoryOf(registry)
+    .map(({ agent }) => agent)
+    .filter((agent) => agent.status === 'active' && agent.faults.length === 0 && !isBlocked(agent))
+    .filter((agent) => checkComposition(registry, agent, '', policy).length === 0);
+  const covers = (agent: Agent) => {
+    const covered = coveredScopes(registry, agent);
+    return wanted.every((scope) => covered.has(scope));
+  };
+  const candidates = usable.filter(
+    (agent) => agent.id !== source.id && covers(agent) && checkBoundary(source, agent, asked, policy).length === 0,
+  );
+  const redirected = new Set(
+    source.collaboration.redirect.filter(({ scope }) => wanted.includes(scope)).map((redirect) => redirect.target),
+  );
+  const domain = candidates
+    .filter((agent) => agent.type === 'domain')
+    .toSorted(
+      (a, b) => Number(redirected.has(b.id)) - Number(redirected.has(a.id)) || a.scopes.length - b.scopes.length,
+    )
+    .at(0);
+  const archetype = candidates
+    .filter((agent) => agent.type === 'archetype')
+    .toSorted((a, b) => coveringShare(registry, b, wanted) - coveringShare(registry, a, wanted))
+    .at(0);
+  const orchestrator = candidates.find((agent) => agent.type === 'orchestrator');
+  const served = wanted.length > 0 ? `covers ${wanted.slice(0, 20).join(', ')}` : 'may be handed to';
+  const direct = domain && suggestion(domain, 'direct', `${served} and is within the boundaries of ${source.id}`);
+  const composed = archetype && suggestion(archetype, 'archetype', `its domains together: ${served}`);
+  const last = covers(target) ? target : usable.find((agent) => agent.type === 'domain' && covers(agent));
+  const mediated =
+    orchestrator &&
+    suggestion(orchestrator, 'orchestrator', last ? `can route to ${last.id}` : 'can split the request or route it');
+  // Types that never meet need somebody between them; and where nobody declares scopes every agent covers everything,
+  // so that one that knows the way is the better guess.
+  const mediatedFirst = refused.code === 'PATTERN_NOT_ALLOWED' || wanted.length === 0;
+  const ranked = mediatedFirst ? [mediated, direct, composed] : [direct, composed, mediated];
+  return ranked.find((one) => one !== undefined) ?? null;
+}
+
+/** The agent somebody probably meant by an id that no agent has. */
+export function suggestId(registry: Registry, text: string): Suggestion | null {
+  const meant = slug(text);
+  if (meant.length === 0 || meant.length > 80) return null;
+  const entries = directoryOf(registry);
+  const only = (matching: readonly Entry[]) => (matching.length === 1 ? matching[0]?.agent : undefined);
+  const found =
+    registry.agents.get(meant) ??
+    only(entries.filter((entry) => entry.name === meant)) ??
+    only(entries.filter(({ agent }) => agent.id.endsWith(`-${meant}`) || agent.id.startsWith(`${meant}-`))) ??
+    nearest(entries, meant);
+  return found ? suggestion(found, 'direct', 'its canonical id or name is close to what was written') : null;
+}
+
+/** An agent and its name as `slug` writes it. */
+type Entry = { readonly agent: Agent; readonly name: string | null };
+
+const directories = new WeakMap<Registry, readonly Entry[]>();
+
+// In the order of the ids. A registry never changes, so neither does its directory.
+function directoryOf(registry: Registry): readonly Entry[] {
+  const known = directories.get(registry);
+  if (known) return known;
+  const entries = [...registry.agents.values()]
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((agent) => ({ agent, name: agent.name === null ? null : slug(agent.name) }));
+  directories.set(registry, entries);
+  return entries;
+}
+
+function suggestion(agent: Agent, via: Suggestion['via'], why: string): Suggestion {
+  return { agent_id: agent.id, agent_type: agent.type, via, why };
+}
+
+function coveringShare(registry: Registry, archetype: Agent, wanted: readonly string[]): number {
+  return constituents(archetype)
+    .filter((id) => registry.agents.get(id)?.scopes.some((scope) => wanted.includes(scope)))
+    .reduce((sum, id) => sum + shareOf(archetype, id), 0);
+}
+
+function slug(text: string): string {
+  return text
+    .slice(0, 256)
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+const DISTANCE_MAX = 3;
+
+function nearest(entries: readonly Entry[], text: string): Agent | undefined {
+  const ranked = entries
+    .map(({ agent }) => ({ agent, distance: editDistance(agent.id, text) }))
+    .filter(({ distance }) => distance <= DISTANCE_MAX)
+    .toSorted((a, b) => a.distance - b.distance);
+  return ranked[0]?.agent;
+}
+
+// What both begin with costs nothing; ids of one kind share much of it.
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > DISTANCE_MAX) return Number.POSITIVE_INFINITY;
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  let row = Array.from({ length: b.length - same + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length - same; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length - same; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[same + i - 1] === b[same + j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? Number.POSITIVE_INFINITY;
+}
