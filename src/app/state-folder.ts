@@ -12,7 +12,7 @@ import type { Workspace } from '../workspace/locate.ts';
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
 export function hasLog({ dir, stateDir }: Workspace): boolean {
   try {
-    if (stateDir === join(dir, '.baton', 'state')) refuseLink(join(dir, '.baton'));
+    refuseLink(join(dir, '.baton'));
     refuseLink(stateDir);
     refuseStrange(logFileIn(stateDir));
     if (statSync(logFileIn(stateDir), { throwIfNoEntry: false })) return true;
@@ -68,7 +68,7 @@ function refuseStrangers(folder: string): void {
 function refuseLink(path: string): void {
   if (!isLink(path)) return;
   if (!statSync(path, { throwIfNoEntry: false })) throw unusable(`${path} is a link that leads nowhere; remove it`);
-  throw unusable(`${path} is a link, and the state is never written through one; remove it`);
+  throw unusable(`${path} is a link, and nothing is read or written through one; put a folder in its place`);
 }
 
 /** Written where nobody made a `.gitignore` for `.baton`; it is no file of the project. */

@@ -15,7 +15,30 @@ const DEPTH_MAX = 6;
 
 export function commandFilesOf(folder: string): CommandFiles {
   const folders = gitFoldersOf(folder);
-  if (!folders) return {};
+  return folders ? filesOf(folders, digestOf) : {};
+}
+
+/** The same of repositories that lie inside of a folder. What `git init` and `git clone` write there counts as nothing. */
+export function nestedCommandFiles(root: string, paths: readonly string[]): CommandFiles {
+  const found: Record<string, string> = {};
+  for (const path of paths) {
+    const folders = gitFoldersOf(join(root, path));
+    // Git would go on to a repository further up.
+    if (folders?.entry !== join(root, path, '.git')) continue;
+    const files = filesOf(folders, (file) => (isAsMade(file) ? null : digestOf(file)));
+    for (const [name, digest] of Object.entries(files)) found[`${path}/${name}`] = digest;
+  }
+  return found;
+}
+
+const AS_MADE =
+  /^(?:\s*[#;].*|\s*|\[(?:core|remote "[^"\\]+"|branch "[^"\\]+")\]|\s*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)\s*=\s*\w+|\s*(?:fetch|merge|remote|url)\s*=\s*(?!.*::)[^"\\[\]]*)$/i;
+
+function isAsMade(file: string): boolean {
+  return /\/(?:config|exclude)$/.test(file) && (textOf(file) ?? 'none').split('\n').every((line) => AS_MADE.test(line));
+}
+
+function filesOf(folders: GitFolders, digestOf: (file: string) => string | null): CommandFiles {
   const found: Record<string, string> = {};
   const add = (file: string) => {
     if (Object.keys(found).length >= FILES_MAX) return;

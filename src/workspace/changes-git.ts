@@ -34,6 +34,8 @@ export type GitSnapshot = {
   readonly repositories: readonly string[];
   /** Folders for other repositories that are not checked out in them. */
   readonly vacant: readonly string[];
+  /** Folders in which another repository may lie. */
+  readonly nested: readonly string[];
 };
 
 /** Null where there is no repository that could tell; where there was one before, that is an error. */
@@ -113,7 +115,8 @@ export async function gitSnapshot(
   const told = committed.map(nameOf).filter((path) => !passing.has(path));
   // Git names files only, and does not walk into what is a repository of its own.
   const repositories = unknown.map(nameOf).filter((path) => path.endsWith('/'));
-  return { git: { head, prefix, settings }, files, committed: told, ignores, repositories, vacant };
+  const nested = [...repositories.map((path) => path.slice(0, -1)), ...links.map(nameOf).filter(isOurs)];
+  return { git: { head, prefix, settings }, nested, files, committed: told, ignores, repositories, vacant };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;

@@ -1,7 +1,7 @@
 // What was really changed in a folder between two moments, whatever anybody reports. In a git repository only what differs
 // from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
 // targets and our own state are nobody's changes.
-import { type CommandFiles, commandFilesOf } from '../git/command-files.ts';
+import { type CommandFiles, commandFilesOf, nestedCommandFiles } from '../git/command-files.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
@@ -55,8 +55,11 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
   const reader = new FileReader(root, known);
   if (since === undefined || since.git !== null) {
     const found = await gitSnapshot(root, reader, skip, since ?? null);
-    if (found)
-      return { taken, ...found, orders: await untrackedAgentConfig(root, known), commands: commandFilesOf(root) };
+    if (found) {
+      const { nested, ...seen } = found;
+      const commands = { ...commandFilesOf(root), ...nestedCommandFiles(root, nested) };
+      return { taken, ...seen, orders: await untrackedAgentConfig(root, known), commands };
+    }
   }
   const files: Record<string, Mark> = {};
   await walkInto(files, reader, '', skip);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readChecker } from '../kernel/graph/checker.ts';
 import type { Json } from '../kernel/json.ts';
 import { checkProject, runChecker, runCheckers } from './checkers.ts';
@@ -156,4 +156,20 @@ test('the start and the end of each checker are told, with its outcome and how l
   expect(lines).toEqual([...expected('good', 'passed'), ...expected('bad [1m', 'failed')]);
   await runCheckers({ one: 'good', two: 'good' }, declared, at);
   expect(lines.slice(4)).toEqual(expected('good', 'passed'));
+});
+
+test('a checker that runs for long says so every 30 seconds, and not after its end', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const lines: string[] = [];
+  const at = scene();
+  const say = (line: string) => void lines.push(line.replace(/[\d.]+ s$/, '0.0 s'));
+  const waits = `const { existsSync } = require('fs'); setInterval(() => existsSync('go') && process.exit(0), 20)`;
+  const running = checkProject(['slow'], { slow: node(waits) }, { ...at, say });
+  vi.advanceTimersByTime(65_000);
+  expect(lines.slice(1)).toEqual(Array(2).fill('  check slow still runs after 0.0 s'));
+  writeFileSync(join(at.root, 'go'), '');
+  await running;
+  vi.advanceTimersByTime(65_000);
+  expect(lines.slice(3)).toEqual(['  check slow passed after 0.0 s']);
 });

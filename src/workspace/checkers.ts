@@ -33,6 +33,7 @@ const FILE_BYTES_MAX = 16 * 1024 * 1024;
 const OUTPUT_BYTES_KEPT = 8 * 1024;
 const FOUND_CHARS_MAX = 300;
 const PIPES_OPEN_MS_MAX = 2_000;
+const SAY_EVERY_MS = 30_000;
 
 /** Runs the named checkers, one after the other: of each criterion, whether it holds. A name that is not declared fails. */
 export async function runCheckers(
@@ -85,13 +86,15 @@ export async function checkProject(
   return checks;
 }
 
-/** A checker may run for minutes, so its start and its end are told. */
+/** A checker may run for minutes, so a line is printed when it starts, while it runs, and when it ends. */
 async function lookAndSay(name: string, checker: Checker, scene: Scene): Promise<Finding> {
   const [label, begun] = [inOneLine(name), performance.now()];
+  const seconds = () => ((performance.now() - begun) / 1000).toFixed(1);
   scene.say?.(`  check ${label} starts`);
-  const finding = await lookAt(checker, scene);
+  const timer = setInterval(() => scene.say?.(`  check ${label} still runs after ${seconds()} s`), SAY_EVERY_MS);
+  const finding = await Promise.resolve(lookAt(checker, scene)).finally(() => clearInterval(timer));
   const outcome = scene.signal?.aborted ? 'stopped' : finding.pass ? 'passed' : 'failed';
-  scene.say?.(`  check ${label} ${outcome} after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  scene.say?.(`  check ${label} ${outcome} after ${seconds()} s`);
   return finding;
 }
 

@@ -14,6 +14,7 @@ beforeEach(() => {
   put('.gitignore', 'state\n*.log\n.claude\n');
   put('src/x.js', 'x');
   put('src/y.js', 'y');
+  git('commit', '-q', '--allow-empty', '-m', 'start');
   git('add', '-A');
   git('commit', '-qm', 'first');
   put('src/y.js', 'half done');
@@ -81,7 +82,7 @@ test.each<[string, () => void, readonly string[]]>([
       git('commit', '-qam', 'm');
       put('src/x.js', 'x');
     },
-    [],
+    ['.git/HEAD'],
   ],
   ['a commit without files', () => git('commit', '-q', '--allow-empty', '-m', 'm'), []],
   ['uncommitted work that is committed', () => git('commit', '-qam', 'mine'), []],
@@ -92,6 +93,17 @@ test.each<[string, () => void, readonly string[]]>([
       git('reset', '-q', 'HEAD^');
     },
     [],
+  ],
+  ['another branch without another file', () => git('checkout', '-q', '-b', 'other'), ['.git/HEAD']],
+  ['a branch that loses its last commit', () => git('reset', '-q', '--soft', 'HEAD^'), ['.git/HEAD']],
+  [
+    'a commit of what nobody has in the files',
+    () => {
+      const blob = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: dir, input: 'evil', encoding: 'utf8' });
+      git('update-index', '--cacheinfo', `100644,${blob.trim()},src/x.js`);
+      git('commit', '-qm', 'evil');
+    },
+    ['.git/HEAD'],
   ],
   ['a file that is saved as it was', () => put('src/y.js', 'half done'), []],
   ['an ignored file', () => put('x.log', 'z'), []],
@@ -107,7 +119,7 @@ test('another branch brings other files, and they count', async () => {
   otherBranch();
   await begin();
   git('checkout', '-q', 'other');
-  expect(await end()).toEqual(['src/more.js', 'src/x.js']);
+  expect(await end()).toEqual(['.git/HEAD', 'src/more.js', 'src/x.js']);
   git('checkout', '-q', 'main');
   expect(await end()).toEqual([]);
 });
@@ -155,7 +167,7 @@ test('where the commit of before is gone, all that changed meanwhile still count
   git('branch', '-q', '-D', 'main');
   git('reflog', 'expire', '--expire=now', '--all');
   git('gc', '-q', '--prune=now');
-  expect(await end()).toEqual(['src/x.js']);
+  expect(await end()).toEqual(['.git/HEAD', 'src/x.js']);
 });
 
 test('a submodule: what is checked out in it counts, and a commit of that does not', async () => {

@@ -3,8 +3,9 @@
 // after it, and one more where the last commit is another one, so that a large repository costs little: only files that differ
 // from the commit before the attempt, and those that git was told not to look at, are read. It cannot tell who wrote a file. So it counts only what changed while an attempt
 // of the turn ran, and leaves out the output of this very command.
-import { existsSync, fstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { ownGitFile } from '../git/git-folders.ts';
 import { type Change, changesBetween, type Snapshot } from './changes.ts';
 import { ask, records, tryGit } from './changes-ask-git.ts';
 import { parseStatus } from './changes-git.ts';
@@ -79,7 +80,10 @@ const STATUS = [
   ...['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=all', '--no-renames'],
   '--ignore-submodules=none',
 ];
-const HEAD = '# branch.oid ';
+const OID = '# branch.oid ';
+const BRANCH = '# branch.head ';
+/** The name under which a branch that was switched, or moved away from what lies in the files, is reported. */
+const HEAD = '.git/HEAD';
 const DIFF = [
   'diff',
   '--name-only',
@@ -96,21 +100,28 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
   const taken = Date.now();
   const reader = new FileReader(top, since);
   const [status, { hidden }] = await Promise.all([ask(top, STATUS), indexed(top)]);
-  const line = records(status)
-    .map((each) => nameOf(each.subarray(0, 100)))
-    .find((each) => each.startsWith(HEAD));
-  const head = line?.slice(HEAD.length) ?? null;
+  const lines = records(status).map((each) => nameOf(each.subarray(0, 300)));
+  const after = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length) ?? null;
+  const head = after(OID);
   const { paths, modules, untracked } = parseStatus(status);
   const isMoved = since !== null && since.git?.head !== head;
+  const earlier = isMoved ? await differingFrom(top, since.git?.head ?? '') : [];
   const differing = isMoved
-    ? [...(await differingFrom(top, since.git?.head ?? '')), ...untracked]
+    ? [...earlier, ...untracked]
     : [...paths, ...untracked, ...modules.map(({ bytes }) => bytes)];
   const states = new Map(modules.map(({ bytes, state }) => [nameOf(bytes), state]));
-  const known = Object.keys(since?.files ?? {}).map((path) => Buffer.from(path));
+  const known = Object.keys(since?.files ?? {})
+    .filter((path) => path !== HEAD)
+    .map((path) => Buffer.from(path));
   const files: Record<string, Mark> = {};
   for (const [path, bytes] of new Map([...known, ...differing, ...hidden].map((each) => [nameOf(each), each]))) {
     const mark = await reader.mark(path, Buffer.concat([Buffer.from(top), SLASH, bytes]));
     files[path] = mark ?? { ...NO_NUMBERS, content: await folderAt(join(top, path), states.get(path) ?? '') };
+  }
+  if (since === null || Object.hasOwn(since.files, HEAD)) {
+    const expected = new Set([...earlier.map(nameOf), ...Object.keys(since?.files ?? {})]);
+    const isApart = isMoved && (paths.some((path) => !expected.has(nameOf(path))) || !(await isIn(top, since, head)));
+    files[HEAD] = { ...timesOfHead(top), content: `branch:${after(BRANCH)}${isApart ? ` at ${head}` : ''}` };
   }
   const orders = await untrackedAgentConfig(dir, since);
   const above = relative(top, dir);
@@ -122,6 +133,18 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
     committed: [],
     orders: Object.fromEntries(named),
   };
+}
+
+/** A commit on top of what was there is a person's usual way to save work. */
+async function isIn(top: string, { git }: Snapshot, head: string | null): Promise<boolean> {
+  if (!/^[0-9a-f]+$/.test(git?.head ?? '')) return true; // There was no commit before.
+  return (await tryGit(top, ['merge-base', '--is-ancestor', git?.head ?? '', head ?? ''])).code === 0;
+}
+
+/** Git notes each move of HEAD in a log, unless a person has turned that off. */
+function timesOfHead(top: string): Omit<Mark, 'content'> {
+  const log = lstatSync(ownGitFile(top, 'logs/HEAD') ?? '', { throwIfNoEntry: false });
+  return { ...NO_NUMBERS, ctimeMs: log?.ctimeMs ?? 0 };
 }
 
 /** The tracked files that differ from a commit; where git does not have it, or has it no more, all that it tracks. */

@@ -23,6 +23,13 @@ test.each<[string, () => void]>([
   ['a file was removed', () => unlinkSync(at('prompts', 'a.md'))],
   ['a file was renamed', () => renameSync(at('prompts', 'a.md'), at('prompts', 'c.md'))],
   [
+    'the folder became a link to a copy of itself',
+    () => {
+      renameSync(at(), join(dir, 'copy'));
+      symlinkSync(join(dir, 'copy'), at());
+    },
+  ],
+  [
     'a file became a link',
     () => {
       unlinkSync(at('prompts', 'a.md'));

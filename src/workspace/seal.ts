@@ -1,7 +1,7 @@
 // The seal of a workspace: one digest over what people configure in `.baton` (configuration, prompts, versions). It is
 // taken before a turn and again after it; no agent may change what governs it.
 import { hash } from 'node:crypto';
-import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What changes on its own and is not part of the seal. */
@@ -24,7 +24,10 @@ type Sealed = readonly [name: string, content: string];
 
 function filesIn(workspaceDir: string): readonly Sealed[] {
   const files: Sealed[] = [];
-  collect(join(workspaceDir, '.baton'), '', files);
+  const own = join(workspaceDir, '.baton');
+  // A link may lead to other files a moment later.
+  if (lstatSync(own, { throwIfNoEntry: false })?.isSymbolicLink()) files.push(['.', `link ${readlinkSync(own)}`]);
+  collect(own, '', files);
   return files;
 }
 

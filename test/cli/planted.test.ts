@@ -23,13 +23,14 @@ writeFileSync('work.txt', 'work');
 async function plants(
   code: string,
   more: JsonObject = {},
+  ...args: string[]
 ): Promise<{ dir: string; seen: Awaited<ReturnType<typeof cast>> }> {
   const dir = repository();
   const ran = join(dir, 'ran.log');
   put(dir, { 'plant.mjs': `${PLANT.replaceAll('$RAN', ran)}${code}\nconsole.log('{}');` });
   const utility = { type: 'utility', command: ['node', join(dir, 'plant.mjs')], parse: 'json', lockScope: ['.'] };
   const config = row({ a: utility }, ['a'], more);
-  return { dir, seen: await cast(dir, config, {}) };
+  return { dir, seen: await cast(dir, config, {}, ...args) };
 }
 
 test.each<[what: string, code: string, file: string]>([
@@ -81,5 +82,27 @@ test('what git notes about branches, and its samples of hooks, are no plants', a
   const code = `git('config', 'branch.feature.remote', '.'); git('config', 'branch.feature.merge', 'refs/heads/feature');
     put(common + '/hooks/x.sample', RUN); git('gc', '-q');`;
   const { seen } = await plants(code);
+  expect([seen.status, seen.reason]).toEqual(['completed', 'completed']);
+});
+
+const NESTED = `execFileSync('git', ['init', '-q', 'sub']); writeFileSync('sub/a.txt', 'a');`;
+
+test.each<[what: string, code: string, file: string]>([
+  ['a hook', `put(common + '/hooks/pre-commit', RUN);`, '.git/hooks/pre-commit'],
+  ['a hook of a nested repository', `${NESTED} put('sub/.git/hooks/pre-commit', RUN);`, 'sub/.git/hooks/pre-commit'],
+  ['a watcher of one', `${NESTED} git('-C', 'sub', 'config', 'core.fsmonitor', 'evil');`, 'sub/.git/config'],
+  [
+    'a remote of one that runs a command',
+    `${NESTED} git('-C', 'sub', 'remote', 'add', 'x', 'ext::evil');`,
+    'sub/.git/config',
+  ],
+])('in the directory itself, %s is refused too', async (_, code, file) => {
+  const { seen } = await plants(code, {}, '--in-place');
+  expect([seen.status, seen.code, seen.reason]).toEqual(['failed', 'SCOPE_VIOLATION', expect.stringContaining(file)]);
+});
+
+test('a nested repository as git makes it is no plant in the directory itself', async () => {
+  const code = `${NESTED} git('-C', 'sub', 'remote', 'add', 'x', 'https://example.org/x.git');`;
+  const { seen } = await plants(code, {}, '--in-place');
   expect([seen.status, seen.reason]).toEqual(['completed', 'completed']);
 });

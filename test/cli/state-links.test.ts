@@ -1,7 +1,7 @@
 // What is in the place of the state and of files that are read: links are not followed, pipes and devices not waited for, and the
 // log is for its owner alone.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agent, BATON, baton, CHECKOUT, flow, json, project } from './baton.ts';
@@ -34,6 +34,14 @@ test.each([
   expect(readFileSync(join(dir, 'elsewhere/precious'), 'utf8')).toBe('');
   expect(execFileSync('ls', ['-A', join(dir, 'elsewhere')], { encoding: 'utf8' })).toBe('precious\n');
   if (name.startsWith('.baton/state/log')) expect((await baton(dir, ['status'])).code).toBe(3);
+});
+
+test('a link in the place of .baton is refused with the state elsewhere too', async () => {
+  const dir = project(files);
+  renameSync(join(dir, '.baton'), join(dir, 'elsewhere'));
+  symlinkSync('elsewhere', join(dir, '.baton'));
+  const ran = await baton(dir, CAST, { env: { BATON_HOME: join(dir, 'home') } });
+  expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('.baton is a link, and nothing is read')]);
 });
 
 test.each(['log.sqlite', 'checkpoints/checkpoints.txt'])(

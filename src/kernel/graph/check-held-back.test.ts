@@ -27,3 +27,18 @@ test.each<[string, JsonObject, JsonObject, JsonObject, readonly string[]]>([
 ])('%s', (_what, materia, socket, config, issues) => {
   expect(issuesOf(materia, socket, config)).toEqual(issues);
 });
+
+test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+  ['an agent that runs checks where people work', { tools: 'readAndRun' }, {}, TOLD],
+  ['beside an agent that may change files', { tools: 'readAndRun' }, { tools: 'coding' }, []],
+  ['with paths of its own', { tools: 'readAndRun', lockScope: ['reports'] }, {}, []],
+  ['an agent without a shell', { tools: 'readOnly' }, {}, []],
+])('%s: %j', (_what, materia, other, issues) => {
+  const sockets = {
+    'Socket-1': { materia: 'A', edges: [{ to: 'Socket-2', when: 'always' }] },
+    'Socket-2': { materia: 'B' },
+  };
+  const agents = { A: { prompt: 'Go.', ...materia }, B: { prompt: 'Go.', tools: 'none', ...other } };
+  const found = check({ activeLoadout: 'L', materia: agents, loadouts: { L: { entry: 'Socket-1', sockets } } });
+  expect(found.map(({ level, path }) => `${level} ${path}`)).toEqual(issues);
+});

@@ -301,6 +301,23 @@ export function* checkHeldBack(draft: Draft, config: JsonObject): Findings {
   }
 }
 
+/** Agents that only run checks work where people work too, unless another agent of the cast may change files. */
+export function* checkReadersInPlace(draft: Draft): Findings {
+  const turns = Object.entries(draft.sockets).flatMap(([id, socket]) => {
+    const materia = isObject(socket) ? materiaOf(draft, socket) : null;
+    if (!isObject(socket) || !materia) return [];
+    const scope = given(socket, 'lockScope') ?? given(materia, 'lockScope');
+    return [{ id, tools: given(materia, 'tools') ?? 'none', mayWrite: Array.isArray(scope) && scope.length > 0 }];
+  });
+  if (turns.some(({ tools, mayWrite }) => mayWrite || tools === 'coding' || isObject(tools))) return;
+  for (const { id, tools } of turns) {
+    if (tools !== 'readAndRun') continue;
+    const why =
+      'No agent here may change files, so the cast works in the directory itself. What a command of this one changes there is reported and not put back: it may be yours. Let it run with a clean checkout, or write tools: "readOnly".';
+    yield warning('INVALID_MATERIA', `${draft.path}.sockets.${id}.materia`, why);
+  }
+}
+
 function unstoppable(materia: JsonObject): string | null {
   const runner = given(materia, 'runner') ?? DEFAULT_RUNNER;
   if (runnerCan(PRESENT, runner, 'runsCommand')) {

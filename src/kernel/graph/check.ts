@@ -7,7 +7,13 @@ import { type Boundaries, checkBoundaries, checkIdentity, checkMalformed, REGIST
 import { ACTIVE_FIELDS, checkConfig } from './check-config.ts';
 import { checkFlow, checkSlots } from './check-flow.ts';
 import { checkLoops } from './check-loops.ts';
-import { checkHeldBack, checkMateria, checkUtilityName, type UtilityNames } from './check-materia.ts';
+import {
+  checkHeldBack,
+  checkMateria,
+  checkReadersInPlace,
+  checkUtilityName,
+  type UtilityNames,
+} from './check-materia.ts';
 import { checkEndpoint, checkSockets } from './check-sockets.ts';
 import type { Issue } from './config.ts';
 import { checkFields, error, type Findings, shown, warning } from './issue.ts';
@@ -65,6 +71,7 @@ function* checkAll(written: Json, utilities: UtilityNames | undefined, boundarie
   for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts'))) {
     yield* checkLoadout(config, name, loadout, utilities);
     yield* checkHeldBack(draftOf(config, name), config);
+    yield* checkReadersInPlace(draftOf(config, name));
     if (boundaries) yield* checkBoundaries(config, name, boundaries);
   }
 }
