@@ -37,6 +37,15 @@ const JUDGED = graph(
   { 'Socket-1': { materia: 'Spec', parse: 'json', edges: [satisfied('end'), notSatisfied('Socket-1', 1)] } },
   { materia: { Spec: agent } },
 );
+const ASKED = graph(
+  {
+    'Socket-1': {
+      ...{ materia: 'Spec', parse: 'json' },
+      edges: [satisfied('end'), { ...notSatisfied('Socket-1', 1), then: 'ask' }],
+    },
+  },
+  { materia: { Spec: agent } },
+);
 
 const said = (...turns: Json[]) => play({ config: ASKING, agents: { Spec: turns } });
 const report = (...parts: Parameters<typeof reportOf>) => asBlock(reportOf(...parts));
@@ -460,6 +469,13 @@ export const SITUATIONS: readonly Row[] = [
     code: 'EDGE_BUDGET_EXHAUSTED',
     says: ['was taken once and is wanted once more', 'the edge itself stays spent'],
     commands: ['show c --turn 2', RECAST, 'revive c'],
+  },
+  {
+    what: 'waiting at a spent edge',
+    situation: look(play({ config: ASKED, agents: { Spec: [no('not yet'), no('still not')] } })),
+    code: 'EDGE_BUDGET_EXHAUSTED',
+    says: ['its edge to Socket-1 was taken as often as it may be', 'The last rejection: still not.'],
+    commands: ['continue c', 'abort c', 'show c --turn 2'],
   },
   {
     what: 'failed at a spent allowance',

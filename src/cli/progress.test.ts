@@ -63,6 +63,15 @@ test('rework is counted where the edge back is taken, with the number that is al
   expect(reworked(cast.entries)).toEqual([...rounds, last, ...more, last]);
 });
 
+test('a spent edge that asks shows the rejection, and counts on with what a person allows', () => {
+  const edits = { 'sockets.Socket-3.edges.1.maxTraversals': 1, 'sockets.Socket-3.edges.1.then': 'ask' };
+  const cast = play({ config: workflow(edits), agents: crew({ Eval: [no('tests fail'), '$repeat'] }) });
+  const last = '↺ not sent back again Socket-2 Build: tests fail';
+  expect(reworked(cast.entries)).toEqual(['↺ rework 1 of 1 Socket-2 Build: tests fail', last]);
+  cast.say({ kind: 'cast.resume', cast: 'c', reason: 'once more' });
+  expect(reworked(cast.entries).slice(2)).toEqual(['↺ rework 2 of 2 Socket-2 Build: tests fail', last]);
+});
+
 test('each item counts its own rework, and an edge without a limit names none', () => {
   const cast = play({ config: workflow(), agents: crew({ Eval: [no('a'), no('b'), yes, no('c'), yes] }) });
   expect(reworked(cast.entries)).toEqual([

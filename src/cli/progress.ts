@@ -241,6 +241,13 @@ function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] 
       if (fact.settles) forgetItem(seen.rounds, fact.settles);
       return lines;
     }
+    case 'edge.spent': {
+      const rejected = seen.rejected.get(fact.key) ?? fact.reason;
+      return [`  ${paint.warn('↺ not sent back again')} ${name(fact.to, seen)}: ${oneLine(rejected, 100)}`];
+    }
+    case 'edge.extended':
+      extendRound(seen, fact.key, fact.more);
+      return [];
     case 'exit.taken':
       if (fact.settles) forgetItem(seen.rounds, fact.settles);
       return fact.empty ? [paint.warn('  ! nothing was planned: the list of work items is empty')] : [];
@@ -248,11 +255,9 @@ function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] 
       for (const loop of seen.view.cast?.rules.graph.loops ?? [])
         if (loop.id === fact.loop) forgetItems(seen.rounds, loop);
       return [];
-    case 'cast.recast': {
-      const { extended } = seen.rounds;
-      if (fact.extends) extended[fact.extends.key] = (extended[fact.extends.key] ?? 0) + fact.extends.by;
+    case 'cast.recast':
+      if (fact.extends) extendRound(seen, fact.extends.key, fact.extends.by);
       return [];
-    }
     case 'merge.refused':
       return [`  ${paint.warn('↺ not merged')} ${where(fact.turn, seen)}: ${oneLine(fact.reason, 100)}`];
     case 'budget.warned':
@@ -274,6 +279,10 @@ function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] 
     default:
       return [];
   }
+}
+
+function extendRound({ rounds: { extended } }: Seen, key: string, more: number): void {
+  extended[key] = (extended[key] ?? 0) + more;
 }
 
 /** An edge sends an item back with a reason. What is over is not sent back, whatever the condition of its edge. */

@@ -311,6 +311,27 @@ export type CastFact =
       /** The loop with lanes that is over, because the last item in it took this edge out of it. */
       readonly leaves?: string;
     }
+  /** The edge was taken as often as it may be, and a person is asked. The turn keeps its handoff and stays before the edge. */
+  | {
+      readonly kind: 'edge.spent';
+      readonly cast: string;
+      readonly turn: number;
+      readonly from: string;
+      readonly to: string;
+      readonly item: string | null;
+      readonly key: string;
+      readonly count: number;
+      readonly limit: number;
+      readonly reason: string;
+    }
+  /** A person lets a spent edge be taken so many times more. */
+  | {
+      readonly kind: 'edge.extended';
+      readonly cast: string;
+      readonly turn: number;
+      readonly key: string;
+      readonly more: number;
+    }
   | {
       readonly kind: 'exit.taken';
       readonly cast: string;

@@ -164,6 +164,8 @@ export type TurnPhase =
   | 'accepted'
   /** Accepted; what it did is being merged into the cast's branch. */
   | 'merging'
+  /** Accepted; the edge that it would take is spent, and a person is asked. */
+  | 'spent'
   | 'blocked'
   | 'unknown'
   | 'failed';

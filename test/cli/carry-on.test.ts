@@ -118,6 +118,20 @@ test('an edge whose budget is spent: recast asks its source again, revive takes 
   expect([done.status, done.path.at(-1)?.socket]).toEqual(['completed', 'Socket-2']);
 });
 
+test('a spent edge that asks: the cast waits with exit 4, and continue allows as many rounds again', async () => {
+  const dir = project();
+  const edges = [{ when: 'not_satisfied', to: 'Socket-1', maxTraversals: 1, then: 'ask' }];
+  const build = { materia: 'B', parse: 'text', edges: [always('Socket-2')] };
+  const sockets = { 'Socket-1': build, 'Socket-2': { materia: 'C', parse: 'json', edges } };
+  const asked = await cast(dir, flow({ B: agent, C: agent }, sockets), {
+    B: ['b', '$repeat'],
+    C: [no, no, { satisfied: true }],
+  });
+  expect([asked.status, asked.code, asked.path.length]).toEqual(['waiting', 'EDGE_BUDGET_EXHAUSTED', 4]);
+  const went = await baton(dir, ['continue', '--json']);
+  expect([went.code, json<CastView>(went).status, json<CastView>(went).path.length]).toEqual([0, 'completed', 6]);
+});
+
 test('a spent budget: shown, raised, and the cast goes on', async () => {
   const used = (output: string) => ({ $turn: { output, usage: { input: 60, output: 40, cost: 1 } } });
   const dir = project();

@@ -49,6 +49,8 @@ export const FACT_FORMS = {
   'cursor.advanced': {},
   'cursor.reset': {},
   'deltas.applied': {},
+  'edge.extended': {},
+  'edge.spent': {},
   'edge.taken': { counts: true, settles: true, leaves: true },
   'evidence.deposited': {
     ...{ text: true, artifact_path: true, task_id: true, created_by_agent: true, size_bytes: true },

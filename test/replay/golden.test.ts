@@ -184,6 +184,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-5': [...KINDS_3, 'attempt.spent' as const].toSorted(),
   'golden-6': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
   'golden-7': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
+  'golden-8': [...KINDS_3, ...(['attempt.spent', 'edge.extended', 'edge.spent', 'ledger.linked'] as const)].toSorted(),
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

@@ -2,7 +2,7 @@
 // counts, and loops as regions. `draw-graph.ts` prints it. It is made from the rules of a loadout, and of a cast it also
 // shows where the cast is and how often it took which way.
 import type { Fact } from '../../kernel/fact.ts';
-import type { Graph, Materia, Rules, Socket } from '../../kernel/graph/config.ts';
+import type { EdgeEnd, Graph, Materia, Rules, Socket } from '../../kernel/graph/config.ts';
 import type { PathStep } from './shown-cast.ts';
 
 export type DrawnStep = {
@@ -25,7 +25,7 @@ export type DrawnWay = {
   /** How often at most for one item. */
   readonly max: number | null;
   /** What happens after that, where it is not a failure. */
-  readonly then: string | null;
+  readonly then: EdgeEnd | null;
   readonly count: number;
   /** The ways out of a loop whose list is used up belong to the loop, and not to a socket. */
   readonly kind: 'edge' | 'exit';
@@ -121,7 +121,7 @@ function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
       to: edge.to,
       when: edge.when,
       max: edge.maxTraversals,
-      then: null,
+      then: edge.then ?? null,
       kind: 'edge' as const,
     })),
   );

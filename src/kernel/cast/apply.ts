@@ -186,6 +186,13 @@ export function applyToCast(
       if (fact.leaves !== undefined) delete cast.lanes[fact.leaves];
       delete cast.turns[fact.turn];
       return;
+    case 'edge.spent':
+      update(cast, fact.turn, { phase: 'spent' });
+      return;
+    case 'edge.extended':
+      cast.extended[fact.key] = (cast.extended[fact.key] ?? 0) + fact.more;
+      update(cast, fact.turn, { phase: 'accepted' });
+      return;
     case 'exit.taken':
       if (fact.settles) forgetItem(cast, fact.settles);
       if (fact.loop !== null) delete cast.lanes[fact.loop];

@@ -2,8 +2,10 @@
 // else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
 import { type Approval, approvalOf, isUnsettled } from '../approval/state.ts';
 import { runnerCan } from '../capabilities.ts';
+import { counted } from '../counted.ts';
 import type { Fact } from '../fact.ts';
 import { reportsStatus } from '../gate/status.ts';
+import { firstEdge } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
 import { scrub } from '../secrets.ts';
@@ -13,7 +15,7 @@ import { takeOutput } from './answer.ts';
 import { cut } from './cut.ts';
 import { reclaim, startReady } from './dispatch.ts';
 import { collapse } from './notes.ts';
-import { fail, materiaOf, type Pen } from './pen.ts';
+import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { chosenMateria, isScripted } from './runner-choice.ts';
 import { taskOfTurn } from './task.ts';
 import { isLeftOut, leaveOut } from './task-by-hand.ts';
@@ -35,13 +37,26 @@ function runnerOf(cast: Cast, turn: Turn): string {
 export function waitIfAsked(pen: Pen, cast: Cast): void {
   if (cast.status !== 'running') return;
   const turns = Object.values(cast.turns);
+  if (turns.some(({ phase }) => GOING_ON.includes(phase))) return;
   const asked = turns.find((turn) => turn.phase === 'asked' && !isToldNow(pen, turn));
-  if (!asked || turns.some(({ phase }) => GOING_ON.includes(phase))) return;
+  if (!asked) return waitIfSpent(pen, cast, turns);
   const isCutOff = waitsForOutcome(pen, asked);
   const code = isCutOff ? 'OUTCOME_UNKNOWN' : asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
   const { until } = asked.asks ?? {};
   const ends = until === undefined ? {} : { until };
   pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: needed(cast, asked, isCutOff), ...ends });
+}
+
+/** Lets the cast wait at an edge that was taken as often as it may be. */
+function waitIfSpent(pen: Pen, cast: Cast, turns: readonly Turn[]): void {
+  const spent = turns.find(({ phase }) => phase === 'spent');
+  const found = spent?.handoff && firstEdge(socketOf(cast, spent.socket), spent.handoff.satisfied);
+  if (!spent || !found) return;
+  const { to, maxTraversals } = found.edge;
+  const what = spent.item ? ` for ${spent.item.key} (${spent.item.label})` : '';
+  const again = `allow ${counted(maxTraversals ?? 0, 'more round')} with: baton continue ${cast.id}`;
+  const reason = `the edge ${spent.socket} → ${to} was taken as often as it may be${what}; ${again}`;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'EDGE_BUDGET_EXHAUSTED', reason });
 }
 
 /** Whether what the turn waits for was allowed, began, and nobody knows how it ended. */

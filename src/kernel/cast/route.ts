@@ -155,6 +155,7 @@ function takeEdge(
     const what = turn.item ? ` for ${turn.item.key} (${turn.item.label})` : '';
     const reason = `the edge ${socket.id} → ${edge.to} was taken ${times(limit)}${what} and is wanted once more`;
     const details = { from: socket.id, to: edge.to, item, key, count, limit };
+    if (edge.then === 'ask') return pen.write({ kind: 'edge.spent', cast: cast.id, turn: turn.id, ...details, reason });
     const stand = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
     return fail(pen, cast, deny('EDGE_BUDGET_EXHAUSTED', reason, details), turn.id, stand);
   }
@@ -183,6 +184,16 @@ function takeEdge(
   if (isLeaving && !isLeavingLane && isLeftFor(cast, loop, edge.to)) leaveRest(pen, cast, loop);
   startSocket(pen, cast, edge.to, edge.maxTraversals !== null, turn);
   if (isLeavingLane) fillLanes(pen, cast, loop.id);
+}
+
+/** A person lets the edge before which a turn waits be taken as often again. */
+export function extendSpent(pen: Pen, cast: Cast, turn: Turn): void {
+  const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff.satisfied);
+  if (!found?.edge.maxTraversals) return;
+  const { to, maxTraversals: more } = found.edge;
+  const key = edgeKey(turn.socket, to, turn.item?.key ?? null);
+  pen.write({ kind: 'edge.extended', cast: cast.id, turn: turn.id, key, more });
+  route(pen, cast, turn, true);
 }
 
 function times(count: number): string {

@@ -182,6 +182,34 @@ test('a recast at a spent edge lets its source judge once more, and the edge sta
   expect(cast.cast.status).toBe('completed');
 });
 
+const asking = (evals: readonly Json[]) => {
+  const edits = { 'sockets.Socket-3.edges.1.maxTraversals': 2, 'sockets.Socket-3.edges.1.then': 'ask' };
+  return play({ config: workflow(edits), agents: crew({ Eval: evals, Plan: [plan(2)] }) });
+};
+
+test('an edge that asks lets the cast wait when it is spent; going on allows as many traversals again', () => {
+  const cast = asking([...rejections(5), yes, '$repeat']);
+  expect([cast.cast.status, cast.cast.code, builds(cast)]).toEqual(['waiting', 'EDGE_BUDGET_EXHAUSTED', 3]);
+  expect(cast.cast.reason).toContain('allow 2 more rounds with: baton continue c');
+  expect(cast.all('edge.spent')).toMatchObject([{ item: 'WI-1', count: 3, limit: 2 }]);
+  cast.say(resume);
+  expect([cast.cast.status, cast.cast.code, builds(cast)]).toEqual(['waiting', 'EDGE_BUDGET_EXHAUSTED', 5]);
+  expect(cast.briefs('Socket-2')[3]).toContain('reason 3');
+  cast.say(resume);
+  expect([cast.cast.status, builds(cast), cast.cast.extended]).toEqual(['completed', 6, {}]);
+  expect(cast.all('edge.extended').map(({ more }) => more)).toEqual([2, 2]);
+  expect(cast.all('cast.failed')).toEqual([]);
+});
+
+test('a cast that asked at an edge and was aborted has its source judge once more; the edge stays closed', () => {
+  const cast = asking([...rejections(4), yes, '$repeat']);
+  cast.say(abort);
+  cast.say(recast);
+  expect([cast.cast.status, builds(cast)]).toEqual(['waiting', 3]);
+  cast.say(resume);
+  expect(cast.cast.status).toBe('completed');
+});
+
 test('a cast without budget is not recast; a revival refills it', () => {
   const config = { ...pair, budget: { maxTokens: 10 } };
   const cast = play({ config, agents: { Write: [costing(12, 'a'), costing(9, 'b')] } });

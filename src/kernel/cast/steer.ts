@@ -11,7 +11,7 @@ import { markUnknown, waitIfUnknown } from './fault.ts';
 import { carriesOn, fillAllLanes } from './lanes.ts';
 import { isBound } from './lock-scope.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
-import { route } from './route.ts';
+import { extendSpent, route } from './route.ts';
 import { startSocket } from './start.ts';
 import { taskOfTurn } from './task.ts';
 import { isLeftOut, leaveOut } from './task-by-hand.ts';
@@ -33,14 +33,16 @@ export function pause(pen: Pen, cast: Cast, reason: string): Verdict {
 export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (cast.status === 'running') return allow(`cast ${cast.id} is running`);
   const blocked = Object.values(cast.turns).filter(({ phase }) => phase === 'blocked');
+  const spent = Object.values(cast.turns).filter(({ phase }) => phase === 'spent');
   // Items that wait for a person's word are not stuck: only the word carries them on.
   const isAsked = Object.values(cast.turns).some(({ phase }) => phase === 'asked');
-  const isHeldUp = blocked.length > 0 || (Object.keys(cast.lanes).length > 0 && !isAsked);
+  const isHeldUp = blocked.length > 0 || spent.length > 0 || (Object.keys(cast.lanes).length > 0 && !isAsked);
   // Nor is anything waited for where a person has left the item out.
   const isOut = Object.values(cast.turns).some(
     (turn) => turn.item !== null && isLeftOut(taskOfTurn(pen.state, cast, turn)),
   );
-  const isStuck = cast.status === 'waiting' && (isHeldUp || isOut);
+  const isWaiting = cast.status === 'waiting';
+  const isStuck = isWaiting && (isHeldUp || isOut);
   if (cast.status !== 'paused' && !isStuck) {
     const how = cast.status === 'waiting' && isAsked ? `: ${cast.reason}` : ', not paused';
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}${how}`);
@@ -50,6 +52,8 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   leaveOut(pen, cast);
   if (isOut && isRunning(cast) && waitIfUnknown(pen, cast)) return allow(cast.reason);
   if (isStuck) for (const turn of blocked) if (cast.turns[turn.id]) reopenTurn(pen, cast, turn);
+  // Only a cast that asked is answered by going on: one that was paused before it could ask still asks.
+  if (isWaiting) for (const turn of spent) if (cast.turns[turn.id] && isRunning(cast)) extendSpent(pen, cast, turn);
   // What was put off may have been lifted while nobody looked.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
@@ -94,12 +98,13 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
   for (const turn of turns) {
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
     if (!cast.turns[turn.id]) continue;
-    const isAtEdge = stand?.at === 'edge' && stand.turn === turn.id;
+    const isAtEdge = turn.phase === 'spent' || (stand?.at === 'edge' && stand.turn === turn.id);
     if (turn.phase === 'unknown' || (turn.phase === 'merging' && carriesOn(pen, cast, turn))) continue;
     // A canceled task cannot be claimed any more. A step of the graph needs a new one, or it would run without its locks.
     const isStep = turn.item === null && isBound(cast, turn.socket);
     const isOut = isStep && isLeftOut(taskOfTurn(pen.state, cast, turn));
-    if (turn.phase === 'accepted' ? isAtEdge && !takesEdge : isOut) restart(pen, cast, turn);
+    if (turn.phase === 'spent' || (turn.phase === 'accepted' ? isAtEdge && !takesEdge : isOut))
+      restart(pen, cast, turn);
     else if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
     else {
       // What was accepted is done, also where its claim ended with the cast.
@@ -117,7 +122,7 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
 /** Begins a step once more in a new turn, such as the source of an edge that stays closed. */
 function restart(pen: Pen, cast: Cast, turn: Turn): void {
   pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
-  startSocket(pen, cast, turn.socket, true);
+  startSocket(pen, cast, turn.socket, true, turn);
 }
 
 export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {

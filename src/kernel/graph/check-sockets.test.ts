@@ -198,6 +198,17 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     ['INVALID_CONFIG sockets.Socket-3.edges[1].maxTraversals'],
   ]),
 
+  [
+    'what happens after the retry budget is one of a few words',
+    { 'sockets.Socket-3.edges.1.maxTraversals': 2, 'sockets.Socket-3.edges.1.then': 'wait' },
+    ['INVALID_CONFIG sockets.Socket-3.edges[1].then'],
+  ],
+  [
+    'nothing happens after a retry budget that is not there',
+    { 'sockets.Socket-3.edges.0.then': 'ask' },
+    ['INVALID_CONFIG sockets.Socket-3.edges[0].then'],
+  ],
+
   ['`advance` is an object', { 'sockets.Socket-5.advance': true }, ['INVALID_CONFIG sockets.Socket-5.advance']],
   [
     '`advance` names a cursor and a list',

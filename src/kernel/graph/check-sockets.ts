@@ -128,6 +128,10 @@ function* checkEdges(draft: Draft, socket: JsonObject, path: string): Findings {
       const fix = 'Put guarded edges before the always edge, or remove this one.';
       yield error('UNREACHABLE_EDGE', at, `edges[${always}] is always taken before this edge is looked at. ${fix}`);
     }
+    if (given(edge, 'then') !== undefined && given(edge, 'maxTraversals') === undefined) {
+      const why = 'then says what happens when maxTraversals is used up, and this edge has none. Add maxTraversals.';
+      yield error('INVALID_CONFIG', `${at}.then`, why);
+    }
     yield* checkFields(edge, EDGE, { path: at, code: 'INVALID_CONFIG', what: 'an edge' });
   }
 }

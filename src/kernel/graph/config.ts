@@ -19,7 +19,15 @@ export const CONTRACTS = Object.keys(CAPABILITIES.dialects) as readonly Contract
 /** `target path → source path`. */
 export type Assign = Readonly<Record<string, string>>;
 
-export type Edge = { readonly when: Condition; readonly to: string; readonly maxTraversals: number | null };
+export type Edge = {
+  readonly when: Condition;
+  readonly to: string;
+  readonly maxTraversals: number | null;
+  /** What happens when it was taken as often as it may be; without it the cast fails. */
+  readonly then?: Exclude<EdgeEnd, 'fail'>;
+};
+export const EDGE_ENDS = ['fail', 'ask'] as const;
+export type EdgeEnd = (typeof EDGE_ENDS)[number];
 export type Advance = { readonly cursor: string; readonly items: string; readonly when: Condition | null };
 /** What a loop (or a `foreach` socket) walks over. `cursorKey` is unique among the loops of a loadout. */
 export type Iterator = {

@@ -2,7 +2,7 @@
 // whole graph.
 import type { Field, ObjectField } from '../fields.ts';
 import type { Json } from '../json.ts';
-import { CONDITIONS, DEFAULTS, OUTPUT_BYTES_MAX } from './config.ts';
+import { CONDITIONS, DEFAULTS, EDGE_ENDS, OUTPUT_BYTES_MAX } from './config.ts';
 import {
   ASSIGN,
   authored,
@@ -36,6 +36,13 @@ export const EDGE: ObjectField = {
       wants: 'a whole number above 0',
       means: 'how often it may be taken for one item',
       example: 3,
+    },
+    then: {
+      type: 'choice',
+      of: EDGE_ENDS,
+      means: 'what happens when maxTraversals is used up: the cast fails, or waits for a person',
+      default: 'fail',
+      example: 'ask',
     },
   },
 };

@@ -124,11 +124,12 @@ function assignOf(socket: JsonObject, materia: JsonObject): Socket['assign'] {
 }
 
 function edgeFor(edge: JsonObject): Edge {
-  const budget = given(edge, 'maxTraversals');
+  const [budget, then] = [given(edge, 'maxTraversals'), given(edge, 'then')];
   return {
     when: conditionOf(given(edge, 'when')),
     to: stringAt(edge, 'to') ?? END,
     maxTraversals: isPositiveInteger(budget) ? budget : null,
+    ...(then === 'ask' ? { then } : {}),
   };
 }
 

@@ -55,6 +55,20 @@ const config: JsonObject = {
         },
       },
     },
+    Ask: {
+      entry: 'Socket-1',
+      sockets: {
+        'Socket-1': { materia: 'Build', parse: 'text', edges: [{ when: 'always', to: 'Socket-2' }] },
+        'Socket-2': {
+          materia: 'Eval',
+          parse: 'json',
+          edges: [
+            { when: 'satisfied', to: 'end' },
+            { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 1, then: 'ask' },
+          ],
+        },
+      },
+    },
     Round: {
       entry: 'Socket-1',
       sockets: {
@@ -118,6 +132,16 @@ export async function tellOfGraph(stage: Stage): Promise<void> {
   await stage.tell({ kind: 'cast.resume', cast: 'work', reason: 'back' });
   await stage.tell({ kind: 'budget.change', cast: 'work', maxTokens: 900, maxCost: 5 });
   await stage.play('work');
+
+  // An edge that asks when it is spent: a person lets it be taken once more.
+  await stage.start('asking', {
+    config,
+    loadout: 'Ask',
+    script: { Build: ['Built.', '$repeat'], Eval: [no, no, yes] },
+  });
+  await stage.play('asking');
+  await stage.tell({ kind: 'cast.resume', cast: 'asking', reason: 'one more round' });
+  await stage.play('asking');
 
   // An edge that is spent: worked on once more from there, then revived.
   const round = { config, loadout: 'Round' };

@@ -1,4 +1,8 @@
 // A turn that waits for a person: a turn of the person's own, an agent's question, or a permission.
+import { noteKey } from '../../../kernel/cast/bookkeeping.ts';
+import { socketOf } from '../../../kernel/cast/pen.ts';
+import { counted } from '../../../kernel/counted.ts';
+import { firstEdge } from '../../../kernel/graph/route.ts';
 import type { Asks, Turn } from '../../../kernel/state.ts';
 import { unknownIn } from '../approval-outcomes.ts';
 import { lookAt, moment, nameOf, type Situation, said, sentence, type Told } from './situation.ts';
@@ -15,6 +19,28 @@ export function askedFor(situation: Situation, turn: Turn): Told {
     sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is a person's to take.${again}`],
     commands: [
       { does: 'read its brief and answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
+      lookAt(situation, turn.id),
+    ],
+  };
+}
+
+/** An edge that was taken as often as it may be. */
+export function spentAt(situation: Situation, turn: Turn): Told {
+  const { cast, baton } = situation;
+  const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff.satisfied);
+  const rounds = counted(found?.edge.maxTraversals ?? 0, 'more round');
+  const to = found?.edge.to ?? '';
+  const notes = cast.rework[noteKey(to, turn.item?.key ?? null)] ?? [];
+  const last = notes.at(-1);
+  const why = last ? ` The last rejection: ${sentence(last.reason)}` : '';
+  return {
+    code: 'EDGE_BUDGET_EXHAUSTED',
+    sentences: [
+      `Turn ${turn.id}, ${nameOf(cast, turn)}, was accepted; its edge to ${to} was taken as often as it may be.${why}`,
+    ],
+    commands: [
+      { does: `allow ${rounds}`, command: `${baton} continue ${cast.id}` },
+      { does: 'stop the cast', command: `${baton} abort ${cast.id}` },
       lookAt(situation, turn.id),
     ],
   };

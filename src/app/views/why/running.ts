@@ -5,7 +5,7 @@ import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
 import type { HeldTurn, Turn } from '../../../kernel/state.ts';
-import { askedFor } from './asked.ts';
+import { askedFor, spentAt } from './asked.ts';
 import { moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
 
 export function running(situation: Situation): Told {
@@ -49,6 +49,8 @@ function ofTurn(situation: Situation, turn: Turn): Told {
       return tells('has answered; what it did is being checked.');
     case 'merging':
       return tells('was accepted; its work is being merged into the branch of the cast.');
+    case 'spent':
+      return spentAt(situation, turn);
     case 'blocked':
       return tells('is blocked, and the items beside it go on.');
     case 'unknown':

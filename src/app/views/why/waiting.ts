@@ -2,7 +2,7 @@
 
 import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
 import type { Turn } from '../../../kernel/state.ts';
-import { askedFor } from './asked.ts';
+import { askedFor, spentAt } from './asked.ts';
 import { lookAt, moment, nameOf, type Situation, sentence, type Told, type Way } from './situation.ts';
 
 export function waiting(situation: Situation): Told {
@@ -12,11 +12,13 @@ export function waiting(situation: Situation): Told {
   const parts = [
     ...turns.filter(({ phase }) => phase === 'unknown').map((turn) => unknown(situation, turn)),
     ...turns.filter(({ phase }) => phase === 'asked').map((turn) => askedFor(situation, turn)),
+    ...turns.filter(({ phase }) => phase === 'spent').map((turn) => spentAt(situation, turn)),
     ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(situation, turn)),
   ];
   const isBlocked = turns.some(({ phase }) => phase === 'blocked');
   // Items that wait for a person's word are not blocked, and trying again would change nothing.
-  const isStuck = isBlocked || (Object.keys(cast.lanes).length > 0 && !turns.some(({ phase }) => phase === 'asked'));
+  const isAsked = turns.some(({ phase }) => phase === 'asked' || phase === 'spent');
+  const isStuck = isBlocked || (Object.keys(cast.lanes).length > 0 && !isAsked);
   const isAsking = parts.some((part) => part.code === code);
   return {
     code,
