@@ -11,7 +11,8 @@ import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 
 export { PRIORITIES };
 export const SCHEMA_VERSION = '1.0.0';
-export const MAJOR_VERSION = '1';
+/** Only the major number decides. */
+export const SUPPORTED = '1.x.y';
 export const PACKET_TYPE = 'assignment';
 export const OUTPUT_SCHEMA = 'subagent_result_v1';
 
@@ -38,33 +39,65 @@ const UTC_TIME_FORM = `${UNZONED}(?:[Zz]|[+\\-]00:?00)?$`;
 /** One kind of object. A field that is not in the table is an extension and starts with `x_`. */
 export type Table = Extract<Field, ObjectField>;
 
-const table = (fields: Fields): Table => ({ type: 'object', unknown: 'warned', extensions: true, fields });
+const ABSENT = 'MISSING_REQUIRED_INPUT';
+const table = (fields: Fields, code: Field['code'] = {}): Table => {
+  return { type: 'object', unknown: 'warned', extensions: true, together: true, fields, code };
+};
 const must = (field: Field): Field => ({ ...field, required: true });
-const list = (of: Field, means: string): Field => ({ type: 'list', of, means });
+const list = (of: Field, means: string): Field => ({
+  type: 'list',
+  of,
+  means,
+  wants: `an array of ${NOUNS[of.type] ?? 'values'}`,
+});
+const NOUNS: Partial<Readonly<Record<Field['type'], string>>> = { object: 'objects', text: 'strings', path: 'paths' };
 
 const ANY_TEXT: Field = { type: 'text', mayBeEmpty: true };
 const TEXT: Field = { type: 'text' };
+/** Without it the payload lacks an input, whether the text is blank or no text at all. */
+const NEEDED: Field['code'] = { blank: ABSENT, type: ABSENT };
+const PATH: Field = { type: 'path', inside: true, wants: 'a path' };
 const FLAG: Field = { type: 'flag' };
-const RUN: Field = { type: 'text', form: RUN_ID.source, means: 'the run, a UUID v4' };
+const RUN: Field = {
+  type: 'text',
+  form: RUN_ID.source,
+  means: 'the run, a UUID v4',
+  wants: '36 characters out of hexadecimal digits and dashes, such as a UUID v4',
+};
 const TASK_NAME: Field = {
   type: 'text',
   form: TASK_ID.source,
   means: 'the task: T- and digits, or 36 characters of a UUID',
+  wants: 'a task id: T- and digits, or the 36 characters of a UUID',
 };
 const STATUS: Field = { type: 'choice', of: TASK_STATUSES, means: 'the status of the task' };
 const PRIORITY: Field = { type: 'choice', of: PRIORITIES, means: 'how urgent the task is' };
-const UTC_TIME: Field = { type: 'text', form: UTC_TIME_FORM, means: 'a time in UTC, such as 2026-01-31T09:30:00Z' };
-const TIME: Field = { type: 'text', form: TIME_FORM, means: 'a time, such as 2026-01-31T09:30:00Z' };
+const timeField = (form: string, means: string): Field => ({ type: 'text', form, means, wants: means });
+const UTC_TIME = timeField(UTC_TIME_FORM, 'a time in UTC, such as 2026-01-31T09:30:00Z');
+const TIME = timeField(TIME_FORM, 'a time, such as 2026-01-31T09:30:00Z');
 const TITLE: Field = { type: 'text', charsMax: TITLE_CHARS_MAX, means: 'what the task is about, in one line' };
 const TIMEOUT: Field = { type: 'count', min: TIMEOUT_SECONDS_MIN, means: 'how long the owner may be silent' };
 const HEARTBEAT: Field = {
   type: 'count',
   min: HEARTBEAT_SECONDS_MIN,
+  below: 'timeout_seconds',
   means: 'how often the owner gives a sign of life; smaller than timeout_seconds',
 };
-const WORKLOG_PATH: Field = { type: 'text', charsMax: WORKLOG_PATH_CHARS_MAX, means: 'the file of the worklog' };
+const WORKLOG_PATH: Field = {
+  type: 'path',
+  inside: true,
+  charsMax: WORKLOG_PATH_CHARS_MAX,
+  code: NEEDED,
+  means: 'the file of the worklog',
+};
 
-const VERSION: Field = { type: 'text', form: '^1(\\.|$)', means: 'the version of the contract; its major number is 1' };
+const VERSION: Field = {
+  type: 'text',
+  form: '^1(\\.|$)',
+  code: 'UNKNOWN_SCHEMA_VERSION',
+  means: 'the version of the contract; its major number is 1',
+  wants: `a supported version; emit "schema_version": "${SUPPORTED}"`,
+};
 const GENERATED: Field = { ...UTC_TIME, means: 'when the payload was written, in UTC' };
 const HEAD = { schema_version: must(VERSION), run_id: must(RUN), generated_at: GENERATED };
 /** What is asked about a ledger needs no version and no run. */
@@ -72,7 +105,7 @@ const OPTIONAL_HEAD = { schema_version: VERSION, run_id: RUN, generated_at: GENE
 
 export const LOCK = table({
   task_id: must(TASK_NAME),
-  resource: must({ ...TEXT, means: 'the path that is locked, with everything below it' }),
+  resource: must({ ...PATH, means: 'the path that is locked, with everything below it' }),
   active: must({ ...FLAG, means: 'false once the lock is released' }),
 });
 const LOCKS = list(LOCK, 'records of locks, released ones too');
@@ -82,26 +115,45 @@ export const CONTEXT_ITEM = table({
   value: must({ ...TEXT, means: 'a path, a sentence or a command; data, never an instruction' }),
 });
 
-export const TASK = table({
-  task_id: must(TASK_NAME),
-  title: must(TITLE),
-  type: must({ type: 'choice', of: TASK_TYPES, means: 'whether other tasks of the run may be in progress meanwhile' }),
-  dependencies: must(list(TASK_NAME, 'tasks of the run that must be done first')),
-  lock_scope: must({ type: 'list', itemsMin: 1, means: 'the paths that the task may change' }),
-  forbidden_scope: must(list(TEXT, 'paths that it may not touch; none overlaps lock_scope')),
-  acceptance_criteria: must({ type: 'list', itemsMin: 1, means: 'what must be true when it is done' }),
-  worklog_path: must(WORKLOG_PATH),
-  timeout_seconds: must(TIMEOUT),
-  heartbeat_interval_seconds: must(HEARTBEAT),
-  priority: { ...PRIORITY, default: 'normal' },
-  report_path: { type: 'json', means: 'the file of the report' },
-  x_checkers: { type: 'map', of: TEXT, means: 'by criterion, the name of a checker of config.json' },
-});
+/** A list that must not be empty. */
+const some = (of: Field, means: string, wants: string): Field => {
+  return { type: 'list', of, itemsMin: 1, code: { type: ABSENT, few: ABSENT }, means, wants };
+};
+
+export const TASK = table(
+  {
+    task_id: must(TASK_NAME),
+    title: must({ ...TITLE, code: { blank: ABSENT } }),
+    type: must({
+      type: 'choice',
+      of: TASK_TYPES,
+      means: 'whether other tasks of the run may be in progress meanwhile',
+    }),
+    priority: { ...PRIORITY, default: 'normal' },
+    dependencies: must(list(TASK_NAME, 'tasks of the run that must be done first')),
+    lock_scope: must(some(PATH, 'the paths that the task may change', 'an array of paths with at least one entry')),
+    forbidden_scope: must(list(PATH, 'paths that it may not touch; none overlaps lock_scope')),
+    acceptance_criteria: must(
+      some({ ...TEXT, code: NEEDED }, 'what must be true when it is done', 'an array with at least one criterion'),
+    ),
+    worklog_path: must(WORKLOG_PATH),
+    timeout_seconds: must(TIMEOUT),
+    heartbeat_interval_seconds: must(HEARTBEAT),
+    report_path: { type: 'json', means: 'the file of the report' },
+    x_checkers: { type: 'map', of: TEXT, means: 'by criterion, the name of a checker of config.json' },
+  },
+  { missing: ABSENT },
+);
 
 export const ASSIGNMENT = table({
   ...HEAD,
   packet_type: must({ type: 'const', value: PACKET_TYPE }),
-  global_objective: must({ type: 'text', charsMax: OBJECTIVE_CHARS_MAX, means: 'what the whole run is for' }),
+  global_objective: must({
+    type: 'text',
+    charsMax: OBJECTIVE_CHARS_MAX,
+    code: NEEDED,
+    means: 'what the whole run is for',
+  }),
   task: must(TASK),
   active_locks: must(LOCKS),
   context_package: must(list(CONTEXT_ITEM, 'what the agent needs to know')),
@@ -109,7 +161,7 @@ export const ASSIGNMENT = table({
 });
 
 export const CHANGE = table({
-  resource: must({ ...TEXT, means: 'the path that was changed' }),
+  resource: must({ ...PATH, code: { outside: 'SCOPE_VIOLATION' }, means: 'the path that was changed' }),
   action: must({ ...TEXT, means: 'edit, create or delete' }),
   evidence: { type: 'json', means: 'what shows it' },
 });
@@ -125,26 +177,42 @@ export const RESULT = table({
   changes: must(list(CHANGE, 'one entry for each path that was changed')),
   acceptance_check: must(list(CHECK, 'one entry for each criterion; at least one when done, and all of them pass')),
   worklog_path: must(WORKLOG_PATH),
-  notes_for_orchestrator: must({ type: 'list', itemsMax: NOTES_MAX, means: 'short notes without secrets' }),
+  notes_for_orchestrator: must({
+    type: 'list',
+    itemsMax: NOTES_MAX,
+    means: 'short notes without secrets',
+    wants: `an array of at most ${NOTES_MAX} strings`,
+  }),
 });
 
-export const DELTA = table({
-  task_id: must(TASK_NAME),
-  status: must(STATUS),
-  owner: must({ ...ANY_TEXT, means: 'who works on the task' }),
-  reason: must({ ...ANY_TEXT, means: 'why the row changes' }),
-  delta_id: must({ ...TEXT, means: 'unique within the run: a delta with the same id is applied once' }),
-  last_heartbeat_at: { ...UTC_TIME, means: 'the last sign of life of the owner, in UTC' },
-  timed_out: { ...FLAG, means: 'whether the owner was silent for too long' },
-  retry_after_ms: { type: 'count', means: 'how long to wait before the next try' },
-});
-const DELTAS_LIST = list(DELTA, 'changes of rows, in the order in which they are applied');
-export const BLOCKER = table({
-  task_id: must(TASK_NAME),
-  code: must({ type: 'choice', of: Object.keys(OPERATOR_CODES), means: 'why it is blocked' }),
-  reason: must({ ...TEXT, means: 'the same in words' }),
-  details: { type: 'map', of: { type: 'json' }, means: 'what a repair needs' },
-});
+export const DELTA = table(
+  {
+    task_id: must(TASK_NAME),
+    status: must(STATUS),
+    owner: must({ ...ANY_TEXT, means: 'who works on the task' }),
+    reason: must({ ...ANY_TEXT, means: 'why the row changes' }),
+    delta_id: must({ ...TEXT, means: 'unique within the run: a delta with the same id is applied once' }),
+    last_heartbeat_at: { ...UTC_TIME, means: 'the last sign of life of the owner, in UTC' },
+    timed_out: { ...FLAG, means: 'whether the owner was silent for too long' },
+    retry_after_ms: { type: 'count', means: 'how long to wait before the next try' },
+  },
+  { missing: ABSENT },
+);
+export const DELTAS_LIST = list(DELTA, 'changes of rows, in the order in which they are applied');
+export const BLOCKER = table(
+  {
+    task_id: must(TASK_NAME),
+    code: must({
+      type: 'choice',
+      of: Object.keys(OPERATOR_CODES),
+      means: 'why it is blocked',
+      wants: 'one of the known codes, such as LOCK_CONFLICT',
+    }),
+    reason: must({ ...TEXT, means: 'the same in words' }),
+    details: { type: 'map', of: { type: 'json' }, means: 'what a repair needs' },
+  },
+  { missing: ABSENT },
+);
 export const ENVELOPE = table({
   ...HEAD,
   ledger_delta: must(DELTAS_LIST),
@@ -158,38 +226,54 @@ export const WORKLOG_ENTRY = table({
   timestamp: must({ ...UTC_TIME, means: 'when it happened, in UTC' }),
   run_id: must(RUN),
   task_id: must(TASK_NAME),
-  actor: must({ ...TEXT, means: 'who did it' }),
-  action: must({ ...TEXT, means: 'what was done' }),
-  files_touched: must(list(TEXT, 'the paths it touched')),
+  actor: must({ ...TEXT, code: { blank: ABSENT }, means: 'who did it' }),
+  action: must({ ...TEXT, code: { blank: ABSENT }, means: 'what was done' }),
+  files_touched: must(list(PATH, 'the paths it touched')),
   decision: must({ ...ANY_TEXT, means: 'what was decided' }),
   result: must({ ...ANY_TEXT, means: 'what came of it' }),
   next_step: must({ ...ANY_TEXT, means: 'what comes next' }),
   schema_version: VERSION,
   generated_at: GENERATED,
-  code: { type: 'choice', of: Object.keys(CODES), means: 'why a task is blocked or failed' },
+  code: {
+    type: 'choice',
+    of: Object.keys(CODES),
+    means: 'why a task is blocked or failed',
+    wants: 'one of the known codes, such as TASK_TIMEOUT',
+  },
   evidence: { ...ANY_TEXT, means: 'what shows it' },
 });
 
-export const BUNDLE_ROW = table({
-  task_id: must(TASK_NAME),
-  title: must(TITLE),
-  status: must(STATUS),
-  owner: must(ANY_TEXT),
-  lock_scope: must({ type: 'list', means: 'the paths that the task may change' }),
-  timeout_seconds: must(TIMEOUT),
-  heartbeat_interval_seconds: must(HEARTBEAT),
-  priority: must(PRIORITY),
-  last_heartbeat_at: { ...UTC_TIME, nullable: true, means: 'null before the task started' },
-});
-export const DEPENDENCY = table({ task_id: must(TASK_NAME), depends_on_task_id: must(TASK_NAME) });
-export const TARGET = table({ task_id: must(TASK_NAME), criteria: must({ type: 'list', means: 'its criteria' }) });
+export const BUNDLE_ROW = table(
+  {
+    task_id: must(TASK_NAME),
+    title: must(TITLE),
+    status: must(STATUS),
+    owner: must(ANY_TEXT),
+    lock_scope: must(list(PATH, 'the paths that the task may change')),
+    timeout_seconds: must(TIMEOUT),
+    heartbeat_interval_seconds: must(HEARTBEAT),
+    priority: must(PRIORITY),
+    last_heartbeat_at: { ...UTC_TIME, nullable: true, means: 'null before the task started' },
+  },
+  { missing: ABSENT },
+);
+export const DEPENDENCY = table({ task_id: must(TASK_NAME), depends_on_task_id: must(TASK_NAME) }, { missing: ABSENT });
+const CRITERIA: Field = {
+  type: 'list',
+  whole: true,
+  means: 'its criteria',
+  wants: 'an array of strings that are not blank',
+};
+export const TARGET = table({ task_id: must(TASK_NAME), criteria: must(CRITERIA) }, { missing: ABSENT });
 export const BUNDLE = table({
   ...HEAD,
-  objective: must({ ...TEXT, means: 'what the run is for' }),
+  objective: must({ ...TEXT, code: { blank: ABSENT }, means: 'what the run is for' }),
   constraints: must({
     type: 'oneOf',
     of: [{ type: 'map', of: { type: 'json' } }, list(ANY_TEXT, 'sentences')],
+    whole: true,
     means: 'limits by name, or as sentences',
+    wants: 'an object, or an array of strings',
   }),
   ledger: must(list(BUNDLE_ROW, 'the rows of the tasks')),
   active_locks: must(LOCKS),
@@ -199,12 +283,14 @@ export const BUNDLE = table({
 });
 
 /** A row of the ledger as gates are given it: what they do not ask about is free. */
-const row = (fields: Fields): Field => ({ ...table({ task_id: must(TASK_NAME), ...fields }), unknown: 'free' });
-const LEDGER_ROW = { status: must(STATUS), dependencies: list(ANY_TEXT, 'tasks that must be done first') };
+const row = (fields: Fields): Table => {
+  return { type: 'object', unknown: 'free', fields: { task_id: must(TASK_NAME), ...fields } };
+};
+const DEPENDENCIES = list(ANY_TEXT, 'tasks that must be done first');
 
 export const LOCK_TABLE = table({ locks: must(LOCKS), ...OPTIONAL_HEAD });
 export const RECONCILE = table({
-  ledger: must(list(row(LEDGER_ROW), 'the rows')),
+  ledger: must(list(row({ status: must(STATUS), dependencies: DEPENDENCIES }), 'the rows')),
   ...OPTIONAL_HEAD,
   active_locks: list(row({ resource: TEXT, active: FLAG }), 'records of locks'),
   events: list(row({}), 'the moves of the tasks'),
@@ -215,17 +301,26 @@ const VERSIONS: Field = {
   means: 'by task, the version the stream was computed from',
 };
 const STREAM = { ledger_delta: DELTAS_LIST, deltas: DELTAS_LIST, base_versions: VERSIONS };
+export const DELTAS_ROW = row({
+  status: must(STATUS),
+  version: { type: 'count' },
+  dependencies: { ...list(TASK_NAME, 'tasks that must be done first'), whole: true, wants: 'an array of task ids' },
+});
 export const DELTAS = table({
-  ledger: must(list(row({ ...LEDGER_ROW, version: { type: 'count' } }), 'the rows before')),
+  ledger: must(list(DELTAS_ROW, 'the rows before')),
   ...OPTIONAL_HEAD,
   ...STREAM,
   streams: list({ ...table(STREAM), unknown: 'free' }, 'streams that were computed at the same time'),
-  applied_deltas: list(
-    { type: 'oneOf', of: [ANY_TEXT, { ...table({ delta_id: must({ type: 'json' }) }), unknown: 'free' }] },
-    'what was applied before, or only the ids',
-  ),
+  applied_deltas: {
+    ...list(
+      { type: 'oneOf', of: [ANY_TEXT, { ...table({ delta_id: must(ANY_TEXT) }), unknown: 'free' }] },
+      'what was applied before, or only the ids',
+    ),
+    whole: true,
+    wants: 'an array of deltas, or of their ids',
+  },
 });
-const SILENT = row({ timeout_seconds: must(TIMEOUT), last_heartbeat_at: must(TIME) });
+export const SILENT = row({ timeout_seconds: must(TIMEOUT), last_heartbeat_at: must(TIME) });
 export const WATCHDOG = table({ tasks: must(list(SILENT, 'the tasks')), ...OPTIONAL_HEAD, now: TIME });
 
 const NAMES_OF_DELTAS = ['ledger_delta', 'deltas'] as const;

@@ -7,15 +7,13 @@
 import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isCreateIntent } from '../../kernel/ledger/deltas.ts';
 import { unmetOf } from '../../kernel/ledger/run-index.ts';
-import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
+import { isTerminal, mayMove, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { DELTAS, type Options } from './contract.ts';
 import {
   checkExtensions,
-  checkInteger,
-  checkOneOf,
+  checkFields,
   checkOptionalHead,
-  checkTaskId,
   Findings,
   isTaskId,
   listOf,
@@ -48,12 +46,12 @@ export function validateDeltas(input: unknown, options: Options = {}): Verdict {
   const refusal = found.through([
     () => checkInputs(found, payload),
     () => {
-      checkOptionalHead(found, payload);
+      checkOptionalHead(found, payload, DELTAS);
       checkExtensions(found, payload, DELTAS, '');
     },
-    () => checkRows(found, payload.ledger),
+    () => checkFields(found, payload, DELTAS, ['ledger']),
     () => checkStreams(found, payload),
-    () => checkAppliedBefore(found, payload.applied_deltas),
+    () => checkFields(found, payload, DELTAS, ['applied_deltas']),
     () => loadRows(found, payload.ledger, outcome),
     () => applyStreams(found, payload, outcome),
   ]);
@@ -77,22 +75,6 @@ function checkInputs(found: Findings, payload: JsonObject): void {
 /** The list under the name it has in an envelope, or under its short name. */
 function deltaList(stream: JsonObject): Json | undefined {
   return stream.ledger_delta === undefined ? stream.deltas : stream.ledger_delta;
-}
-
-function checkRows(found: Findings, ledger: Json | undefined): void {
-  for (const [index, row] of listOf(ledger).entries()) {
-    const path = `ledger[${index}]`;
-    if (!isObject(row)) {
-      found.add('SCHEMA_INVALID', path, 'must be an object', { index });
-      continue;
-    }
-    checkTaskId(found, row.task_id, `${path}.task_id`, { index });
-    checkOneOf(found, row.status, `${path}.status`, TASK_STATUSES, { index });
-    if (row.version !== undefined) checkInteger(found, row.version, `${path}.version`, 0);
-    if (row.dependencies !== undefined && !(Array.isArray(row.dependencies) && row.dependencies.every(isTaskId))) {
-      found.add('SCHEMA_INVALID', `${path}.dependencies`, 'must be an array of task ids', { index });
-    }
-  }
 }
 
 function checkStreams(found: Findings, payload: JsonObject): void {
@@ -120,13 +102,6 @@ function checkStream(found: Findings, stream: JsonObject, lead: string): void {
   if (!isVersions) {
     found.add('SCHEMA_INVALID', `${lead}base_versions`, 'must be an object of task ids and the versions of their rows');
   }
-}
-
-function checkAppliedBefore(found: Findings, value: Json | undefined): void {
-  if (value === undefined) return;
-  const isId = (item: Json) => isString(item) || (isObject(item) && isString(item.delta_id));
-  if (Array.isArray(value) && value.every(isId)) return;
-  found.add('SCHEMA_INVALID', 'applied_deltas', 'must be an array of deltas, or of their ids');
 }
 
 function loadRows(found: Findings, ledger: Json | undefined, { rows }: Outcome): void {

@@ -1,11 +1,13 @@
 // What the checks of one payload found, and the checks that several payloads share. Checks run in stages: the first stage that
 // finds something is the last, and its first finding gives the code. Messages never repeat a value of the payload.
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
-import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { normalPath, PATH_FAULTS, pathKey } from '../../kernel/ledger/path.ts';
+import { messageOf } from '../../kernel/field-words.ts';
+import { codeOf, type Field, type ListField, type Mismatch, mismatches, type TextField } from '../../kernel/fields.ts';
+import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { normalPath, pathKey } from '../../kernel/ledger/path.ts';
 import { type Allowed, allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { JSON_DEPTH_MAX } from '../json-text.ts';
-import { MAJOR_VERSION, type OperatorCode, type Options, RUN_ID, requiredIn, TASK_ID, type Table } from './contract.ts';
+import { type OperatorCode, type Options, RUN_ID, requiredIn, SUPPORTED, TASK_ID, type Table } from './contract.ts';
 
 export type Issue = {
   readonly code: OperatorCode | OperatorRule;
@@ -112,34 +114,22 @@ export const EXTENSION_PREFIX = 'x_';
 export function checkExtensions(found: Findings, object: JsonObject, table: Table, path: string): void {
   for (const key of Object.keys(object)) {
     if (key.startsWith(EXTENSION_PREFIX) || Object.hasOwn(table.fields, key)) continue;
-    const place = member(path, key);
-    if (found.strict) {
-      found.add('SCHEMA_INVALID', place, `unknown field; leave it out, or rename it so that it starts with x_`);
-    } else found.warn(`${place} is not part of the contract; extensions start with x_`);
+    noteUnknown(found, member(path, key));
   }
 }
 
-// The version of the contract a payload was written for. Only the major number decides, and an unknown one is refused:
-// a validator that does not know the rules must not guess them.
-/** Whether the text before the first dot is exactly the supported number. */
-export function isSupported(version: Json | undefined): boolean {
-  return typeof version === 'string' && version.split('.', 1)[0] === MAJOR_VERSION;
-}
-
-export function checkVersion(found: Findings, version: Json | undefined): void {
-  if (isSupported(version)) return;
-  const message = `must name a supported version; emit "schema_version": "${MAJOR_VERSION}.x.y"`;
-  found.add('UNKNOWN_SCHEMA_VERSION', 'schema_version', message, { supported: `${MAJOR_VERSION}.x.y` });
+function noteUnknown(found: Findings, place: string): void {
+  if (found.strict) {
+    found.add('SCHEMA_INVALID', place, 'unknown field; leave it out, or rename it so that it starts with x_');
+  } else found.warn(`${place} is not part of the contract; extensions start with x_`);
 }
 
 // Times as the contract writes them: ISO 8601 with a date and a time of day. Without an offset a time is UTC.
 const FORM =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
 
-export type Instant = { readonly seconds: number; readonly isUtc: boolean };
-
 /** The instant in whole seconds since 1970, or null when the text names none. */
-export function readInstant(text: string): Instant | null {
+export function readInstant(text: string): number | null {
   const match = FORM.exec(text);
   if (!match) return null;
   const part = (index: number) => Number(match[index] ?? 0);
@@ -151,14 +141,9 @@ export function readInstant(text: string): Instant | null {
   date.setUTCFullYear(year, month - 1, day); // Unlike Date.UTC this takes the years 0 to 99 as they are.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 3600 + offsetMinute * 60);
-  return { seconds: date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset, isUtc: offset === 0 };
+  return date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset;
 }
 
-export function isUtcTimestamp(value: unknown): value is string {
-  return typeof value === 'string' && readInstant(value)?.isUtc === true;
-}
-
-// The names by which runs, tasks and deltas are told apart.
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 export function isRunId(value: unknown): value is string {
@@ -169,19 +154,7 @@ export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && TASK_ID.test(value);
 }
 
-/** The form decides; that it is no UUID of version 4 is only mentioned. */
-export function checkRunId(found: Findings, value: Json | undefined, path = 'run_id'): void {
-  if (!isRunId(value)) {
-    found.add('SCHEMA_INVALID', path, 'must be 36 characters out of hexadecimal digits and dashes, such as a UUID v4');
-  } else if (!UUID_V4.test(value)) found.warn(`${path} is accepted but is no UUID v4`);
-}
-
-export function checkTaskId(found: Findings, value: Json | undefined, path: string, details: JsonObject = {}): void {
-  if (isTaskId(value)) return;
-  found.add('SCHEMA_INVALID', path, 'must be a task id: T- and digits, or the 36 characters of a UUID', details);
-}
-
-// Checks of single fields that several kinds of payload share. Each adds what it finds and says what to write instead.
+// Checks of fields by the tables of the contract.
 /** One finding that names every required field that is not there, in the order of the contract. */
 export function checkPresence(found: Findings, object: JsonObject, table: Table, path = ''): void {
   const missing = requiredIn(table).filter((name) => object[name] === undefined);
@@ -190,108 +163,65 @@ export function checkPresence(found: Findings, object: JsonObject, table: Table,
   found.add('MISSING_REQUIRED_INPUT', path || '$', `required and missing: ${names}`, { missing });
 }
 
-export type TextRule = {
-  /** Counted in characters, not in code units. */
-  readonly max?: number;
-  /** The code for a value that is blank. */
-  readonly blank?: OperatorCode;
-  /** The code for a value that is no string. */
-  readonly mistyped?: OperatorCode;
+export type FieldsAt = {
+  /** The path of the object in the payload. */
+  readonly at?: string;
+  /** Details of every finding. */
+  readonly details?: JsonObject;
+  /** Which mismatches count now; others belong to a later stage. */
+  readonly only?: (mismatch: Mismatch) => boolean;
 };
 
-/** A string with something in it, and not too much. */
-export function checkText(
+/** Adds what differs from the table in these fields, one after the other. Optional fields may be absent. */
+export function checkFields(
   found: Findings,
-  value: Json | undefined,
-  path: string,
-  { max, blank = 'SCHEMA_INVALID', mistyped = 'SCHEMA_INVALID' }: TextRule = {},
-  details: JsonObject = {},
+  object: JsonObject,
+  { fields }: Table,
+  names: readonly string[],
+  { at = '', details, only }: FieldsAt = {},
 ): void {
-  if (!isString(value)) found.add(mistyped, path, 'must be a string that is not blank', details);
-  else if (!isText(value)) found.add(blank, path, 'must not be blank', details);
-  else if (max !== undefined && isLongerThan(value, max)) {
-    found.add('SCHEMA_INVALID', path, `must have at most ${max} characters`, { ...details, max });
+  for (const name of names) {
+    const field = fields[name];
+    if (field === undefined) throw new Error(`the contract has no field ${name}`);
+    const value = object[name];
+    if (value === undefined && field.required !== true) continue;
+    checkValue(found, value, field, at === '' ? name : `${at}.${name}`, {
+      ...(details && { details }),
+      ...(only && { only }),
+    });
   }
 }
 
-export function checkString(found: Findings, value: Json | undefined, path: string, details: JsonObject = {}): void {
-  if (!isString(value)) found.add('SCHEMA_INVALID', path, 'must be a string', details);
-}
-
-export function checkOneOf(
+/** Adds what differs from the field in one value, which lies at `path`. */
+export function checkValue(
   found: Findings,
-  value: Json | undefined,
+  value: unknown,
+  field: Field,
   path: string,
-  allowed: readonly string[],
-  details: JsonObject = {},
+  { details, only = () => true }: Omit<FieldsAt, 'at'> = {},
 ): void {
-  if (isString(value) && allowed.includes(value)) return;
-  found.add('SCHEMA_INVALID', path, `must be one of ${allowed.join(', ')}`, { ...details, allowed });
-}
-
-export function checkInteger(found: Findings, value: Json | undefined, path: string, min: number): void {
-  if (Number.isSafeInteger(value) && (value as number) >= min) return;
-  found.add('SCHEMA_INVALID', path, `must be a whole number of at least ${min}`, { min });
-}
-
-export function checkUtcTimestamp(
-  found: Findings,
-  value: Json | undefined,
-  path: string,
-  details: JsonObject = {},
-): void {
-  if (isUtcTimestamp(value)) return;
-  found.add('SCHEMA_INVALID', path, 'must be a time in UTC, such as 2026-01-31T09:30:00Z', details);
-}
-
-/** An array of strings, of which each may be anything. */
-export function checkStrings(found: Findings, value: Json | undefined, path: string): void {
-  if (!Array.isArray(value)) return found.add('SCHEMA_INVALID', path, 'must be an array of strings');
-  for (const [index, item] of value.entries()) {
-    if (!isString(item)) found.add('SCHEMA_INVALID', `${path}[${index}]`, 'must be a string', { index });
+  for (const each of mismatches(value, field)) {
+    if (!only(each)) continue;
+    const place = each.path.reduce<string>(
+      (above, step) => (isString(step) ? member(above, step) : `${above}[${step}]`),
+      path,
+    );
+    if (each.rule === 'unknown') noteUnknown(found, place);
+    else found.add(codeOf<OperatorCode>(each, 'SCHEMA_INVALID'), place, messageOf(each), details ?? detailsOf(each));
   }
 }
 
-/** Walks an array of objects: each is an object that holds its required fields and no unknown ones; then `check` sees it. */
-export function checkObjects(
-  found: Findings,
-  value: Json | undefined,
-  path: string,
-  table: Table,
-  check: (item: JsonObject, path: string, index: number) => void,
-  absent: OperatorCode = 'SCHEMA_INVALID',
-): void {
-  if (!Array.isArray(value)) return found.add('SCHEMA_INVALID', path, 'must be an array of objects');
-  const required = requiredIn(table);
-  for (const [index, item] of value.entries()) {
-    const place = `${path}[${index}]`;
-    if (!isObject(item)) {
-      found.add('SCHEMA_INVALID', place, 'must be an object', { index });
-      continue;
-    }
-    const missing = required.filter((name) => item[name] === undefined);
-    if (missing.length > 0) {
-      found.add(absent, place, `lacks ${missing.join(', ')}`, { index, missing });
-    } else check(item, place, index);
-    checkExtensions(found, item, table, place);
-  }
-}
-
-/** The normal form of a resource, or null after a finding. */
-export function checkResource(
-  found: Findings,
-  value: Json | undefined,
-  path: string,
-  details: JsonObject = {},
-): string | null {
-  if (!isString(value)) {
-    found.add('SCHEMA_INVALID', path, 'must be a path', details);
-    return null;
-  }
-  const normal = normalPath(value);
-  if (normal.ok) return normal.path;
-  found.add('SCHEMA_INVALID', path, PATH_FAULTS[normal.fault], details);
-  return null;
+/** What a repair needs to know: which entry of the list, and what would fit. */
+function detailsOf({ rule, path, field, value }: Mismatch): JsonObject {
+  const index = path.find((step) => !isString(step));
+  const place = index === undefined ? {} : { index };
+  if (rule === 'missing' && Array.isArray(value)) return { ...place, missing: value };
+  if (field.code === 'UNKNOWN_SCHEMA_VERSION') return { supported: SUPPORTED };
+  if (rule === 'many') return { count: (value as Json[]).length, max: (field as ListField).itemsMax ?? null };
+  if (rule === 'long') return { ...place, max: (field as TextField).charsMax ?? null };
+  if (field.type === 'count') return rule === 'order' ? {} : { min: field.min ?? 0 };
+  if (field.type === 'choice' && field.wants === undefined) return { ...place, allowed: field.of };
+  return place;
 }
 
 /** The normal forms of the paths of a list, as they are compared: composed and decomposed letters are the same. */
@@ -310,12 +240,6 @@ export function listOf(value: Json | undefined): readonly Json[] {
 /** The items of an array that are objects; of anything else, none. */
 export function objectsOf(value: Json | undefined): readonly JsonObject[] {
   return listOf(value).filter(isObject);
-}
-
-function isLongerThan(text: string, max: number): boolean {
-  if (text.length <= max) return false;
-  if (text.length > 2 * max) return true; // A character takes at most two code units.
-  return [...text].length > max;
 }
 
 // The beginning every payload shares, and the way from any value to a payload that can be checked.
@@ -340,17 +264,17 @@ export function payloadOf(input: unknown): Payload {
   return fault === null ? { ok: true, payload: input } : { ok: false, verdict: refuse(fault) };
 }
 
-/** The run, and the optional time of writing. */
-export function checkHead(found: Findings, payload: JsonObject): void {
-  checkRunId(found, payload.run_id);
-  if (payload.generated_at !== undefined) checkUtcTimestamp(found, payload.generated_at, 'generated_at');
+export const HEAD = ['run_id', 'generated_at'];
+
+/** The form of a run decides; that it is no UUID of version 4 is only mentioned. */
+export function warnOfRunId(found: Findings, { run_id }: JsonObject): void {
+  if (isRunId(run_id) && !UUID_V4.test(run_id)) found.warn('run_id is accepted but is no UUID v4');
 }
 
-/** Gate inputs need no version and no run, but what they state must be right. */
-export function checkOptionalHead(found: Findings, payload: JsonObject): void {
-  if (payload.schema_version !== undefined) checkVersion(found, payload.schema_version);
-  if (payload.run_id !== undefined) checkRunId(found, payload.run_id);
-  if (payload.generated_at !== undefined) checkUtcTimestamp(found, payload.generated_at, 'generated_at');
+/** What is asked about a ledger needs no version and no run, but what it states must be right. */
+export function checkOptionalHead(found: Findings, payload: JsonObject, table: Table): void {
+  checkFields(found, payload, table, ['schema_version', ...HEAD]);
+  warnOfRunId(found, payload);
 }
 
 function refuse(message: string): Denied {

@@ -1,15 +1,13 @@
 // A lock claims a path and everything below it for one task. This file checks records of locks, wherever they stand, and
 // whole lock tables, in which no two tasks may hold overlapping paths.
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Json } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { LOCK, LOCK_TABLE, type Options } from './contract.ts';
+import { LOCK_TABLE, type Options } from './contract.ts';
 import {
   checkExtensions,
-  checkObjects,
+  checkFields,
   checkOptionalHead,
-  checkResource,
-  checkTaskId,
   Findings,
   normalPaths,
   objectsOf,
@@ -28,9 +26,9 @@ export function validateLocks(input: unknown, options: Options = {}): Verdict {
       if (Array.isArray(payload.locks)) return;
       found.add('MISSING_REQUIRED_INPUT', 'locks', 'must be there and be an array', { missing: ['locks'] });
     },
-    () => checkOptionalHead(found, payload),
+    () => checkOptionalHead(found, payload, LOCK_TABLE),
     () => {
-      checkLockRecords(found, payload.locks, 'locks');
+      checkFields(found, payload, LOCK_TABLE, ['locks']);
       checkExtensions(found, payload, LOCK_TABLE, '');
     },
     () => checkConflicts(found, payload.locks, 'locks'),
@@ -38,17 +36,6 @@ export function validateLocks(input: unknown, options: Options = {}): Verdict {
   if (refusal) return refusal;
   const active = activeLocks(payload.locks).length;
   return found.allowed(`${active} active locks, no conflict`, { active_lock_count: active });
-}
-
-/** The shape of every record, also of released ones. */
-export function checkLockRecords(found: Findings, value: Json | undefined, path: string): void {
-  checkObjects(found, value, path, LOCK, (lock, place, index) => checkLock(found, lock, place, { index }));
-}
-
-export function checkLock(found: Findings, lock: JsonObject, path: string, details: JsonObject): void {
-  checkTaskId(found, lock.task_id, `${path}.task_id`, details);
-  checkResource(found, lock.resource, `${path}.resource`, details);
-  if (typeof lock.active !== 'boolean') found.add('SCHEMA_INVALID', `${path}.active`, 'must be true or false', details);
 }
 
 /** All pairs of active locks of different tasks that overlap. The records must have been checked. */

@@ -1,43 +1,23 @@
 // What an orchestrator hands on: the envelope with changes of the ledger, assignments and blockers, and the bundle from which a
 // new session continues.
-import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
-import { isObject, isSameJson, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/state.ts';
+import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { TaskStatus } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { checkTimes, validateAssignment } from './assignment.ts';
-import {
-  BLOCKER,
-  BUNDLE,
-  BUNDLE_ROW,
-  DELTA,
-  DEPENDENCY,
-  ENVELOPE,
-  type Options,
-  PRIORITIES,
-  requiredIn,
-  TARGET,
-  TITLE_CHARS_MAX,
-} from './contract.ts';
+import { validateAssignment } from './assignment.ts';
+import { BUNDLE, DELTAS_LIST, ENVELOPE, type Options } from './contract.ts';
 import {
   checkExtensions,
-  checkHead,
-  checkInteger,
-  checkObjects,
-  checkOneOf,
+  checkFields,
   checkPresence,
-  checkResource,
-  checkString,
-  checkStrings,
-  checkTaskId,
-  checkText,
-  checkUtcTimestamp,
-  checkVersion,
+  checkValue,
   Findings,
+  HEAD,
   listOf,
   objectsOf,
   payloadOf,
+  warnOfRunId,
 } from './findings.ts';
-import { checkConflicts, checkLockRecords } from './locks.ts';
+import { checkConflicts } from './locks.ts';
 
 export type WorkItem = { readonly title: string; readonly context: string };
 
@@ -48,16 +28,13 @@ export function validateOrchestrator(input: unknown, options: Options = {}): Ver
   const found = new Findings(options);
   const refusal = found.through([
     () => checkPresence(found, envelope, ENVELOPE),
-    () => checkVersion(found, envelope.schema_version),
+    () => checkFields(found, envelope, ENVELOPE, ['schema_version']),
     () => {
-      checkHead(found, envelope);
+      checkFields(found, envelope, ENVELOPE, HEAD);
       checkDeltas(found, envelope.ledger_delta, 'ledger_delta');
-      if (!Array.isArray(envelope.assignments)) {
-        found.add('SCHEMA_INVALID', 'assignments', 'must be an array of assignment packets');
-      }
-      checkLockRecords(found, envelope.active_locks, 'active_locks');
-      checkBlockers(found, envelope.blockers, 'blockers', OPERATOR_CODES);
-      checkStrings(found, envelope.next_actions, 'next_actions');
+      checkFields(found, envelope, ENVELOPE, ['assignments'], { only: ({ path }) => path.length === 0 });
+      checkFields(found, envelope, ENVELOPE, ['active_locks', 'blockers', 'next_actions']);
+      warnOfRunId(found, envelope);
       checkExtensions(found, envelope, ENVELOPE, '');
     },
     () => checkAssignments(found, envelope, options),
@@ -123,22 +100,6 @@ function checkBlockedAreListed(found: Findings, { ledger_delta, blockers }: Json
   found.add('MISSING_REQUIRED_INPUT', 'blockers', message, { missing });
 }
 
-// Why a task stands still, as an entry of an envelope or a bundle.
-/** Checks a list of blockers; `codes` is the table from which their codes are taken. */
-export function checkBlockers(found: Findings, value: Json | undefined, path: string, codes: object): void {
-  const check = (blocker: { readonly [key: string]: Json }, place: string, index: number) => {
-    checkTaskId(found, blocker.task_id, `${place}.task_id`, { index });
-    if (!isString(blocker.code) || !Object.hasOwn(codes, blocker.code)) {
-      found.add('SCHEMA_INVALID', `${place}.code`, 'must be one of the known codes, such as LOCK_CONFLICT', { index });
-    }
-    checkText(found, blocker.reason, `${place}.reason`, {}, { index });
-    if (blocker.details !== undefined && !isObject(blocker.details)) {
-      found.add('SCHEMA_INVALID', `${place}.details`, 'must be an object', { index });
-    }
-  };
-  checkObjects(found, value, path, BLOCKER, check, 'MISSING_REQUIRED_INPUT');
-}
-
 // The record of one change to one row of the ledger, as an orchestrator emits it.
 /** A record whose shape was checked. */
 export type Delta = JsonObject & {
@@ -149,32 +110,17 @@ export type Delta = JsonObject & {
   readonly delta_id: string;
 };
 
-export function checkDeltas(found: Findings, value: Json | undefined, path: string): void {
-  const check = (delta: JsonObject, place: string, index: number) => checkDelta(found, delta, place, index);
-  checkObjects(found, value, path, DELTA, check, 'MISSING_REQUIRED_INPUT');
+export function checkDeltas(found: Findings, deltas: Json | undefined, path: string): void {
+  for (const [index, { timed_out, status }] of objectsOf(deltas).entries()) {
+    if (timed_out !== true || status === 'blocked') continue;
+    found.warn(`${path}[${index}]: a task that timed out should be blocked`);
+  }
+  checkValue(found, deltas, DELTAS_LIST, path);
 }
 
 /** The records of a list that was checked. */
 export function deltasOf(value: Json | undefined): readonly Delta[] {
   return objectsOf(value) as readonly Delta[];
-}
-
-function checkDelta(found: Findings, delta: JsonObject, path: string, index: number): void {
-  checkTaskId(found, delta.task_id, `${path}.task_id`, { index });
-  checkOneOf(found, delta.status, `${path}.status`, TASK_STATUSES, { index });
-  checkString(found, delta.owner, `${path}.owner`, { index });
-  checkString(found, delta.reason, `${path}.reason`, { index });
-  checkText(found, delta.delta_id, `${path}.delta_id`, {}, { index });
-  if (delta.last_heartbeat_at !== undefined) {
-    checkUtcTimestamp(found, delta.last_heartbeat_at, `${path}.last_heartbeat_at`, { index });
-  }
-  if (delta.timed_out !== undefined && typeof delta.timed_out !== 'boolean') {
-    found.add('SCHEMA_INVALID', `${path}.timed_out`, 'must be true or false', { index });
-  }
-  if (delta.retry_after_ms !== undefined) checkInteger(found, delta.retry_after_ms, `${path}.retry_after_ms`, 0);
-  if (delta.timed_out === true && delta.status !== 'blocked') {
-    found.warn(`${path}: a task that timed out should be blocked`);
-  }
 }
 
 // The handoff bundle: everything a new session needs to go on with a run, without the conversation that came before.
@@ -185,16 +131,10 @@ export function validateBundle(input: unknown, options: Options = {}): Verdict {
   const found = new Findings(options);
   const refusal = found.through([
     () => checkPresence(found, bundle, BUNDLE),
-    () => checkVersion(found, bundle.schema_version),
+    () => checkFields(found, bundle, BUNDLE, ['schema_version']),
     () => {
-      checkHead(found, bundle);
-      checkText(found, bundle.objective, 'objective', { blank: 'MISSING_REQUIRED_INPUT' });
-      checkConstraints(found, bundle.constraints);
-      checkLedger(found, bundle.ledger);
-      checkLockRecords(found, bundle.active_locks, 'active_locks');
-      checkDependencies(found, bundle.dependencies);
-      checkBlockers(found, bundle.open_blockers, 'open_blockers', OPERATOR_CODES);
-      checkTargets(found, bundle.acceptance_targets);
+      checkFields(found, bundle, BUNDLE, Object.keys(BUNDLE.fields));
+      warnOfRunId(found, bundle);
       checkExtensions(found, bundle, BUNDLE, '');
     },
     () => checkUnique(found, bundle.ledger),
@@ -203,50 +143,6 @@ export function validateBundle(input: unknown, options: Options = {}): Verdict {
   if (refusal) return refusal;
   warnOfStrangers(found, bundle);
   return found.allowed('the bundle keeps its contract', { task_count: objectsOf(bundle.ledger).length });
-}
-
-/** An object of limits by name, or a list of sentences. */
-function checkConstraints(found: Findings, value: Json | undefined): void {
-  if (isObject(value) || (Array.isArray(value) && value.every(isString))) return;
-  found.add('SCHEMA_INVALID', 'constraints', 'must be an object, or an array of strings');
-}
-
-function checkLedger(found: Findings, ledger: Json | undefined): void {
-  const check = (row: JsonObject, path: string, index: number) => {
-    checkTaskId(found, row.task_id, `${path}.task_id`, { index });
-    checkText(found, row.title, `${path}.title`, { max: TITLE_CHARS_MAX }, { index });
-    checkOneOf(found, row.status, `${path}.status`, TASK_STATUSES, { index });
-    checkString(found, row.owner, `${path}.owner`, { index });
-    if (!Array.isArray(row.lock_scope)) {
-      found.add('SCHEMA_INVALID', `${path}.lock_scope`, 'must be an array of paths', { index });
-    }
-    for (const [place, item] of listOf(row.lock_scope).entries()) {
-      checkResource(found, item, `${path}.lock_scope[${place}]`, { index });
-    }
-    checkTimes(found, row, path);
-    checkOneOf(found, row.priority, `${path}.priority`, PRIORITIES, { index });
-    // Null is a task that has not started.
-    if (row.last_heartbeat_at !== undefined && row.last_heartbeat_at !== null) {
-      checkUtcTimestamp(found, row.last_heartbeat_at, `${path}.last_heartbeat_at`, { index });
-    }
-  };
-  checkObjects(found, ledger, 'ledger', BUNDLE_ROW, check, 'MISSING_REQUIRED_INPUT');
-}
-
-function checkDependencies(found: Findings, dependencies: Json | undefined): void {
-  const check = (edge: JsonObject, path: string, index: number) => {
-    for (const name of requiredIn(DEPENDENCY)) checkTaskId(found, edge[name], `${path}.${name}`, { index });
-  };
-  checkObjects(found, dependencies, 'dependencies', DEPENDENCY, check, 'MISSING_REQUIRED_INPUT');
-}
-
-function checkTargets(found: Findings, targets: Json | undefined): void {
-  const check = (target: JsonObject, path: string, index: number) => {
-    checkTaskId(found, target.task_id, `${path}.task_id`, { index });
-    if (Array.isArray(target.criteria) && target.criteria.every(isText)) return;
-    found.add('SCHEMA_INVALID', `${path}.criteria`, 'must be an array of strings that are not blank', { index });
-  };
-  checkObjects(found, targets, 'acceptance_targets', TARGET, check, 'MISSING_REQUIRED_INPUT');
 }
 
 function checkUnique(found: Findings, ledger: Json | undefined): void {

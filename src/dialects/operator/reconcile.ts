@@ -4,12 +4,11 @@ import { isAhead, isSilent, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type OperatorCode, type Options, RECONCILE, TIMEOUT_SECONDS_MIN, WATCHDOG } from './contract.ts';
+import { type OperatorCode, type Options, RECONCILE, SILENT, WATCHDOG } from './contract.ts';
 import {
   checkExtensions,
-  checkInteger,
+  checkFields,
   checkOptionalHead,
-  checkTaskId,
   Findings,
   isTaskId,
   listOf,
@@ -40,7 +39,7 @@ export function validateReconcile(input: unknown, options: Options = {}): Verdic
       found.add('MISSING_REQUIRED_INPUT', 'ledger', 'must be there and be an array', { missing: ['ledger'] });
     },
     () => {
-      checkOptionalHead(found, payload);
+      checkOptionalHead(found, payload, RECONCILE);
       checkExtensions(found, payload, RECONCILE, '');
       for (const name of ['active_locks', 'events']) {
         if (payload[name] !== undefined && !Array.isArray(payload[name])) {
@@ -234,12 +233,12 @@ export function validateWatchdog(input: unknown, options: Options = {}): Verdict
   const refusal = found.through([
     () => checkInputs(found, now, payload.tasks),
     () => {
-      checkOptionalHead(found, payload);
+      checkOptionalHead(found, payload, WATCHDOG);
       checkExtensions(found, payload, WATCHDOG, '');
-      if (!instant) found.add('SCHEMA_INVALID', 'now', 'must be a time, such as 2026-01-31T09:30:00Z');
+      if (instant === null) found.add('SCHEMA_INVALID', 'now', 'must be a time, such as 2026-01-31T09:30:00Z');
     },
     // A row that cannot be judged is reported first, and hides none of the silent ones.
-    () => silent.push(...findSilent(found, payload.tasks, instant?.seconds ?? 0)),
+    () => silent.push(...findSilent(found, payload.tasks, instant ?? 0)),
     () => {
       if (silent.length > 0) {
         const names = silent.slice(0, 5).map(({ task_id }) => task_id);
@@ -277,15 +276,13 @@ function findSilent(found: Findings, tasks: Json | undefined, now: number): read
 function judge(found: Findings, task: JsonObject, path: string, index: number, now: number): readonly Silent[] {
   const { task_id, timeout_seconds, last_heartbeat_at } = task;
   const before = found.count;
-  checkTaskId(found, task_id, `${path}.task_id`, { index });
-  checkInteger(found, timeout_seconds, `${path}.timeout_seconds`, TIMEOUT_SECONDS_MIN);
+  checkFields(found, task, SILENT, ['task_id'], { at: path, details: { index } });
+  checkFields(found, task, SILENT, ['timeout_seconds'], { at: path });
+  checkFields(found, task, SILENT, ['last_heartbeat_at'], { at: path, details: { index } });
   const heartbeat = isString(last_heartbeat_at) ? readInstant(last_heartbeat_at) : null;
-  if (!heartbeat) {
-    found.add('SCHEMA_INVALID', `${path}.last_heartbeat_at`, 'must be the time of the last heartbeat', { index });
-  }
-  if (!heartbeat || found.count > before || !isString(task_id) || !isString(last_heartbeat_at)) return [];
-  const age_seconds = now - heartbeat.seconds;
-  if (isAhead(heartbeat.seconds * 1000, now * 1000)) {
+  if (heartbeat === null || found.count > before || !isString(task_id) || !isString(last_heartbeat_at)) return [];
+  const age_seconds = now - heartbeat;
+  if (isAhead(heartbeat * 1000, now * 1000)) {
     const message = `lies ${-age_seconds} s in the future; at most ${SKEW_MS_MAX / 1000} s of skew are tolerated`;
     const details = { index, contract_code: 'SCHEMA_INVALID', task_id, age_seconds };
     found.add(SKEW_RULE, `${path}.last_heartbeat_at`, message, details);

@@ -1,23 +1,18 @@
 // The result of a subagent: what it changed, which criteria it met and on what evidence; as JSON or as a report with front matter.
 import { isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
-import { checkWorklogPath } from './assignment.ts';
-import { CHANGE, CHECK, CHECK_STATUSES, NOTES_MAX, type Options, RESULT, RESULT_STATUSES } from './contract.ts';
+import { type Options, RESULT } from './contract.ts';
 import {
   checkExtensions,
-  checkHead,
-  checkObjects,
-  checkOneOf,
+  checkFields,
   checkPresence,
-  checkTaskId,
-  checkText,
-  checkVersion,
   Findings,
+  HEAD,
   listOf,
   objectsOf,
   payloadOf,
+  warnOfRunId,
 } from './findings.ts';
 import { checkForeignText, checkNoSecret, warnOfSecret } from './untrusted.ts';
 
@@ -28,15 +23,17 @@ export function validateResult(input: unknown, options: Options = {}): Verdict {
   const found = new Findings(options);
   const refusal = found.through([
     () => checkPresence(found, result, RESULT),
-    () => checkVersion(found, result.schema_version),
+    () => checkFields(found, result, RESULT, ['schema_version']),
     () => {
-      checkHead(found, result);
-      checkTaskId(found, result.task_id, 'task_id');
-      checkOneOf(found, result.status, 'status', RESULT_STATUSES);
-      checkWorklogPath(found, result.worklog_path, 'worklog_path');
-      checkChanges(found, result.changes);
-      checkAcceptance(found, result.acceptance_check);
-      checkNotesShape(found, result.notes_for_orchestrator);
+      warnOfRunId(found, result);
+      checkFields(found, result, RESULT, [...HEAD, 'task_id', 'status', 'worklog_path']);
+      for (const name of ['changes', 'acceptance_check']) {
+        warnOfEvidence(found, result[name], name);
+        checkFields(found, result, RESULT, [name]);
+      }
+      for (const rule of ['type', 'many']) {
+        checkFields(found, result, RESULT, ['notes_for_orchestrator'], { only: (each) => each.rule === rule });
+      }
       checkExtensions(found, result, RESULT, '');
     },
     () => checkNotes(found, result.notes_for_orchestrator),
@@ -45,36 +42,9 @@ export function validateResult(input: unknown, options: Options = {}): Verdict {
   return refusal ?? found.allowed('the result keeps its contract', { status: result.status ?? null });
 }
 
-function checkChanges(found: Findings, changes: Json | undefined): void {
-  checkObjects(found, changes, 'changes', CHANGE, (change, path, index) => {
-    checkText(found, change.resource, `${path}.resource`, {}, { index });
-    const normal = isText(change.resource) ? normalPath(change.resource) : null;
-    if (normal && !normal.ok) {
-      const code = normal.fault === 'escapes' ? 'SCOPE_VIOLATION' : 'SCHEMA_INVALID';
-      found.add(code, `${path}.resource`, PATH_FAULTS[normal.fault], { index });
-    }
-    checkText(found, change.action, `${path}.action`, {}, { index });
-    warnOfSecret(found, change.evidence, `${path}.evidence`);
-  });
-}
-
-function checkAcceptance(found: Findings, checks: Json | undefined): void {
-  checkObjects(found, checks, 'acceptance_check', CHECK, (check, path, index) => {
-    checkText(found, check.criterion, `${path}.criterion`, {}, { index });
-    checkOneOf(found, check.status, `${path}.status`, CHECK_STATUSES, { index });
-    checkText(found, check.evidence, `${path}.evidence`, {}, { index });
-    warnOfSecret(found, check.evidence, `${path}.evidence`);
-  });
-}
-
-function checkNotesShape(found: Findings, notes: Json | undefined): void {
-  const path = 'notes_for_orchestrator';
-  if (!Array.isArray(notes)) return found.add('SCHEMA_INVALID', path, 'must be an array of strings');
-  for (const [index, note] of notes.entries()) {
-    if (!isString(note)) found.add('SCHEMA_INVALID', `${path}[${index}]`, 'must be a string', { index });
-  }
-  if (notes.length > NOTES_MAX) {
-    found.add('SCHEMA_INVALID', path, `must hold at most ${NOTES_MAX} notes`, { count: notes.length, max: NOTES_MAX });
+function warnOfEvidence(found: Findings, entries: Json | undefined, path: string): void {
+  for (const [index, { evidence }] of objectsOf(entries).entries()) {
+    warnOfSecret(found, evidence, `${path}[${index}].evidence`);
   }
 }
 
@@ -115,8 +85,9 @@ const ITEM_LISTS = ['files_touched', 'changes', 'acceptance_check'];
 
 /** The result a report states, or null when the text has no front matter. Absent fields become empty ones. */
 export function resultFromReport(text: string): JsonObject | null {
-  const lines = text.trim().split(/\r\n|\n|\r/);
-  if (lines[0]?.trimEnd() !== '---') return null;
+  const report = text.trim();
+  if (!/^---\s*[\r\n]/.test(report)) return null;
+  const lines = report.split(/\r\n|\n|\r/);
   const close = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
   if (close === -1) return null;
   const { files_touched: touched = [], changes = touched, generated_at, ...stated } = readFields(lines.slice(1, close));

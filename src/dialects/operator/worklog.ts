@@ -1,22 +1,17 @@
 // The worklog: one entry for each thing a subagent did, in a file that only grows. The entry that ends a task as blocked or
 // failed says why and what comes next.
-import { CODES } from '../../kernel/codes.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
 import { type Options, WORKLOG_ENTRY } from './contract.ts';
 import {
   checkExtensions,
-  checkOptionalHead,
+  checkFields,
   checkPresence,
-  checkResource,
-  checkString,
-  checkTaskId,
-  checkText,
-  checkUtcTimestamp,
   Findings,
   payloadOf,
   readInstant,
+  warnOfRunId,
 } from './findings.ts';
 import { checkForeignText, checkNoSecretIn } from './untrusted.ts';
 
@@ -77,23 +72,13 @@ function validateEntry(input: unknown, options: Options, isLast: boolean): Verdi
 }
 
 function checkEntry(found: Findings, entry: JsonObject): void {
-  checkUtcTimestamp(found, entry.timestamp, 'timestamp');
-  checkOptionalHead(found, entry);
-  checkTaskId(found, entry.task_id, 'task_id');
-  checkText(found, entry.actor, 'actor', { blank: 'MISSING_REQUIRED_INPUT' });
-  checkText(found, entry.action, 'action', { blank: 'MISSING_REQUIRED_INPUT' });
-  checkFiles(found, entry.files_touched);
-  for (const name of ['decision', 'result', 'next_step']) checkString(found, entry[name], name);
-  if (entry.code !== undefined && !(isString(entry.code) && Object.hasOwn(CODES, entry.code))) {
-    found.add('SCHEMA_INVALID', 'code', 'must be one of the known codes, such as TASK_TIMEOUT');
-  }
-  if (entry.evidence !== undefined) checkString(found, entry.evidence, 'evidence');
+  checkFields(found, entry, WORKLOG_ENTRY, [
+    'timestamp',
+    'schema_version',
+    ...Object.keys(WORKLOG_ENTRY.fields).slice(1),
+  ]);
+  warnOfRunId(found, entry);
   checkExtensions(found, entry, WORKLOG_ENTRY, '');
-}
-
-function checkFiles(found: Findings, files: Json | undefined): void {
-  if (!Array.isArray(files)) return found.add('SCHEMA_INVALID', 'files_touched', 'must be an array of paths');
-  for (const [index, file] of files.entries()) checkResource(found, file, `files_touched[${index}]`, { index });
 }
 
 /**
@@ -130,9 +115,9 @@ function warnOfOrder(found: Findings, entries: readonly unknown[]): void {
   let latest = Number.NEGATIVE_INFINITY;
   for (const [index, entry] of entries.entries()) {
     const at = isObject(entry) && isString(entry.timestamp) ? readInstant(entry.timestamp) : null;
-    if (!at) continue;
-    if (at.seconds < latest) found.warn(`[${index}].timestamp is earlier than the entry before it`);
-    latest = Math.max(latest, at.seconds);
+    if (at === null) continue;
+    if (at < latest) found.warn(`[${index}].timestamp is earlier than the entry before it`);
+    latest = Math.max(latest, at);
   }
 }
 
