@@ -1,8 +1,7 @@
 // The contracts on their own: read, brief and validate payloads without the engine.
-
 import { faultOfOptions } from './contracts/validate.ts';
 import { dialects } from './dialects/index.ts';
-import { faultOfPlain } from './dialects/plain-json.ts';
+import { faultOfPlain } from './dialects/json-text.ts';
 import type { ContractName } from './kernel/capabilities.ts';
 import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
 import { isObject, isString, type JsonObject } from './kernel/json.ts';

@@ -14,7 +14,11 @@ const BORDERS: Readonly<Record<string, Border>> = {
   kernel: { src: [], npm: [], node: false },
   dialects: { src: ['kernel'], npm: ['ajv', 'secure-json-parse'], node: false },
   /** Who may hand to whom: registries, envelopes and what is attested of them. */
-  trust: { src: ['kernel', 'dialects/json-text.ts', 'dialects/calendar-day.ts'], npm: ['canonicalize'], node: true },
+  trust: {
+    src: ['kernel', 'dialects/json-text.ts', 'dialects/json-answer.ts', 'dialects/calendar-day.ts'],
+    npm: ['canonicalize'],
+    node: true,
+  },
   /** Every kind of payload by its name: what checks it, and its published schema. */
   contracts: { src: ['kernel', 'dialects', 'trust'], npm: [], node: false },
   engine: { src: ['kernel'], npm: [], node: true },

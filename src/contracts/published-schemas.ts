@@ -1,7 +1,6 @@
 // The schemas we publish for others, by file name. They are generated from the same sources the validators read.
-
 import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from '../dialects/gaia/schema.ts';
-import { handoffSchema } from '../dialects/materia/schema.ts';
+import { handoffSchema } from '../dialects/materia/fields.ts';
 import { OPERATOR_SCHEMAS } from '../dialects/operator/contract.ts';
 import { CONFIG_SCHEMA } from '../kernel/graph/config-fields.ts';
 import type { JsonObject } from '../kernel/json.ts';

@@ -1,7 +1,3 @@
-// Finds the first place where a text is not the JSON we accept, and says in our own words what is wrong there.
-// It walks the grammar without recursion, so nesting costs memory and never stack, and it reads each character once.
-// It runs only after a parse was refused, and is still quick: answers that were cut off are common.
-
 export type FaultKind = 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key';
 /** `offset` counts UTF-16 code units from the start of the text. */
 export type Fault = { readonly kind: FaultKind; readonly message: string; readonly offset: number };
@@ -185,4 +181,14 @@ function decode(written: string): string {
 
 function show(key: string): string {
   return JSON.stringify(key.length > KEY_SHOWN_MAX ? `${key.slice(0, KEY_SHOWN_MAX)}…` : key);
+}
+
+/** Where the string that begins here ends, or -1. */
+export function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5c) at++;
+    else if (code === 0x22) return at;
+  }
+  return -1;
 }

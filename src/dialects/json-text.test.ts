@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { extractObject, JSON_DEPTH_MAX, parseJsonText } from './json-text.ts';
+import { extractObject } from './json-answer.ts';
+import { JSON_DEPTH_MAX, parseJsonText } from './json-text.ts';
 
 const FENCE = '```';
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
@@ -195,6 +196,17 @@ test.each([
   ['a field without quotes after another', '{reason: 1, satisfied: false}', 'ambiguous'],
   ['a field without quotes on a line of its own', '{\n  reason: "a}b"\n  satisfied : false\n}', 'ambiguous'],
   ['a field without quotes after an object', '{of: {a: 1}, satisfied: false}', 'ambiguous'],
+  ['a field without quotes and without a comma before it', '{reason: 1 satisfied: false}', 'ambiguous'],
+  ['a field without quotes after a remark', '{ // red\n reason: 1, /* so */ satisfied: false}', 'ambiguous'],
+  ['a field after a brace in single quotes', "{reason: 'a } b', satisfied: false}", 'ambiguous'],
+  ['a field after a double quote in single quotes', "{reason: 'a \" b', satisfied: false}", 'ambiguous'],
+  ['a field after an apostrophe', "{reason: it isn't, satisfied: false}", 'ambiguous'],
+  ['a field after a text that is not closed', '{reason: "red, satisfied: false}', 'ambiguous'],
+  ['a field without quotes that was cut off', '{reason: 1, satisfied: fal', 'ambiguous'],
+  ['a field in backticks', '{`satisfied`: false}', 'ambiguous'],
+  ['a field in typographic quotes', '{“satisfied”: false}', 'ambiguous'],
+  ['a field without quotes in single quotes', "{of: 'a, satisfied: false'}", 'read'],
+  ['prose in braces that never close', '{ a brace, and it is satisfied', 'read'],
   ['a field without quotes in an object inside', '{of: {a: 1, satisfied: false}}', 'read'],
   ['a field without quotes in a string', '{of: "a, satisfied: false"}', 'read'],
   ['the end of another name without quotes', '{a: 1, dissatisfied: 1}', 'read'],

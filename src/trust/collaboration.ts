@@ -30,7 +30,12 @@ export const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: 
 
 export function readCollaboration(agent: string, json: Json | undefined): [Collaboration, readonly Diagnostic[]] {
   if (json === undefined) return [NO_COLLABORATION, []];
-  const malformed = (what: string) => warning(agent, 'BOUNDARY_MALFORMED', `${what} is not understood`);
+  const malformed = (what: string) =>
+    warning(
+      agent,
+      'BOUNDARY_MALFORMED',
+      `${what} is not understood and permits nothing; write a list such as [{"target": "domain-03-release"}]`,
+    );
   const broken = (what: string, form: string) =>
     faulty(agent, 'BOUNDARY_MALFORMED', `${what} is not understood, so this agent hands to nobody; write ${form}`);
   if (!isObject(json)) {

@@ -1,7 +1,6 @@
 // Reads the envelope an agent wrote: the one JSON object of its answer, with the shape of a handoff. Who the agents are
 // and whether they may is for the verifier, which has the registry.
-
-import { extractObject } from '../dialects/json-text.ts';
+import { extractObject } from '../dialects/json-answer.ts';
 import type { Reading } from '../kernel/dialect.ts';
 import { refusal } from './answer.ts';
 import { checkSchema } from './envelope.ts';

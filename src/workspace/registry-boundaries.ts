@@ -43,8 +43,8 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
       if (!from || !to) return null;
       return checkBoundary(from, to, ASKED_BY_CASTS, DEFAULT_POLICY)[0]?.message ?? null;
     },
-    malformed: diagnostics.flatMap(({ level, code, agent, message }) =>
-      level === 'agent' && code === 'BOUNDARY_MALFORMED' && agent !== null ? [{ agent, message }] : [],
+    malformed: diagnostics.flatMap(({ code, agent, message }) =>
+      code === 'BOUNDARY_MALFORMED' && agent !== null ? [{ agent, message }] : [],
     ),
     mediated(origin, source, target) {
       const [first, through] = [agents.get(origin), agents.get(source)];

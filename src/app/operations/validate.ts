@@ -7,8 +7,7 @@ import {
   type Validator,
   validatorFor,
 } from '../../contracts/validate.ts';
-import { parseJsonText } from '../../dialects/json-text.ts';
-import { memberText } from '../../dialects/member-text.ts';
+import { memberText, parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';

@@ -2,7 +2,7 @@
 // which payload paths `assign` reads, and which extra fields that makes welcome.
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString } from '../../kernel/json.ts';
-import type { AnswerFields } from '../json-text.ts';
+import type { AnswerFields } from '../json-answer.ts';
 
 export type Terms = {
   /** Fields that must be present, in a fixed order: control fields first. */

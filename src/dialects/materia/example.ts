@@ -4,7 +4,7 @@ import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { readWithSchema } from '../user-schema.ts';
 import { type Terms, termsOf } from './contract.ts';
-import { schemaExample } from './schema-example.ts';
+import { at, type Issues } from './fields.ts';
 
 type Tree = Map<string, Tree>;
 
@@ -86,4 +86,82 @@ function render(tree: Tree): Json {
 function lengthFor(tree: Tree): number {
   const indexes = [...tree.keys()].map(Number).filter((index) => index <= INDEX_SHOWN_MAX);
   return Math.max(0, ...indexes) + 1;
+}
+
+// A value that a schema of the user's own would take: the author's example where there is one, else the smallest value
+// that the plain keywords ask for.
+const DEPTH_MAX = 8;
+
+/** The members of an example, or none where the schema says too little. */
+function schemaExample(schema: JsonObject | null): JsonObject {
+  const value = schema === null ? {} : valueFor(schema, 0);
+  return isObject(value) ? value : {};
+}
+
+function valueFor(schema: JsonObject, depth: number): Json {
+  const [first] = Array.isArray(schema.examples) ? schema.examples : [];
+  if (first !== undefined) return first;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.default !== undefined) return schema.default;
+  if (Array.isArray(schema.enum) && schema.enum[0] !== undefined) return schema.enum[0];
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  switch (type) {
+    case 'string':
+      return 'x'.repeat(Math.min(numberOr(schema.minLength, 1), 100)) || '…';
+    case 'integer':
+    case 'number':
+      return numberOr(schema.minimum, numberOr(schema.maximum, 0));
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'array':
+      return Array.from({ length: Math.min(numberOr(schema.minItems, 0), 20) }, () =>
+        isObject(schema.items) && depth < DEPTH_MAX ? valueFor(schema.items, depth + 1) : '…',
+      );
+    default:
+      return membersFor(schema, depth);
+  }
+}
+
+function membersFor(schema: JsonObject, depth: number): JsonObject {
+  const required = Array.isArray(schema.required) ? schema.required.filter(isString) : [];
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const members = required.map((name): [string, Json] => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return [name, isObject(property) && depth < DEPTH_MAX ? valueFor(property, depth + 1) : '…'];
+  });
+  return Object.fromEntries(members);
+}
+
+function numberOr(value: Json | undefined, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+// Placeholders are the values of the example in a brief. Each says in words what belongs in its place, so that an agent that
+// copies the example, or quotes it, has not answered.
+/** Whether a text can hold a placeholder at all. Most do not, and need not be searched. */
+export function mayHoldPlaceholder(raw: string): boolean {
+  return raw.includes('<') || /\\u003c/i.test(raw);
+}
+
+/** Adds an issue for each value that is still a placeholder of the brief. */
+export function checkPlaceholders(payload: JsonObject, contract: Contract, issues: Issues): void {
+  // A utility gets no brief.
+  if (contract.utility) return;
+  const known = new Set<string>();
+  for (const { text } of stringsIn(exampleFor(contract) ?? {})) known.add(text);
+  for (const { path, text } of stringsIn(payload)) {
+    if (!known.has(text.trim()) || issues.has(path)) continue;
+    issues.add(path, `the value is still the placeholder \`${text.trim()}\` of the example; write your own value`);
+  }
+}
+
+function* stringsIn(value: Json, path = '$'): Generator<{ readonly path: string; readonly text: string }> {
+  if (isString(value)) yield { path, text: value };
+  else if (Array.isArray(value)) {
+    for (const [index, element] of value.entries()) yield* stringsIn(element, at(path, index));
+  } else if (isObject(value)) {
+    for (const [key, member] of Object.entries(value)) yield* stringsIn(member, at(path, key));
+  }
 }

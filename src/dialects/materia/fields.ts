@@ -1,9 +1,8 @@
 // The fields of a materia handoff: the shape each must have, and what to say about fields that are not part of it.
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { at, type Issues } from './issues.ts';
 
-export const SEVERITIES = ['debug', 'info', 'warning', 'error', 'critical'] as const;
-export const ITEM_FIELDS = ['title', 'context'] as const;
+const SEVERITIES = ['debug', 'info', 'warning', 'error', 'critical'] as const;
+const ITEM_FIELDS = ['title', 'context'] as const;
 
 /** Fields that broader envelopes had, and where their content belongs now. */
 const OBSOLETE: ReadonlyMap<string, string> = new Map([
@@ -106,3 +105,86 @@ export function messageForUnexpected(field: string): string {
 function faultOfText(value: Json | undefined): string {
   return isString(value) ? 'a string that is not blank' : `a non-blank string, not ${nameOfType(value)}`;
 }
+
+// The list of everything wrong with one payload. It is bounded, because a payload can hold more mistakes than anyone reads.
+export type Issue = { readonly path: string; readonly message: string; readonly expected?: string };
+
+const LISTED_MAX = 200;
+const KEY_SHOWN_MAX = 60;
+
+export class Issues {
+  readonly listed: Issue[] = [];
+  count = 0;
+
+  add(path: string, message: string, expected?: string): void {
+    this.count += 1;
+    if (this.listed.length === LISTED_MAX) return;
+    this.listed.push(expected === undefined ? { path, message } : { path, message, expected });
+  }
+
+  has(path: string): boolean {
+    return this.listed.some((issue) => issue.path === path);
+  }
+
+  /** The details of a refusal; `omitted` says how many issues are not listed. */
+  details(): JsonObject {
+    const omitted = this.count - this.listed.length;
+    return omitted === 0 ? { issues: this.listed } : { issues: this.listed, omitted };
+  }
+}
+
+/** A path one key deeper. Keys come from agents: they are escaped onto one line and cut. */
+export function at(path: string, key: string | number): string {
+  if (typeof key === 'number') return `${path}.${key}`;
+  const escaped = JSON.stringify(key).slice(1, -1);
+  return `${path}.${escaped.length > KEY_SHOWN_MAX ? `${escaped.slice(0, KEY_SHOWN_MAX)}…` : escaped}`;
+}
+
+// The agent handoff as a JSON Schema, for publishing and for models that take a schema. It is the contract of a socket
+// that requires nothing and assigns nothing; `read` decides, and knows more than a schema can say.
+const NON_BLANK = { type: 'string', pattern: '\\S' } as const;
+
+export const handoffSchema: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:baton:schema:materia-handoff',
+  title: 'Materia handoff',
+  description: 'The one JSON object an agent returns at the end of its turn.',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    workItems: {
+      description: 'Generated or refined units of work, in order.',
+      type: 'array',
+      items: { $ref: '#/$defs/workItem' },
+    },
+    satisfied: { description: 'What guarded edges and advancement read.', type: 'boolean' },
+    context: { description: 'Text for the agents downstream.', type: 'string' },
+    event: {
+      description: 'Events for people and hooks; taken out before the payload is handed on.',
+      type: 'array',
+      items: { $ref: '#/$defs/event' },
+    },
+  },
+  $defs: {
+    workItem: {
+      type: 'object',
+      additionalProperties: false,
+      required: [...ITEM_FIELDS],
+      properties: { title: NON_BLANK, context: NON_BLANK },
+    },
+    event: {
+      type: 'object',
+      required: ['type'],
+      properties: {
+        type: NON_BLANK,
+        severity: { enum: [...SEVERITIES], default: 'info' },
+        message: { type: 'string' },
+        payload: { type: 'object' },
+        source: {
+          type: 'object',
+          properties: { materia: { type: 'string' }, socketId: { type: 'string' } },
+        },
+      },
+    },
+  },
+};

@@ -4,15 +4,23 @@ import type { Code } from '../../kernel/codes.ts';
 import type { Contract, Reading } from '../../kernel/dialect.ts';
 import { isObject, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { extractObject, TEXT_BYTES_MAX } from '../json-text.ts';
+import { extractObject } from '../json-answer.ts';
+import { TEXT_BYTES_MAX } from '../json-text.ts';
 import { readWithSchema } from '../user-schema.ts';
 import { fieldsOf, type Path, type Terms, takesText, termsOf } from './contract.ts';
-import { checkEvents, checkSatisfied, checkString, checkWorkItems, messageForUnexpected } from './fields.ts';
-import { at, Issues } from './issues.ts';
-import { checkPlaceholders, mayHoldPlaceholder } from './placeholder.ts';
+import { checkPlaceholders, mayHoldPlaceholder } from './example.ts';
+import {
+  at,
+  checkEvents,
+  checkSatisfied,
+  checkString,
+  checkWorkItems,
+  Issues,
+  messageForUnexpected,
+} from './fields.ts';
 
 /** A reading of this dialect, with the events that came along when there were any. */
-export type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };
+type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };
 
 const CONTRACT_FIELDS: ReadonlySet<string> = new Set(['workItems', 'satisfied', 'context', 'text']);
 

@@ -15,7 +15,7 @@ export type Boundaries = {
   refusal(source: string, target: string): string | null;
   /** Why one agent can never hand on to another what `origin` has handed to it; null where it can. */
   mediated(origin: string, source: string, target: string): string | null;
-  /** Agents whose boundary is not understood, and why. Such a registry is not locked. */
+  /** Agents whose boundary is not understood, and why. */
   readonly malformed?: readonly { readonly agent: string; readonly message: string }[];
   /** Whether it is the workspace's own: then every agent has to be in it. */
   readonly isInForce?: boolean;
@@ -76,7 +76,10 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
   }
 }
 
-/** A boundary that is not understood, told at every materia that has it; else at the registry, where it keeps no loadout from casting. */
+/**
+ * A boundary that is not understood, reported at each materia that has it. Where none has it, it is reported at the
+ * registry and keeps no loadout from casting.
+ */
 export function* checkMalformed(config: JsonObject, { malformed = [] }: Boundaries): Findings {
   const materia = objectAt(config, 'materia');
   for (const { agent, message } of malformed) {
