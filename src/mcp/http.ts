@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Role } from '../access/role.ts';
+import type { ServerCaller } from '../access/server-callers.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
 const HOST = '127.0.0.1';
@@ -16,20 +16,17 @@ const BODY_BYTES_MAX = 16 * 1_048_576;
 /** How soon a client whose stream ended comes back for the rest. */
 const RETRY_MS = 500;
 
-/** Who calls, by the name that the log gives him. */
-export type Caller = { readonly name: string; readonly role: Role };
-
 type HttpOptions = {
   /** 0 takes a free one. */
   readonly port: number;
   /** Who shows this token, asked anew with each request: a token may be taken back at any time. */
-  readonly admit: (token: string) => Caller | Denied;
+  readonly admit: (token: string) => ServerCaller | Denied;
   /** Told of everybody who is turned away because of who he is. */
   readonly onRefused?: (verdict: Denied) => void;
   /** Whether an agent of a cast is at the other end: it has a server of its own and must not act as somebody else here. */
   readonly isAgentAt?: (socket: Socket) => boolean;
   /** A server for one more connection. */
-  readonly newServer: (caller: Caller) => Server;
+  readonly newServer: (caller: ServerCaller) => Server;
 };
 
 export type Listening = { readonly url: string; close(): Promise<void> };
@@ -37,7 +34,7 @@ export type Listening = { readonly url: string; close(): Promise<void> };
 type Session = {
   readonly transport: StreamableHTTPServerTransport;
   readonly server: Server;
-  readonly caller: Caller;
+  readonly caller: ServerCaller;
 };
 
 export async function serveHttp({ port, admit, onRefused, isAgentAt, newServer }: HttpOptions): Promise<Listening> {
@@ -85,7 +82,7 @@ class Sessions {
     this.#newServer = newServer;
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse, caller: ServerCaller): Promise<void> {
     const id = request.headers['mcp-session-id'];
     if (typeof id !== 'string') return this.#begin(request, response, caller);
     const session = this.#open.get(id);
@@ -103,7 +100,7 @@ class Sessions {
   }
 
   /** Only a request to initialize makes a session; the transport refuses any other. */
-  async #begin(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
+  async #begin(request: IncomingMessage, response: ServerResponse, caller: ServerCaller): Promise<void> {
     const server = this.#newServer(caller);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,

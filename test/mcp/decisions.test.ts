@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
+import { createToken } from '../../src/access/tokens.ts';
 import type { ApprovalView } from '../../src/approvals/approval-view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { baton, environment, json, personToken, project, until } from '../cli/baton.ts';
@@ -54,6 +55,42 @@ test.each([
   expect(forms).toHaveLength(1);
   for (const shown of [id, 'rm made.txt', '(T3, waits)', 'git checkout made.txt', join(dir, 'made.txt'), 'until 20'])
     expect(forms[0]).toContain(shown);
+});
+
+test('over stdio a token of an approver starts the server and decides as that token; a viewer only looks', async () => {
+  const dir = project();
+  const id = await asked(dir);
+  const env = environment(dir, {});
+  const token = (role: 'approver' | 'viewer') => {
+    const made = createToken(env, { role, name: role, expires: null }, Date.now());
+    return { ...env, BATON_TOKEN: made.ok ? made.value.secret : '' };
+  };
+  const viewer = await overStdio(dir, token('viewer'), () => accept({ choice: 'approve' }));
+  expect(await viewer.names()).not.toContain('approval_approve');
+  expect((await viewer.ask('cast_list')).code).toBe('OK');
+  for (const [tool, args] of [
+    ['approval_approve', { id }],
+    ['cast_start', { request: 'do it' }],
+  ] as const)
+    expect((await viewer.ask(tool, args)).code).toBe('ROLE_TOO_LOW');
+  const approver = await overStdio(dir, token('approver'), () => accept({ choice: 'approve' }));
+  expect((await approver.ask('approval_approve', { id })).code).toBe('OK');
+  expect(await statusOf(dir, id)).toBe('approved');
+  const entries = json<readonly JsonObject[]>(await baton(dir, ['log', '--after', '0', '--json']));
+  expect(entries.at(-1)).toMatchObject({ by: 'token:approver' });
+});
+
+test.each([
+  ['an approver over HTTP', ['mcp', '--http', '0'], 'approver', 'ROLE_TOO_LOW'],
+  ['an unknown token', ['mcp'], null, 'TOKEN_UNKNOWN'],
+])('the server does not start for %s', async (_, args, role, code) => {
+  const dir = project();
+  const env = environment(dir, {});
+  const made = role === null ? null : createToken(env, { role: 'approver', name: 'late', expires: null }, Date.now());
+  const ran = await baton(dir, [...args, '--json'], {
+    env: { ...env, BATON_TOKEN: made?.ok ? made.value.secret : 'x' },
+  });
+  expect([ran.code, json(ran).code]).toEqual([1, code]);
 });
 
 test('the decision is recorded under the name of the token, with the reason of the person', async () => {

@@ -81,13 +81,14 @@ The answer is always JSON. Exit: 0 allowed, 1 denied.`,
   {
     name: 'mcp',
     group: 'contracts',
-    act: 'govern',
+    act: 'look',
     args: '[--http PORT]',
     words: [0, 0],
     summary: 'an MCP server: agents hand in their work by tool call, other clients start and follow casts',
     help: `--http          streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port
 Over HTTP every request carries a token: one of \`baton token create\`, with its role; or that of BATON_MCP_TOKEN, else a
 new one that is shown once, with which you act as yourself.
+With BATON_TOKEN the server acts as that token, within its role; --http takes the role admin.
 Started by an agent of a cast, it offers that agent its own tools and none that steer casts.`,
     example: 'baton mcp --http 8808',
     options: { http: { type: 'string' } },

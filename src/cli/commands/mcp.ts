@@ -1,26 +1,29 @@
 // `baton mcp`: an MCP server for agents within a cast and for clients outside, on standard input and output or over HTTP.
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Actor } from '../../access/actor.ts';
 import { actorHere } from '../../access/actor-here.ts';
 import { isAgentAt } from '../../access/peer.ts';
-import { mayDo } from '../../access/role.ts';
+import {
+  actorCalling,
+  callerWith,
+  mayDecideBy,
+  refusalOfStart,
+  refusedCaller,
+  refusedStranger,
+  type ServerCaller,
+} from '../../access/server-callers.ts';
 import { shownToken } from '../../access/shown-token.ts';
-import { admitToken } from '../../access/tokens.ts';
-import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
-import { noteRefusal, RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
+import { noteRefusal, RefusalCount } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
-import type { Denied, Verdict } from '../../kernel/verdict.ts';
-import type { Caller } from '../../mcp/http.ts';
+import type { Denied } from '../../kernel/verdict.ts';
 import type { Extension } from '../../mcp/server.ts';
 import { contextIn, isAgentIn, type ToolContext } from '../../mcp/tool.ts';
-import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
+import { type Call, EXIT, note, outJson, Refused, text, UsageError } from '../command.ts';
 import { withWorkspace } from '../open-workspace.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
 const TOKEN_CHARS_MIN = 16;
-/** How the log names whoever acts by a token. */
-const TOKEN_NAMES = 'token:';
 
 export function run(call: Call): Promise<number> {
   return serve(call, null);
@@ -42,8 +45,14 @@ async function serveIn(
   const refusals = new RefusalCount((verdict, turned) => noteRefusal(workspace, verdict, turned, note));
   const shown = shownToken();
   const here = actorHere(workspace, { isServer: true, shown });
-  const personToken = shown === null ? {} : { personToken: () => decisionToken(call, shown) };
-  const newServer = (caller?: Caller) =>
+  // The server's own token over HTTP acts as an administrator. Over standard input and output the role of the actor limits.
+  const refusal = refusalOfStart(call.env, shown, here, port === null ? 'look' : 'govern');
+  if (refusal) {
+    await noteRefusal(workspace, refusal, { who: here.name }, note);
+    throw new Refused(refusal);
+  }
+  const personToken = shown === null ? {} : { personToken: () => mayDecideBy(call.env, shown) };
+  const newServer = (caller?: ServerCaller) =>
     serverFor(
       { ...contextOf(workspace, { here, refusals, ...(caller ? { caller } : {}) }), ...personToken },
       version(),
@@ -68,37 +77,24 @@ type Serving = {
   /** Who started the server. */
   readonly here: Actor;
   readonly refusals: RefusalCount;
-  readonly caller?: Caller;
+  readonly caller?: ServerCaller;
 };
 
 /** The workspace as the user who started the server sees it, or, over HTTP, as the caller does. */
 function contextOf(workspace: Workspace, { here, refusals, caller }: Serving): ToolContext {
-  const actor = caller ? actorOf(caller, here) : here;
+  const actor = caller ? actorCalling(caller, here) : here;
+  const role = caller ? caller.role : here.role;
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, actor), Date.now());
   const checkWork: ToolContext['checkWork'] = async (cast, turn, signal) =>
     (await import('../../app/submitted-work.ts')).checkSubmitted(workspace, cast, turn, signal);
-  return { ...contextIn(workspace, actor), checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
-}
-
-/** Whether the token that the server was started with is good for a decision now: it may expire or be revoked at any time. */
-function decisionToken({ env }: Call, shown: string): Verdict {
-  const admitted = admitToken(env, shown, Date.now());
-  return admitted.ok ? mayDo(admitted.value.role, 'decide', 'a decision') : admitted.verdict;
-}
-
-/** Whoever shows a token acts under its name; where an agent started the server, that agent acts. */
-function actorOf({ name, role }: Caller, here: Actor): Actor {
-  if (here.kind === 'agent' || here.name === name) return here;
-  // A process that is started for the caller acts for the same token.
-  const env = name.startsWith(TOKEN_NAMES) ? { [ACTS_FOR]: name.slice(TOKEN_NAMES.length) } : {};
-  return { name, kind: 'person', role, attempt: null, env };
+  return { ...contextIn(workspace, actor), checkWork, ...(role === null ? {} : { role }), onRefused };
 }
 
 async function overHttp(
   call: Call,
   port: number,
   { here, refusals }: Serving,
-  newServer: (caller: Caller) => ReturnType<ServerFor>,
+  newServer: (caller: ServerCaller) => ReturnType<ServerFor>,
 ): Promise<number> {
   const { serveHttp } = await import('../../mcp/http.ts');
   const given = call.env.BATON_MCP_TOKEN;
@@ -107,10 +103,10 @@ async function overHttp(
       `BATON_MCP_TOKEN is shorter than ${TOKEN_CHARS_MIN} characters; choose a longer one, or leave it out`,
     );
   const token = given ?? randomBytes(32).toString('base64url');
-  const admit = (shown: string) => callerFor(call, here, token, shown);
+  const admit = (shown: string) => callerWith(call.env, here, token, shown);
   // Started by an agent, it serves that agent, with an agent's tools.
   const guard = isAgentIn(call.env) ? {} : { isAgentAt };
-  const onRefused = (verdict: Denied) => void refusals.add(verdict, { who: refusedName(verdict) }, Date.now());
+  const onRefused = (verdict: Denied) => void refusals.add(verdict, { who: refusedStranger(verdict) }, Date.now());
   const listening = await serveHttp({ port, admit, onRefused, ...guard, newServer }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.syscall !== 'listen') throw error;
@@ -127,29 +123,6 @@ async function overHttp(
   await listening.close();
   await refusals.close(Date.now());
   return EXIT.ok;
-}
-
-/** Who shows a token: the one who started the server, with the server's own token, or whoever a token was made for. */
-function callerFor({ env }: Call, here: Actor, own: string, shown: string): Caller | Denied {
-  const digest = (text: string) => hash('sha256', text, 'buffer');
-  // Takes as long for a wrong token as for the right one.
-  if (timingSafeEqual(digest(shown), digest(own))) return { name: here.name, role: 'admin' };
-  const admitted = admitToken(env, shown, Date.now());
-  if (!admitted.ok) return admitted.verdict;
-  return { name: `${TOKEN_NAMES}${admitted.value.name}`, role: admitted.value.role };
-}
-
-/** Whoever wanted a tool that is kept from him; of an agent, also which tool it was. */
-function refusedCaller({ code, details }: Denied, { name: who, kind }: Actor): TurnedAway {
-  if (code !== 'APPROVER_IS_AGENT') return { who };
-  const what = typeof details.tool === 'string' ? { what: details.tool } : {};
-  return { who: kind === 'agent' ? who : 'agent:unknown', ...what };
-}
-
-/** How the log names whoever was turned away: by the token he showed, where it was one once. */
-function refusedName({ code, details }: Denied): string {
-  if (code === 'APPROVER_IS_AGENT') return 'agent:unknown';
-  return typeof details.token === 'string' ? `${TOKEN_NAMES}${details.token}` : NOBODY;
 }
 
 type ServerFor = typeof import('../../mcp/server.ts').serverFor;
