@@ -97,8 +97,26 @@ export async function ask(question: string): Promise<boolean> {
   }
 }
 
-/** The one of several that the person wants; the first one unless another is asked for. */
-export async function choose([first, ...others]: readonly [string, ...string[]]): Promise<string> {
-  for (const other of others) if (await ask(`Use ${other} instead of ${first}?`)) return other;
-  return first;
+/** One of several, by its number or name. The first one without a terminal, and after an empty line. */
+export async function choose(
+  question: string,
+  of: readonly [string, ...string[]],
+  means: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const [first] = of;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return first;
+  const width = Math.max(...of.map((name) => name.length));
+  const rows = of.map((name, at) => `  ${at + 1}  ${name.padEnd(width)}  ${means[name] ?? ''}`.trimEnd());
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    for (;;) {
+      const answer = await terminal.question(safe(`${question}\n${rows.join('\n')}\n[${first}] `));
+      const word = answer.trim();
+      if (word === '') return first;
+      const found = of.find((name, at) => name === word || String(at + 1) === word);
+      if (found !== undefined) return found;
+    }
+  } finally {
+    terminal.close();
+  }
 }

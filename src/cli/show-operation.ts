@@ -125,7 +125,7 @@ function listeningFor({ endsBySignal }: Entry, onEvent = show): Listening {
 /** The answer of the person at the terminal, as input for the next call; null where it ends the command. */
 export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promise<Given | null> {
   const { ask, choose } = await import('./read-input.ts');
-  if ('field' in agreed) return { [agreed.field]: await choose(agreed.of) };
+  if ('field' in agreed) return { [agreed.field]: await choose(question, agreed.of) };
   const isAgreed = await ask(question);
   if ('flag' in agreed) {
     if (isAgreed) return { [agreed.flag]: true };

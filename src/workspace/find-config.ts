@@ -51,7 +51,13 @@ export function loadAll(workspace: Workspace): readonly Loaded[] {
   const over = teams.map((team) => loadOver(team, own));
   if (!own) return (over.length === 0 ? [loadConfig(BUNDLED)] : over).map(withRunner);
   const isEmpty = isObject(own.config) && Object.keys(objectOf(own.config.loadouts)).length === 0 && over.length > 0;
-  return (isEmpty ? over : [own, ...over]).map(withRunner);
+  return (isEmpty ? over : [ownApart(own, teams), ...over]).map(withRunner);
+}
+
+/** config.json without the name of its active loadout, where that is one of the short form. */
+function ownApart(own: Loaded, teams: readonly TeamFile[]): Loaded {
+  const { activeLoadout, ...rest } = objectOf(own.config);
+  return teams.some(({ name }) => name === activeLoadout) ? { ...own, config: rest } : own;
 }
 
 /** A file that somebody names: JSON, or a short form. */

@@ -192,9 +192,8 @@ test.each<[string, Record<string, string>, NodeJS.ProcessEnv, string | null]>([
     const ran = await baton(dir, ['init'], how);
     expect(ran.code).toBe(0);
     expect(ran.stdout).toMatch(/Your first cast: .*cast "/);
-    const config = JSON.parse(read(dir, '.baton/config.json')) as { materia: Record<string, { runner?: string }> };
-    const named = runner === null || runner === 'claude' ? undefined : runner;
-    expect(config.materia.Build?.runner).toBe(named);
+    const config = JSON.parse(read(dir, '.baton/config.json')) as { defaults: { runner: string } };
+    expect(config.defaults.runner).toBe(runner ?? 'claude');
     expect((await baton(dir, ['check', '--strict'], how)).code).toBe(0);
   },
 );
@@ -203,10 +202,10 @@ test.each<[string, Record<string, string>, NodeJS.ProcessEnv, string | null]>([
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
 test.skipIf(!hasScript).each<[string, NodeJS.ProcessEnv, string, string, boolean, boolean]>([
-  ['runs the first cast after a yes', { ANTHROPIC_API_KEY: 'k' }, 'init', 'y', true, true],
-  ['runs nothing after anything else', { ANTHROPIC_API_KEY: 'k' }, 'init', '', true, false],
+  ['runs the first cast after a yes', { ANTHROPIC_API_KEY: 'k' }, 'init --template software', 'y', true, true],
+  ['runs nothing after anything else', { ANTHROPIC_API_KEY: 'k' }, 'init --template software', '', true, false],
   ['asks nothing with --json', { ANTHROPIC_API_KEY: 'k' }, 'init --json', 'y', false, false],
-  ['asks nothing where nobody is signed in', {}, 'init', 'y', false, false],
+  ['asks nothing where nobody is signed in', {}, 'init --template software', 'y', false, false],
 ])('init in a terminal %s (needs script of util-linux)', async (_what, keys, args, answer, asks, casts) => {
   const { dir, how } = machine({ claude: GOOD }, keys);
   const command = `'${BATON}' ${args}`;

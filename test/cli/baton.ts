@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
+  cpSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -52,6 +53,17 @@ export function project(files: Readonly<Record<string, Json>> = {}): string {
   mkdirSync(join(dir, '.baton'));
   put(dir, files);
   return dir;
+}
+
+/** The team that ships, as a project's own: its configuration, its prompts, and the lock that pins them, in force. */
+export async function pinTeam(dir: string): Promise<void> {
+  const bundled = join(CHECKOUT, 'src', 'bundled');
+  for (const part of ['prompts', 'versions'])
+    cpSync(join(bundled, part), join(dir, '.baton', part), { recursive: true });
+  const { $schema: _elsewhere, ...config } = JSON.parse(readFileSync(join(bundled, 'config.json'), 'utf8'));
+  put(dir, { '.baton/config.json': config, '.baton/.gitignore': 'state/\n' });
+  const { code, stderr } = await baton(dir, ['registry', 'lock']);
+  expect([code, stderr]).toEqual([0, '']);
 }
 
 export function put(dir: string, files: Readonly<Record<string, Json>>): void {

@@ -114,7 +114,7 @@ test('it says which file it looked at', async () => {
   const dir = project();
   expect((await baton(dir, ['check'])).stdout).toBe('ok: no issues in the bundled configuration\n');
   await baton(dir, ['init']);
-  expect((await baton(dir, ['check'])).stdout).toBe(`ok: no issues in ${dir}/.baton/config.json\n`);
+  expect((await baton(dir, ['check'])).stdout).toBe(`ok: no issues in ${dir}/.baton/loadouts/software.yaml\n`);
 });
 
 test('files that a configuration names are read beside it, and never outside the project', async () => {

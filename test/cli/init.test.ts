@@ -1,91 +1,58 @@
-// What `baton init` leaves behind can be used as it is: by editors, by `check`, and as a registry of pinned prompts.
+// What `baton init` leaves behind can be used as it is: by editors, by `check`, and by a cast. Nothing of it is pinned.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../src/kernel/json.ts';
+import { TEMPLATES } from '../../src/app/operations/project.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { baton, json, project, put, read } from './baton.ts';
+import { repository } from './repository.ts';
 
-type Lock = { readonly prompts: Readonly<Record<string, { readonly hash: string; readonly version: string }>> };
+const YES: Json = { satisfied: true };
+const ITEMS: Json = { workItems: [{ title: 'Greet', context: 'Say hello.' }] };
 
-async function initialised(): Promise<string> {
-  const dir = project();
-  expect((await baton(dir, ['init'])).code).toBe(0);
-  return dir;
-}
+/** What scripted agents say in the team of each template. */
+const SCRIPTS: Readonly<Record<(typeof TEMPLATES)[number], JsonObject>> = {
+  software: { plan: [ITEMS], build: ['Built.'], review: [YES], summary: ['Done.'] },
+  bugfix: { collect: [ITEMS], triage: [YES], fix: ['Fixed.'], review: [YES], summary: ['Done.'] },
+  feature: { plan: [ITEMS], build: ['Built.'], review: [YES], integrate: ['Joined.'], summary: ['Done.'] },
+  review: { scope: [ITEMS], examine: ['Nothing found.'], confirm: [YES], report: ['Good.'] },
+};
 
-test('the configuration names a schema that is there and that it fits, and has no issue at all', async () => {
-  const dir = await initialised();
+test.each(TEMPLATES)('the team %s checks, fits the schema, pins nothing, and is cast as it is', async (template) => {
+  const dir = repository({ 'agents.json': SCRIPTS[template] });
+  const told = json<{ template: string; written: string[] }>(
+    await baton(dir, ['init', '--template', template, '--json']),
+  );
+  expect(told.template).toBe(template);
+  expect(told.written.every((file) => existsSync(join(dir, file)))).toBe(true);
   const config = JSON.parse(read(dir, '.baton/config.json'));
-  expect(Object.keys(config)[0]).toBe('$schema');
+  expect([Object.keys(config)[0], config.activeLoadout]).toEqual(['$schema', template]);
   const schema = JSON.parse(read(join(dir, '.baton'), config.$schema));
   expect(new Ajv2020({ strict: false }).validate(schema, config)).toBe(true);
   expect((await baton(dir, ['check', '--strict'])).stdout).toMatch(/^ok: no issues/);
+  expect([existsSync(join(dir, '.baton/versions')), read(dir, `.baton/loadouts/${template}.yaml`)]).toEqual([
+    false,
+    expect.not.stringContaining('identity'),
+  ]);
+  put(dir, { '.baton/prompts/summary.md': 'My own words.\n' });
+  const ran = await baton(dir, ['cast', '--agents', 'agents.json', '--json', 'Greet']);
+  expect(json<JsonObject>(ran)).toMatchObject({ status: 'completed', loadout: template });
 });
 
-const agent = (lock: Lock, id: string): JsonObject => {
-  const { hash = '', version = '' } = lock.prompts[id] ?? {};
-  return { agent_type: 'domain', agent_id: id, agent_version: version, prompt_hash: hash };
-};
-
-/** A handoff from one agent of the scaffold to another, as the lock has them. */
-function handoff(dir: string, source: string, target: string): JsonObject {
-  const lock: Lock = JSON.parse(read(dir, '.baton/versions/prompt-lock.json'));
-  return {
-    handoff_id: '550e8400-e29b-41d4-a716-446655440000',
-    timestamp: `${new Date(Date.now() - 5_000).toISOString().slice(0, 19)}Z`,
-    protocol_version: '1.0.0',
-    source_agent: agent(lock, source),
-    target_agent: agent(lock, target),
-    context: {
-      request: {
-        type: 'analysis',
-        description: 'Build the first item',
-        input_data: { title: 'Greet' },
-        constraints: [],
-        expected_output: 'A script that greets',
-      },
-      state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
-    },
-    governance: {
-      source_agent_verified: true,
-      target_agent_verified: true,
-      composition_valid: true,
-      boundaries_respected: true,
-      audit_trail: 'log-1',
-    },
-  };
-}
-
-async function validated(dir: string, source: string, target: string): Promise<string> {
-  put(dir, { 'handoff.json': handoff(dir, source, target) });
-  const args = ['validate', 'governed/handoff', '--registry', '.baton', 'handoff.json'];
-  return json<{ code: string }>(await baton(dir, args)).code;
-}
-
-test('it is a registry: handoffs along the loadout pass, others do not, and a changed prompt is noticed', async () => {
-  const dir = await initialised();
-  expect(await validated(dir, 'domain-01-plan', 'domain-02-build')).toBe('OK');
-  expect(await validated(dir, 'domain-03-evaluate', 'domain-02-build')).toBe('OK');
-  expect(await validated(dir, 'domain-05-narrate', 'domain-02-build')).toBe('BOUNDARY_NOT_ALLOWED');
-  put(dir, { '.baton/prompts/build.md': 'Do something else.\n' });
-  expect(await validated(dir, 'domain-01-plan', 'domain-02-build')).toMatch(/^(?!OK)/);
+test('without a template it is the software team, and with --agent the agents run on that', async () => {
+  const dir = project();
+  expect((await baton(dir, ['init', '--agent', 'codex'])).code).toBe(0);
+  expect(JSON.parse(read(dir, '.baton/config.json'))).toMatchObject({
+    activeLoadout: 'software',
+    defaults: { runner: 'codex' },
+  });
 });
 
-test('pins are never set anew in passing, and prompts that were there are pinned as they are', async () => {
-  const dir = project({ '.baton/prompts/build.md': 'My own words.\n' });
+test('what was there stays', async () => {
+  const dir = project({ '.baton/prompts/build.md': 'My own words.\n', '.baton/versions/prompt-manifest.json': '{}' });
   await baton(dir, ['init']);
   expect(read(dir, '.baton/prompts/build.md')).toBe('My own words.\n');
-  expect(await validated(dir, 'domain-01-plan', 'domain-02-build')).toBe('OK');
-  const lock = read(dir, '.baton/versions/prompt-lock.json');
-  put(dir, { '.baton/prompts/build.md': 'Other words.\n' });
-  await baton(dir, ['init', '--force']);
-  expect(read(dir, '.baton/versions/prompt-lock.json')).toBe(lock);
-});
-
-test('a manifest of one’s own is left alone, and nobody locks it unasked', async () => {
-  const dir = project({ '.baton/versions/prompt-manifest.json': '{}' });
-  await baton(dir, ['init']);
   expect(read(dir, '.baton/versions/prompt-manifest.json')).toBe('{}');
   expect(existsSync(join(dir, '.baton/versions/prompt-lock.json'))).toBe(false);
 });

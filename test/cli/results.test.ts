@@ -2,17 +2,17 @@
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, flow, json, put, type Ran } from './baton.ts';
+import { baton, flow, json, pinTeam, put, type Ran } from './baton.ts';
 import { git, repository } from './repository.ts';
 
 const YES: Json = { satisfied: true };
 const PLAN: Json = { workItems: ['One', 'Two'].map((title) => ({ title, context: `do ${title}` })) };
 const IDLE = 'There was nothing to do.';
 
-/** The default team in a repository of which `init` was run and nothing was committed since. */
+/** The team that ships in a repository, where nothing was committed since. */
 async function withTeam(agents: JsonObject): Promise<string> {
   const dir = repository({ '.gitignore': '*.log\n' });
-  await baton(dir, ['init']);
+  await pinTeam(dir);
   put(dir, { '.baton/script.json': agents });
   return dir;
 }

@@ -4,13 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { asProcesses, BATON, baton, json, project, put, read } from './baton.ts';
+import { asProcesses, BATON, baton, json, pinTeam, project, put, read } from './baton.ts';
 
 type Answer = { readonly allow: boolean; readonly code: string; readonly details: JsonObject };
 
 async function initialised(): Promise<string> {
   const dir = project();
-  await baton(dir, ['init']);
+  await pinTeam(dir);
   return dir;
 }
 

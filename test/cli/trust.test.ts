@@ -7,7 +7,7 @@ import { entryOf } from '../../src/log/line.ts';
 import { loadRegistry } from '../../src/trust/load.ts';
 import { sha256 } from '../../src/trust/registry-folder.ts';
 import { verifyHandoff } from '../../src/trust/verify.ts';
-import { baton, json, project, put, read } from './baton.ts';
+import { baton, json, pinTeam, project, put, read } from './baton.ts';
 
 const AGENTS = {
   'Auto-Plan': [{ workItems: [{ title: 'Greet', context: 'Say hello.' }] }],
@@ -25,7 +25,7 @@ type Row = { readonly kind: string; readonly by: string } & JsonObject;
 
 async function initialised(): Promise<string> {
   const dir = project({ 'agents.json': AGENTS });
-  expect((await baton(dir, ['init'])).code).toBe(0);
+  await pinTeam(dir);
   return dir;
 }
 
@@ -194,7 +194,7 @@ test('a registry that cannot be read lets nobody through on the first cast eithe
   expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'REGISTRY_UNUSABLE', trust: 'on' });
 });
 
-test('what init wrote is in force at once: taking the registry away is noticed', async () => {
+test('what was locked is in force at once: taking the registry away is noticed', async () => {
   const dir = await initialised();
   expect(json<JsonObject>(await baton(dir, ['status', '--json'])).trust).toBe('on');
   rmSync(join(dir, '.baton', 'versions'), { recursive: true });

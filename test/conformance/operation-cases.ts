@@ -2,7 +2,7 @@
 
 import type { OperationName } from '../../src/app/operations/table.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, baton, flow, project, put } from '../cli/baton.ts';
+import { agent, baton, flow, pinTeam, project, put } from '../cli/baton.ts';
 import { create, packet, RUN, start } from '../cli/ledger-story.ts';
 import { coder, repository, row, writes } from '../cli/repository.ts';
 
@@ -100,9 +100,9 @@ const team: SetUp = async () => {
   return { dir };
 };
 
-const inited: SetUp = async () => {
+const pinned: SetUp = async () => {
   const dir = project();
-  await baton(dir, ['init']);
+  await pinTeam(dir);
   return { dir };
 };
 
@@ -155,7 +155,7 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   'cast.turn': { allowed: ok(casted, { cast: 'latest', turn: 1 }), refused: no('UNKNOWN_CAST', empty, { turn: 1 }) },
   status: { allowed: ok(casted) },
   metrics: { allowed: ok(tasked) },
-  init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', inited, { agent: 'claude' }) },
+  init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', pinned, { agent: 'claude' }) },
   doctor: { allowed: { missing: 'its findings depend on the machine' } },
   'agents.list': { allowed: ok(empty) },
   'agents.test': {
@@ -217,10 +217,10 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     refused: no('NOT_JSON', empty, { kind: 'materia', payload: 'oops' }),
   },
   explain: { allowed: ok(empty, { code: 'LOCK_CONFLICT' }), refused: no('BAD_USAGE', empty, { code: 'NOTHING' }) },
-  'registry.lock': { allowed: ok(inited, { reason: 'x' }) },
-  'registry.verify': { allowed: ok(inited) },
-  'registry.list': { allowed: ok(inited) },
-  'registry.quarantine': { allowed: ok(inited) },
+  'registry.lock': { allowed: ok(pinned, { reason: 'x' }) },
+  'registry.verify': { allowed: ok(pinned) },
+  'registry.list': { allowed: ok(pinned) },
+  'registry.quarantine': { allowed: ok(pinned) },
   'registry.release': { allowed: { missing: 'needs something that is blocked' } },
   'registry.import': { allowed: { missing: 'needs a registry of another folder' } },
   'handoff.verify': { allowed: { missing: 'needs an envelope that was signed just now' } },

@@ -1,31 +1,33 @@
-// Sets a workspace up: a first configuration, copied from the bundled one, with its prompts and the lock that pins them, for an
-// agent that is on this machine. It overwrites nothing.
+// Sets a workspace up: a team from a template with its prompts, and a configuration for an agent that is on this machine. It pins
+// nothing and overwrites nothing.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { untrustedDrivers } from '../../git/run-git.ts';
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { MANIFEST_PATH } from '../../trust/registry-json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { detectProject, type Project } from '../../workspace/detect-project.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { readJsonFile } from '../../workspace/load-config.ts';
-import { approvalsOf } from '../../workspace/registry-approvals.ts';
-import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { proposedWorktree } from '../../workspace/worktree/propose.ts';
 import type { Run } from '../operation.ts';
 import { Asks } from '../refused.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
 import { IGNORES_ITSELF } from '../state-folder.ts';
+import { DEFAULT_TEMPLATE } from './project.ts';
 import type { FieldsOf } from './table.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
+const TEMPLATES = join(dirname(BUNDLED), 'templates');
+/** What a team may use in one cast before it asks. */
+const BUDGET = { maxTokens: 10_000_000, warnAtPercent: 75 };
 
-export const run: Run<FieldsOf<'init'>> = async (workspace, { agent: wanted, force = false }, { actor }) => {
+export const run: Run<FieldsOf<'init'>> = async (workspace, input, { actor }) => {
+  const { agent: wanted, template = DEFAULT_TEMPLATE, force = false } = input;
   const { dir, env, program } = workspace;
   const home = join(dir, '.baton');
   const config = join(home, 'config.json');
@@ -40,23 +42,23 @@ export const run: Run<FieldsOf<'init'>> = async (workspace, { agent: wanted, for
   const proposed = { ...checkersOf(project), ...(await proposedWorktree(dir, project)) };
   const agents = await detectAgents(env);
   const agent = agentToUse(agents, wanted);
+  const runner = agent?.name ?? wanted ?? null;
   mkdirSync(home, { recursive: true });
   const written = [
-    ...scaffoldConfig(home, config, agent, proposed),
-    ...scaffoldPrompts(home),
-    ...scaffoldRegistry(home),
+    ...scaffoldConfig(home, config, { template, runner: runner ?? DEFAULT_RUNNER, proposed }),
+    ...scaffoldTeam(home, template),
     ...writeOnce(home, '.gitignore', 'state/\n'),
-    // A prompt is pinned by its bytes: git must not turn its line ends.
+    // A prompt may be pinned by its bytes later: git must not change its line ends.
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
   await bringIntoForce(workspace.ledgerStore({ begins: true }), workspace, actor.name);
   // The files it wrote are known to be safe; filters that git brings along were not checked by a person.
   const drivers = await untrustedDrivers(dir);
   trustFolder(dir, env, new Date().toISOString(), drivers.length === 0);
-  const runner = agent?.name ?? null;
   const signedIn = agent !== null && agent.signedInBy !== null;
   const found = { sorts: [...project.sorts], agents: agents.map((one) => ({ ...one })) };
-  return allow(`${dir} is set up`, { workspace: dir, written, runner, signedIn, ...proposed, ...found });
+  const done = { workspace: dir, template, written, runner: agent?.name ?? null, signedIn };
+  return allow(`${dir} is set up`, { ...done, ...proposed, ...found });
 };
 
 /** Of the agents that start, those that somebody is signed in to; without any, all that start. */
@@ -72,51 +74,39 @@ function agentToUse(found: readonly Detected[], wanted: string | undefined): Det
   throw new Asks(refusal, 'Which agent shall the workspace use?', { field: 'agent', of: names });
 }
 
-/** Names the runner in every agent of the configuration. Without a name the runner is claude. */
-function onRunner(materia: Json, agent: Detected | null): Json {
-  if (!isObject(materia) || agent === null || agent.name === DEFAULT_RUNNER) return materia;
-  const named = Object.entries(materia).map(([id, one]): [string, Json] => {
-    const isAgent = isObject(one) && one.promptFile !== undefined;
-    return [id, isAgent ? { runner: agent.name, ...one } : one];
-  });
-  return Object.fromEntries(named);
-}
-
 /** What the project is checked by, as checkers of the configuration. */
 function checkersOf({ checks }: Project): { readonly checkers?: JsonObject } {
   if (checks.length === 0) return {};
   return { checkers: Object.fromEntries(checks.map(({ name, command, when }) => [name, { command, when }])) };
 }
 
-function scaffoldConfig(home: string, config: string, agent: Detected | null, project: JsonObject): string[] {
+type Scaffold = { readonly template: string; readonly runner: string; readonly proposed: JsonObject };
+
+function scaffoldConfig(home: string, config: string, { template, runner, proposed }: Scaffold): string[] {
   const kept = existsSync(config) ? [keep(config)] : [];
   const { $schema, copied } = schemaReference(home, PACKAGE);
-  const bundled = JSON.parse(readFileSync(BUNDLED, 'utf8')) as JsonObject;
-  const materia = onRunner(bundled.materia ?? {}, agent);
-  writeFileSync(config, `${JSON.stringify({ ...bundled, $schema, ...project, materia }, null, 2)}\n`);
+  const json = { $schema, activeLoadout: template, defaults: { runner }, budget: BUDGET, ...proposed };
+  writeFileSync(config, `${JSON.stringify(json, null, 2)}\n`);
   if (!copied) return [...kept, 'config.json'];
   copyFileSync(join(PACKAGE, 'schemas', SCHEMA_NAME), join(home, SCHEMA_NAME));
   return [...kept, 'config.json', SCHEMA_NAME];
 }
 
-function scaffoldPrompts(home: string): string[] {
-  mkdirSync(join(home, 'prompts'), { recursive: true });
-  const prompts = join(dirname(BUNDLED), 'prompts');
-  const missing = readdirSync(prompts).filter((name) => !existsSync(join(home, 'prompts', name)));
-  for (const name of missing) copyFileSync(join(prompts, name), join(home, 'prompts', name));
-  return missing.map((name) => `prompts/${name}`);
-}
-
-/** A registry that is there stays as it is: pinning prompts again is a decision of its own. */
-function scaffoldRegistry(home: string): string[] {
-  if (hasRegistry(home)) return [];
-  mkdirSync(join(home, dirname(MANIFEST_PATH)), { recursive: true });
-  copyFileSync(join(dirname(BUNDLED), MANIFEST_PATH), join(home, MANIFEST_PATH));
-  const { file } = writeRegistryLock(home, {
-    approvals: approvalsOf(readJsonFile(join(home, 'config.json'))),
-    at: new Date().toISOString(),
+/** The loadout, the prompts and the guide of a template. What is there already stays. */
+function scaffoldTeam(home: string, template: string): string[] {
+  const from = join(TEMPLATES, template);
+  const prompts = readdirSync(join(from, 'prompts')).sort();
+  const files = [
+    ['loadout.yaml', `loadouts/${template}.yaml`],
+    ...prompts.map((name) => [`prompts/${name}`, `prompts/${name}`]),
+    ['README.md', 'README.md'],
+  ];
+  return files.flatMap(([source = '', name = '']) => {
+    if (existsSync(join(home, name))) return [];
+    mkdirSync(dirname(join(home, name)), { recursive: true });
+    copyFileSync(join(from, source), join(home, name));
+    return [name];
   });
-  return [MANIFEST_PATH, `${dirname(MANIFEST_PATH)}/${basename(file)}`];
 }
 
 function writeOnce(home: string, name: string, text: string): string[] {

@@ -9,16 +9,28 @@ const UNDO = {
   means: 'take everything back: files that were not touched since become what they were',
 } as const;
 
+/** The teams that come with the product, each a folder of `src/bundled/templates`. */
+export const TEMPLATES = ['software', 'bugfix', 'feature', 'review'] as const;
+export const DEFAULT_TEMPLATE = TEMPLATES[0];
+
 export const PROJECT = {
   init: {
     name: 'init',
     group: 'project',
     act: 'govern',
     peopleOnly: 'set a workspace up',
-    means: 'scaffold .baton/ with an example loadout, prompts and lock',
-    example: 'baton init',
+    means: 'scaffold .baton/ with a team: a loadout, its prompts and a configuration',
+    example: 'baton init --template bugfix',
     makesWorkspace: true,
     fields: {
+      template: {
+        type: 'choice',
+        of: TEMPLATES,
+        noun: 'template',
+        value: 'NAME',
+        means: `the team: ${TEMPLATES.join(', ')}`,
+        example: 'bugfix',
+      },
       agent: {
         type: 'choice',
         of: PROGRAMS,
@@ -33,7 +45,7 @@ export const PROJECT = {
       name: 'init',
       audience: 'person',
       description:
-        'Set the folder up: write .baton/ with an example loadout, prompts and their lock. details.written lists the files. Refused where several agents would do: name one then.',
+        'Set the folder up: write .baton/ with a team: a loadout, its prompts and a configuration. details.written lists the files. Refused where several agents would do: name one then.',
     },
   },
   doctor: {

@@ -48,6 +48,6 @@ function notLocked(faults: readonly Diagnostic[]): Denied {
 }
 
 function noManifest({ program }: Workspace): Denied {
-  const reason = `there is no .baton/${MANIFEST_PATH}; \`${program} init\` makes one, \`${program} registry import DIR\` takes one over`;
+  const reason = `there is no .baton/${MANIFEST_PATH}; write one that lists your agents, or take one over with \`${program} registry import DIR\``;
   return deny('REGISTRY_MISSING', reason, {});
 }

@@ -7,7 +7,7 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
     {
       name: 'init',
       group: 'everyday',
-      summary: 'scaffold .baton/ with an example loadout, prompts and lock',
+      summary: 'scaffold .baton/ with a team: a loadout, its prompts and a configuration',
       shownBy: () => import('../commands/init.ts'),
     },
     ['init'],

@@ -1,40 +1,67 @@
 // `baton init`: shows what was written, and offers the first cast.
+import { existsSync } from 'node:fs';
 import type { Detected } from '../../agents/detect.ts';
+import { TEMPLATES } from '../../app/operations/project.ts';
+import type { Given } from '../../app/perform.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { again, type Call, EXIT, out, outJson } from '../command.ts';
+import { workspaceHere } from '../open-workspace.ts';
 import type { Giving } from '../operation-command.ts';
-import { ask } from '../read-input.ts';
+import { ask, choose } from '../read-input.ts';
 import { rowsIn } from '../show/form.ts';
 import { allowed } from '../show-operation.ts';
 
 const FIRST_REQUEST = 'Say what this project is in one sentence of its README';
+const FIRST_REQUESTS: Readonly<Record<string, string>> = {
+  bugfix: 'The failing tests of this project',
+  review: 'Review the newest commit of this project',
+};
 
 export async function run(call: Call, giving: Giving): Promise<number> {
-  const { sorts, agents, ...done } = await allowed(call, 'init', await giving());
+  const given = await giving();
+  const { sorts, agents, ...done } = await allowed(call, 'init', { ...given, ...(await templateFor(call, given)) });
   if (call.json) {
     outJson(done);
     return EXIT.ok;
   }
+  const request = FIRST_REQUESTS[String(done.template)] ?? FIRST_REQUEST;
   const found = rowsIn(agents) as unknown as readonly Detected[];
   const agent = found.find(({ name }) => name === done.runner) ?? null;
   for (const file of [done.written].flat()) out(`wrote ${file}`);
+  out(
+    `The team ${done.template}: ${again(call)} graph draws it, .baton/README.md explains it. Its prompts are yours to edit.`,
+  );
   for (const line of projectLines([sorts].flat().map(String), done)) out(line);
-  for (const line of nextSteps(agent, found, again(call))) out(line);
-  return done.signedIn === true && (await ask('Run your first cast now?')) ? firstCast(call) : EXIT.ok;
+  for (const line of nextSteps(agent, found, request, again(call))) out(line);
+  return done.signedIn === true && (await ask('Run your first cast now?')) ? firstCast(call, request) : EXIT.ok;
+}
+
+const TEAMS: Readonly<Record<string, string>> = {
+  software: 'plan a request, build and review each part, sum up',
+  bugfix: 'collect bugs, fix and review each one, sum up',
+  feature: 'plan a feature, build its parts side by side, join them',
+  review: 'review a branch or a folder, and change nothing',
+};
+
+/** Asks for the team where a person is there. What would be refused anyway asks nothing. */
+async function templateFor(call: Call, given: Given): Promise<Given> {
+  const isUseless = call.json || given.template !== undefined;
+  if (isUseless || (given.force !== true && existsSync(workspaceHere(call).configFile))) return {};
+  return { template: await choose('Which team shall this folder get?', TEMPLATES, TEAMS) };
 }
 
 /** As if it had been typed. It costs money, so a person has to agree first. */
-async function firstCast(call: Call): Promise<number> {
+async function firstCast(call: Call, request: string): Promise<number> {
   const { COMMANDS } = await import('../commands.ts');
   const command = COMMANDS.find(({ name }) => name === 'cast') ?? call.command;
   const { run: cast } = await command.load();
   const { directory } = call.values;
-  return cast({ ...call, command, words: [FIRST_REQUEST], values: directory === undefined ? {} : { directory } });
+  return cast({ ...call, command, words: [request], values: directory === undefined ? {} : { directory } });
 }
 
-function nextSteps(agent: Detected | null, found: readonly Detected[], baton: string): string[] {
+function nextSteps(agent: Detected | null, found: readonly Detected[], request: string, baton: string): string[] {
   const look = `Next: \`${baton} check\` looks for mistakes, \`${baton} cast --dry-run "…"\` shows the briefs.`;
-  const cast = `${baton} cast "${FIRST_REQUEST}"`;
+  const cast = `${baton} cast "${request}"`;
   if (agent === null) {
     const ways = found.map(({ name, hint }) => `  ${name}: ${hint}`);
     return [
@@ -45,10 +72,11 @@ function nextSteps(agent: Detected | null, found: readonly Detected[], baton: st
     ];
   }
   const { name, version, signedInBy, hint } = agent;
-  const using = `The agents run on ${name} ${version ?? ''}; \`runner\` in .baton/config.json names another.`.replace(
-    ' ;',
-    ';',
-  );
+  const using =
+    `The agents run on ${name} ${version ?? ''}; \`defaults.runner\` in .baton/config.json names another.`.replace(
+      ' ;',
+      ';',
+    );
   const signIn = signedInBy === null ? [`No one is signed in to ${name}: ${hint}.`] : [];
   return [using, ...signIn, look, `Your first cast: ${cast}`];
 }

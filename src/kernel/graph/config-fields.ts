@@ -249,8 +249,10 @@ export const CONFIG = authored({
   materiaDefinitions: { type: 'json', obsolete: 'Rename it to materia.' },
 });
 
+/** Beside loadouts of the short form, config.json needs neither materia nor loadouts. */
 const holding = (name: string, of: Field): Fields => {
-  return { [name]: { ...CONFIG.fields[name], type: 'map', of } as Field };
+  const { required: _alone, ...field } = CONFIG.fields[name] as Field & { readonly required?: boolean };
+  return { [name]: { ...field, type: 'map', of } as Field };
 };
 
 /** The whole, as the published schema shows it. */
