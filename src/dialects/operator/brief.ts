@@ -1,19 +1,23 @@
 // What an agent reads about its answer: the fields of the payload, an example that passes, and after a bad answer what was
 // wrong. Also what a socket asks for besides the contract.
 import type { Contract } from '../../kernel/dialect.ts';
+import { exampleOf } from '../../kernel/field-schema.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import { readWithSchema } from '../user-schema.ts';
 import {
+  ASSIGNMENT,
   CONTEXT_KINDS,
+  ENVELOPE,
   HEARTBEAT_SECONDS_MIN,
   NOTES_MAX,
   OBJECTIVE_CHARS_MAX,
   OUTPUT_SCHEMA,
   PACKET_TYPE,
   PRIORITIES,
+  RESULT,
   RESULT_STATUSES,
   SCHEMA_VERSION,
   TASK_TYPES,
@@ -117,57 +121,10 @@ function shortened(words: string): string {
   return line.length <= ISSUE_CHARS_MAX ? line : `${line.slice(0, ISSUE_CHARS_MAX - 1).toWellFormed()}…`;
 }
 
-// The smallest payloads that keep the contract, one for each kind an agent is asked for. Briefs show them.
-const HEAD = { schema_version: SCHEMA_VERSION, run_id: '3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4' } as const;
-
-export const EXAMPLE_RESULT: JsonObject = {
-  ...HEAD,
-  task_id: 'T-12',
-  status: 'done',
-  changes: [{ resource: 'tests/api.test.ts', action: 'edit', evidence: 'Added two endpoint tests' }],
-  acceptance_check: [{ criterion: 'All endpoint tests pass', status: 'pass', evidence: 'npm test: 14 passed' }],
-  worklog_path: 'worklogs/T-12.jsonl',
-  notes_for_orchestrator: ['Ready for merge'],
-};
-
-export const EXAMPLE_ASSIGNMENT: JsonObject = {
-  ...HEAD,
-  packet_type: PACKET_TYPE,
-  global_objective: 'Cover the API with tests',
-  task: {
-    task_id: 'T-12',
-    title: 'Add endpoint tests',
-    type: 'parallelizable',
-    dependencies: [],
-    lock_scope: ['tests/api.test.ts'],
-    forbidden_scope: ['src'],
-    acceptance_criteria: ['All endpoint tests pass'],
-    worklog_path: 'worklogs/T-12.jsonl',
-    timeout_seconds: 1200,
-    heartbeat_interval_seconds: 120,
-  },
-  active_locks: [],
-  context_package: [{ kind: 'file', value: 'src/api.ts' }],
-  required_output_schema: OUTPUT_SCHEMA,
-};
-
-export const EXAMPLE_ENVELOPE: JsonObject = {
-  ...HEAD,
-  ledger_delta: [
-    {
-      task_id: 'T-12',
-      status: 'todo',
-      owner: 'unassigned',
-      reason: 'Planned',
-      delta_id: 'plan-T-12',
-      x_create: true,
-    },
-  ],
-  assignments: [EXAMPLE_ASSIGNMENT],
-  active_locks: [],
-  blockers: [],
-  next_actions: ['Dispatch T-12'],
-};
+// Payloads that keep the contract, one for each kind that an agent is asked for. Briefs show them.
+export const EXAMPLE_RESULT = exampleOf(RESULT) as JsonObject;
+export const EXAMPLE_ASSIGNMENT = exampleOf(ASSIGNMENT) as JsonObject;
+export const EXAMPLE_ENVELOPE = exampleOf(ENVELOPE) as JsonObject;
 
 // What a socket asks of a payload beside the contract: the paths its assignments read, and the schema it was given. Only
 // work that is done hands anything on, so an agent that is blocked or failed is not held to it.

@@ -204,6 +204,7 @@ export const WORKLOG_FIELDS = {
   required: ['timestamp', 'run_id', 'task_id', 'actor', 'action', 'files_touched', 'decision', 'result', 'next_step'],
   optional: ['schema_version', 'generated_at', 'code', 'evidence'],
 } as const;
+export type WorklogField = (typeof WORKLOG_FIELDS)['required' | 'optional'][number];
 
 const KNOWN: ReadonlySet<string> = new Set([...WORKLOG_FIELDS.required, ...WORKLOG_FIELDS.optional]);
 
