@@ -1,20 +1,20 @@
 // The example in a brief: the smallest payload of the shape a socket asks for, with a placeholder for every value. It is
 // not a valid answer itself.
+
 import type { Contract } from '../../kernel/dialect.ts';
+import { exampleOf as exampleFrom } from '../../kernel/field-schema.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { readWithSchema } from '../user-schema.ts';
 import { type Terms, termsOf } from './contract.ts';
-import { at, type Issues } from './fields.ts';
+import { at, HANDOFF, type Issues } from './fields.ts';
 
 type Tree = Map<string, Tree>;
 
 const TRUE_OR_FALSE = '<true or false>';
-const CONTEXT = '<what the next agent needs to know>';
 const VALUE = '<value>';
-const ITEM = {
-  title: '<short name of one unit of work>',
-  context: '<what has to be done, and how to see that it is done>',
-};
+const { context, workItems } = HANDOFF.fields;
+const CONTEXT = `<${context.means}>`;
+const ITEM = exampleFrom(workItems.of, ({ means }) => `<${means}>`);
 // Beyond this an index is shown as a key: a path reads it from an object too.
 const INDEX_SHOWN_MAX = 50;
 const SAMPLE_SHOWN_MAX = 60;

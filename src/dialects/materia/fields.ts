@@ -1,8 +1,61 @@
-// The fields of a materia handoff: the shape each must have, and what to say about fields that are not part of it.
-import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+// The fields of a materia handoff: one table for the reader, the brief, the published schema and the contract page; and what
+// the reader says about a value that does not fit it.
+import { jsonSchemaOf } from '../../kernel/field-schema.ts';
+import { type Field, type Mismatch, mismatches } from '../../kernel/fields.ts';
+import { type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 
-const SEVERITIES = ['debug', 'info', 'warning', 'error', 'critical'] as const;
-const ITEM_FIELDS = ['title', 'context'] as const;
+const ITEM = {
+  type: 'object',
+  wants: 'an object with `title` and `context`',
+  fields: {
+    title: { type: 'text', required: true, means: 'short name of one unit of work' },
+    context: { type: 'text', required: true, means: 'what has to be done, and how to see that it is done' },
+  },
+} as const satisfies Field;
+
+const EVENT = {
+  type: 'object',
+  wants: 'an object with a `type`',
+  unknown: 'free',
+  fields: {
+    type: { type: 'text', required: true, means: 'what kind of event it is' },
+    severity: { type: 'choice', of: ['debug', 'info', 'warning', 'error', 'critical'], default: 'info' },
+    message: { type: 'text', mayBeEmpty: true },
+    payload: { type: 'map', of: { type: 'json' } },
+    source: {
+      type: 'object',
+      unknown: 'free',
+      fields: { materia: { type: 'text', mayBeEmpty: true }, socketId: { type: 'text', mayBeEmpty: true } },
+    },
+  },
+} as const satisfies Field;
+
+export const HANDOFF = {
+  type: 'object',
+  fields: {
+    workItems: { type: 'list', of: ITEM, means: 'units of work, in the order of work' },
+    satisfied: { type: 'flag', means: 'what guarded edges and advancement read' },
+    context: { type: 'text', mayBeEmpty: true, means: 'what the next agent needs to know' },
+    event: {
+      type: 'list',
+      of: EVENT,
+      wants: 'an array of events',
+      means: 'events for people and hooks; taken out before the payload is handed on',
+    },
+  },
+} as const satisfies Field;
+
+/** Fields that only some sockets take, and work items in the output of a plain utility. */
+export const TEXT = { type: 'text', mayBeEmpty: true } as const satisfies Field;
+export const STATE = { type: 'map', of: { type: 'json' } } as const satisfies Field;
+export const LOOSE_ITEMS = { type: 'list', of: { type: 'json' } } as const satisfies Field;
+
+/** The handoff as a JSON Schema: the contract of a socket that requires nothing and assigns nothing. */
+export const handoffSchema: JsonObject = jsonSchemaOf(HANDOFF, {
+  $id: 'urn:baton:schema:materia-handoff',
+  title: 'Materia handoff',
+  description: 'The one JSON object an agent returns at the end of its turn.',
+});
 
 /** Fields that broader envelopes had, and where their content belongs now. */
 const OBSOLETE: ReadonlyMap<string, string> = new Map([
@@ -17,80 +70,37 @@ const OBSOLETE: ReadonlyMap<string, string> = new Map([
   ['state', 'only utilities return `state`; write what others need as text in `context`'],
 ]);
 
-export function checkSatisfied(value: Json, issues: Issues, hint: string): void {
-  if (typeof value === 'boolean') return;
-  issues.add('$.satisfied', `\`satisfied\` must be true or false, not ${nameOfType(value)}${hint}`, 'boolean');
-}
-
-export function checkString(field: string, value: Json, issues: Issues): void {
-  if (isString(value)) return;
-  issues.add(at('$', field), `\`${field}\` must be a string, not ${nameOfType(value)}`, 'string');
-}
-
-export function checkWorkItems(value: Json, strict: boolean, issues: Issues): void {
-  if (!Array.isArray(value)) {
-    issues.add('$.workItems', `\`workItems\` must be an array, not ${nameOfType(value)}`, 'array');
-    return;
-  }
-  if (!strict) return;
-  value.forEach((item: Json, index) => {
-    checkWorkItem(item, at('$.workItems', index), issues);
-  });
-}
-
-function checkWorkItem(item: Json, path: string, issues: Issues): void {
-  if (!isObject(item)) {
-    issues.add(path, `a work item must be an object with \`title\` and \`context\`, not ${nameOfType(item)}`, 'object');
-    return;
-  }
-  for (const field of ITEM_FIELDS) {
-    if (isText(item[field])) continue;
-    issues.add(at(path, field), `\`${field}\` of a work item must be ${faultOfText(item[field])}`, 'non-blank string');
-  }
-  for (const key of Object.keys(item)) {
-    if (key === 'title' || key === 'context') continue;
-    issues.add(at(path, key), 'unexpected field: a work item has only `title` and `context`');
+/** Adds an issue for each place where the value of a field does not fit its table. */
+export function checkField(name: string, value: Json, field: Field, issues: Issues, hint = ''): void {
+  for (const mismatch of mismatches(value, field)) {
+    const path = mismatch.path.reduce<string>(at, at('$', name));
+    const [message, expected] = wordsFor(mismatch, name);
+    issues.add(path, `${message}${hint}`, expected);
   }
 }
 
-/** The side channel: events for people and hooks, taken out of the payload before anything else looks at it. */
-export function checkEvents(value: Json, issues: Issues): readonly JsonObject[] {
-  if (!Array.isArray(value)) {
-    issues.add('$.event', `\`event\` must be an array of events, not ${nameOfType(value)}`, 'array');
-    return [];
-  }
-  value.forEach((event: Json, index) => {
-    checkEvent(event, at('$.event', index), issues);
-  });
-  return value.filter(isObject);
+/** What an issue says, and the type it expects. */
+function wordsFor({ rule, path, field, value }: Mismatch, name: string): readonly [message: string, expected?: string] {
+  const last = path.at(-1) ?? name;
+  const whole = name === 'event' ? 'an event' : 'a work item';
+  if (rule === 'unknown') return ['unexpected field: a work item has only `title` and `context`'];
+  const subject = typeof last === 'number' ? whole : `\`${last}\`${path.length > 1 ? ` of ${whole}` : ''}`;
+  if (field.type === 'choice') return [`${subject} must be one of ${field.of.join(', ')}`, field.of.join(' | ')];
+  if (rule === 'blank') return [`${subject} must be a string that is not blank`, 'non-blank string'];
+  const [words, expected] = typeWords(field);
+  return [`${subject} must be ${field.wants ?? words}, not ${nameOfType(value)}`, expected];
 }
 
-function checkEvent(event: Json, path: string, issues: Issues): void {
-  if (!isObject(event)) {
-    issues.add(path, `an event must be an object with a \`type\`, not ${nameOfType(event)}`, 'object');
-    return;
-  }
-  const { type, severity, message, payload, source } = event;
-  if (!isText(type))
-    issues.add(at(path, 'type'), `\`type\` of an event must be ${faultOfText(type)}`, 'non-blank string');
-  if (severity !== undefined && !SEVERITIES.some((known) => known === severity)) {
-    issues.add(at(path, 'severity'), `\`severity\` must be one of ${SEVERITIES.join(', ')}`, SEVERITIES.join(' | '));
-  }
-  if (message !== undefined && !isString(message)) {
-    issues.add(at(path, 'message'), `\`message\` of an event must be a string, not ${nameOfType(message)}`, 'string');
-  }
-  if (payload !== undefined && !isObject(payload)) {
-    issues.add(at(path, 'payload'), `\`payload\` of an event must be an object, not ${nameOfType(payload)}`, 'object');
-  }
-  if (source === undefined) return;
-  if (!isObject(source)) {
-    issues.add(at(path, 'source'), `\`source\` of an event must be an object, not ${nameOfType(source)}`, 'object');
-    return;
-  }
-  for (const field of ['materia', 'socketId']) {
-    const value = source[field];
-    if (value === undefined || isString(value)) continue;
-    issues.add(at(at(path, 'source'), field), `\`${field}\` must be a string, not ${nameOfType(value)}`, 'string');
+function typeWords(field: Field): readonly [words: string, expected: string] {
+  switch (field.type) {
+    case 'flag':
+      return ['true or false', 'boolean'];
+    case 'list':
+      return ['an array', 'array'];
+    case 'text':
+      return field.mayBeEmpty ? ['a string', 'string'] : ['a non-blank string', 'non-blank string'];
+    default:
+      return ['an object', 'object'];
   }
 }
 
@@ -102,12 +112,8 @@ export function messageForUnexpected(field: string): string {
     : `unexpected field: it is not part of the contract; ${hint}`;
 }
 
-function faultOfText(value: Json | undefined): string {
-  return isString(value) ? 'a string that is not blank' : `a non-blank string, not ${nameOfType(value)}`;
-}
-
 // The list of everything wrong with one payload. It is bounded, because a payload can hold more mistakes than anyone reads.
-export type Issue = { readonly path: string; readonly message: string; readonly expected?: string };
+type Issue = { readonly path: string; readonly message: string; readonly expected?: string };
 
 const LISTED_MAX = 200;
 const KEY_SHOWN_MAX = 60;
@@ -139,52 +145,3 @@ export function at(path: string, key: string | number): string {
   const escaped = JSON.stringify(key).slice(1, -1);
   return `${path}.${escaped.length > KEY_SHOWN_MAX ? `${escaped.slice(0, KEY_SHOWN_MAX)}…` : escaped}`;
 }
-
-// The agent handoff as a JSON Schema, for publishing and for models that take a schema. It is the contract of a socket
-// that requires nothing and assigns nothing; `read` decides, and knows more than a schema can say.
-const NON_BLANK = { type: 'string', pattern: '\\S' } as const;
-
-export const handoffSchema: JsonObject = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:baton:schema:materia-handoff',
-  title: 'Materia handoff',
-  description: 'The one JSON object an agent returns at the end of its turn.',
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    workItems: {
-      description: 'Generated or refined units of work, in order.',
-      type: 'array',
-      items: { $ref: '#/$defs/workItem' },
-    },
-    satisfied: { description: 'What guarded edges and advancement read.', type: 'boolean' },
-    context: { description: 'Text for the agents downstream.', type: 'string' },
-    event: {
-      description: 'Events for people and hooks; taken out before the payload is handed on.',
-      type: 'array',
-      items: { $ref: '#/$defs/event' },
-    },
-  },
-  $defs: {
-    workItem: {
-      type: 'object',
-      additionalProperties: false,
-      required: [...ITEM_FIELDS],
-      properties: { title: NON_BLANK, context: NON_BLANK },
-    },
-    event: {
-      type: 'object',
-      required: ['type'],
-      properties: {
-        type: NON_BLANK,
-        severity: { enum: [...SEVERITIES], default: 'info' },
-        message: { type: 'string' },
-        payload: { type: 'object' },
-        source: {
-          type: 'object',
-          properties: { materia: { type: 'string' }, socketId: { type: 'string' } },
-        },
-      },
-    },
-  },
-};

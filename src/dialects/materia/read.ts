@@ -2,22 +2,14 @@
 // turn can mend them all; nothing invalid is corrected, guessed or dropped.
 import type { Code } from '../../kernel/codes.ts';
 import type { Contract, Reading } from '../../kernel/dialect.ts';
-import { isObject, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { extractObject } from '../json-answer.ts';
 import { TEXT_BYTES_MAX } from '../json-text.ts';
 import { readWithSchema } from '../user-schema.ts';
 import { fieldsOf, type Path, type Terms, takesText, termsOf } from './contract.ts';
 import { checkPlaceholders, mayHoldPlaceholder } from './example.ts';
-import {
-  at,
-  checkEvents,
-  checkSatisfied,
-  checkString,
-  checkWorkItems,
-  Issues,
-  messageForUnexpected,
-} from './fields.ts';
+import { at, checkField, HANDOFF, Issues, LOOSE_ITEMS, messageForUnexpected, STATE, TEXT } from './fields.ts';
 
 /** A reading of this dialect, with the events that came along when there were any. */
 type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };
@@ -36,7 +28,9 @@ export function readMateria(raw: string, contract: Contract): MateriaReading {
     return { ok: false, verdict: deny(codeFor(kind), reason, { issues: [{ path: '$', message, line, column }] }) };
   }
   const issues = new Issues();
-  const events = Object.hasOwn(found.value, 'event') ? checkEvents(found.value.event ?? null, issues) : [];
+  const { event } = found.value;
+  if (event !== undefined) checkField('event', event, HANDOFF.fields.event, issues);
+  const events = Array.isArray(event) ? event.filter(isObject) : [];
   const payload = withoutEvents(found.value);
   checkPayload(payload, contract, issues);
   if (mayHoldPlaceholder(raw)) checkPlaceholders(payload, contract, issues);
@@ -60,14 +54,17 @@ function checkPayload(payload: JsonObject, contract: Contract, issues: Issues): 
     issues.add(at('$', field), `\`${field}\` is required and missing${field === 'satisfied' ? legacyHint : ''}`);
   }
   const { satisfied, workItems, context } = payload;
-  if (satisfied !== undefined) checkSatisfied(satisfied, issues, legacyHint);
-  if (workItems !== undefined) checkWorkItems(workItems, terms.strictItems, issues);
+  const { fields } = HANDOFF;
+  if (satisfied !== undefined) checkField('satisfied', satisfied, fields.satisfied, issues, legacyHint);
+  if (workItems !== undefined) {
+    checkField('workItems', workItems, terms.strictItems ? fields.workItems : LOOSE_ITEMS, issues);
+  }
   // A plain utility may call anything `context`, as long as nobody asked it for the field.
   if (context !== undefined && (terms.strictItems || terms.required.includes('context'))) {
-    checkString('context', context, issues);
+    checkField('context', context, fields.context, issues);
   }
-  if (contract.utility) checkState(payload, issues);
-  else checkText(payload, terms, issues);
+  if (!contract.utility) checkText(payload, terms, issues);
+  else if (payload.state !== undefined) checkField('state', payload.state, STATE, issues);
   checkPaths(payload, terms, issues);
   checkUnexpected(payload, terms, contract.utility, issues);
   if (contract.schema) checkSchema(payload, contract.schema, issues);
@@ -81,15 +78,9 @@ function checkSchema(payload: JsonObject, schema: JsonObject, issues: Issues): v
 
 function checkText(payload: JsonObject, terms: Terms, issues: Issues): void {
   if (payload.text === undefined) return;
-  if (takesText(terms)) checkString('text', payload.text, issues);
+  if (takesText(terms)) checkField('text', payload.text, TEXT, issues);
   else if (isText(payload.context)) issues.add('$.text', 'unexpected field: drop `text`, `context` already says it');
   else issues.add('$.text', 'unexpected field: move the prose of `text` to `context`');
-}
-
-function checkState(payload: JsonObject, issues: Issues): void {
-  const { state } = payload;
-  if (state === undefined || isObject(state)) return;
-  issues.add('$.state', `\`state\` must be an object, not ${nameOfType(state)}`, 'object');
 }
 
 function checkPaths(payload: JsonObject, terms: Terms, issues: Issues): void {
