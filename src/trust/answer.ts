@@ -3,15 +3,15 @@
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import { GOVERNED_CODES } from '../kernel/codes/governed.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { RULES_VERSION } from '../kernel/trust/injection.ts';
+import { PROBLEMS_MAX, type Problem } from '../kernel/trust/problem.ts';
 import { type Allowed, allow, type Denied, deny } from '../kernel/verdict.ts';
 import { claimedBy, falseClaims, type Recomputed } from './attestation.ts';
 import { digestsOf } from './canonical.ts';
 import type { CanonicalTexts } from './canonical-text.ts';
 import type { Envelope } from './envelope.ts';
-import { RULES_VERSION } from './injection.ts';
 import { envelopeTexts } from './parse.ts';
 import type { Pattern } from './pattern.ts';
-import { PROBLEMS_MAX, type Problem } from './problem.ts';
 import type { Registry } from './registry.ts';
 import { remediesFor } from './remediation.ts';
 import { UUID_PATTERN } from './schema.ts';

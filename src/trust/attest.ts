@@ -3,6 +3,7 @@
 // like any other; the first agent of a cast was handed nothing.
 import type { Tools } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Problem } from '../kernel/trust/problem.ts';
 import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied } from '../kernel/verdict.ts';
@@ -14,7 +15,6 @@ import { checkHashes, checkVersions, type End } from './identity.ts';
 import type { PastHandoff } from './lineage.ts';
 import { isPinnedModel } from './model-pin.ts';
 import { DEFAULT_POLICY } from './policy.ts';
-import type { Problem } from './problem.ts';
 import { isText } from './prompt.ts';
 import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';

@@ -1,7 +1,8 @@
 // What the sender claims about its handoff, and what the verifier found. A claim is never evidence: true helps nobody,
 // and false is taken at its word.
+
+import type { Problem } from '../kernel/trust/problem.ts';
 import { CLAIMS, type Claim, type Envelope } from './envelope.ts';
-import type { Problem } from './problem.ts';
 
 export type Claimed = { readonly [claim in Claim]: boolean };
 /** Null where a check never ran because an earlier one refused. */

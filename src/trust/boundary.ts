@@ -1,12 +1,12 @@
 // Whether one agent may hand to another. The source's declaration decides, the target need not answer it; a denial wins
 // over everything else.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
+import { type Problem, quote } from '../kernel/trust/problem.ts';
 import { type AllowEdge, denies, edgesTo } from './collaboration.ts';
 import { constituents } from './composition.ts';
 import type { AgentRecord } from './manifest.ts';
 import { patternOf } from './pattern.ts';
 import type { Policy } from './policy.ts';
-import { type Problem, quote } from './problem.ts';
 import type { RequestType } from './schema.ts';
 
 /** What of a request the limits of an edge look at. */

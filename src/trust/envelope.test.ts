@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
+import { PROBLEMS_MAX } from '../kernel/trust/problem.ts';
 import { checkSchema } from './envelope.ts';
 import { envelope, ID, put } from './fixtures/world.ts';
-import { PROBLEMS_MAX } from './problem.ts';
 
 const REQUIRED = [
   '/handoff_id',

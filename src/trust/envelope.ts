@@ -2,7 +2,7 @@
 // everything; each kind of finding has its code.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import { type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
-import { type Problem, quote } from './problem.ts';
+import { type Problem, quote } from '../kernel/trust/problem.ts';
 import { type AgentType, ENVELOPE_SCHEMA, type RequestType, type Schema } from './schema.ts';
 import { type Mismatch, mismatches } from './shape.ts';
 

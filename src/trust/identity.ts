@@ -1,8 +1,8 @@
 // Whether the two agents an envelope names are who it says: known, of this type, of this version, and pinned to exactly
 // this prompt. Each check looks at the source, then at the target.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
+import { type Problem, quote } from '../kernel/trust/problem.ts';
 import type { AgentRef, Envelope } from './envelope.ts';
-import { type Problem, quote } from './problem.ts';
 import type { Agent, Registry } from './registry.ts';
 import { isSemver } from './semver.ts';
 

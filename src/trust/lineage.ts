@@ -1,9 +1,10 @@
 // The chain a handoff belongs to: the handoff it follows, how long the chain is, whether it goes round in circles, and
 // who began it. What was handed before is looked up by the caller; nothing here believes the envelope about it.
+
+import type { Problem } from '../kernel/trust/problem.ts';
 import { denies } from './collaboration.ts';
 import type { Envelope } from './envelope.ts';
 import type { Policy } from './policy.ts';
-import type { Problem } from './problem.ts';
 import type { Agent, Registry } from './registry.ts';
 
 /** A handoff decided earlier. */

@@ -1,10 +1,10 @@
 // The manifest: the catalogue of agents. Several shapes exist in the world (agents at the top or under `taxonomy`, full
 // or empty records, shares as percentages or fractions); all are read into one record per agent.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { quote } from '../kernel/trust/problem.ts';
 import { type Collaboration, readCollaboration, toJson } from './collaboration.ts';
 import { type Composition, readComposition } from './composition.ts';
 import { type Diagnostic, fatal, faulty, warning } from './diagnostic.ts';
-import { quote } from './problem.ts';
 import { type AgentType, ID_LENGTH_MAX, ID_PATTERN } from './schema.ts';
 
 /** One agent as the manifest describes it; what the manifest leaves out is null. */

@@ -1,8 +1,9 @@
 // Envelopes for the edges of a running cast: filled in from the registry, so that only the request and its state come
 // from outside. Id and time are given; the verifier judges the result like any other.
+
+import { quote } from '../kernel/trust/problem.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import type { AgentRef, Envelope, HandoffRequest, HandoffState } from './envelope.ts';
-import { quote } from './problem.ts';
 import type { Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 

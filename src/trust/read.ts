@@ -2,10 +2,10 @@
 // and whether they may is for the verifier, which has the registry.
 import { extractObject } from '../dialects/json-answer.ts';
 import type { Reading } from '../kernel/dialect.ts';
+import type { Problem } from '../kernel/trust/problem.ts';
 import { refusal } from './answer.ts';
 import { checkSchema } from './envelope.ts';
 import { LIMITS, parseEnvelope } from './parse.ts';
-import type { Problem } from './problem.ts';
 import type { StageName } from './stage.ts';
 
 export function read(raw: string): Reading {

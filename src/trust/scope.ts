@@ -1,8 +1,9 @@
 // Whether the target covers what the request asks for. Only scopes that the request names count; nothing is guessed
 // from its description.
+
+import { type Problem, pointer, quote } from '../kernel/trust/problem.ts';
 import { constituents } from './composition.ts';
 import type { Policy } from './policy.ts';
-import { type Problem, pointer, quote } from './problem.ts';
 import type { Agent, Registry } from './registry.ts';
 
 /** The scopes an agent can work in. */

@@ -1,7 +1,7 @@
 // Checks a value against the part of JSON Schema that describes an envelope. A general validator would have to be
 // loaded and compiled first, which costs a command that checks one small file more than the checking.
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { pointer } from './problem.ts';
+import { pointer } from '../kernel/trust/problem.ts';
 import type { Schema } from './schema.ts';
 
 /** Where a value is not as its schema says. `unknown` are members beside the named ones: a matter of taste, not of shape. */

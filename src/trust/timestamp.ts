@@ -1,7 +1,7 @@
 // The one form of time an envelope may carry, and whether it is fresh. The form is the part of ISO 8601 that names an
 // instant without doubt: full date, full time, an offset. Instants are exact to the last digit.
 import { CALENDAR_DAY, HOUR, MINUTE } from '../dialects/calendar-day.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../kernel/trust/problem.ts';
 
 const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 /** The same form for schemas, which cannot count days. */

@@ -2,6 +2,8 @@
 // heard to its end, so that a sender learns all of it at once. Clock, memory of ids, quarantine and earlier handoffs
 // are passed in: the same facts always give the same verdict. What cannot be established is refused.
 import type { Json } from '../kernel/json.ts';
+import { checkInjection } from '../kernel/trust/injection.ts';
+import { PROBLEMS_MAX, type Problem, quote } from '../kernel/trust/problem.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { accepted, type Progress, rejected } from './answer.ts';
 import { checkClaims, claimedBy, nothingRecomputed } from './attestation.ts';
@@ -11,7 +13,6 @@ import { denies, edgesTo } from './collaboration.ts';
 import { checkComposition } from './composition.ts';
 import { checkSchema, type Envelope } from './envelope.ts';
 import { checkHashes, checkQuarantine, checkVersions, type End, type Role, resolveEnds } from './identity.ts';
-import { checkInjection } from './injection.ts';
 import {
   checkChain,
   checkOriginator,
@@ -24,7 +25,6 @@ import {
 import { envelopeTexts, parseEnvelope } from './parse.ts';
 import { patternOf } from './pattern.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
-import { PROBLEMS_MAX, type Problem, quote } from './problem.ts';
 import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import { checkScope, sourceCouldDoIt } from './scope.ts';

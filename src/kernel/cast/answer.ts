@@ -16,7 +16,7 @@ import { contractFor } from '../report/contract.ts';
 import { isOnlyLoop, unfinishedLoop } from '../report/status.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import { type Cast, FREE, type Turn, type Usage } from '../state.ts';
-import { refusalOfSmuggled } from '../trust/smuggled.ts';
+import { refusalOfSmuggled } from '../trust/injection.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
 import { type Spending, warn } from './budget.ts';
