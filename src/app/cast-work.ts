@@ -7,10 +7,10 @@ import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/socket-ru
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
+import { tipOf } from '../workspace/worktree/accepted.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
 import { leftoversOf } from '../workspace/worktree/lane.ts';
 import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
-import { tipOf } from '../workspace/worktree/tip.ts';
 import { drivenBy } from './name-cast.ts';
 import { Refused } from './refused.ts';
 

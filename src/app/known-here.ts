@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { knownCheckpoints } from '../audit/checkpoint-files.ts';
 import { readKeyLine } from '../audit/note.ts';
-import { UsageError } from '../workspace/usage-error.ts';
+import { UsageError } from '../workspace/locate.ts';
 import type { Workspace } from './workspace.ts';
 
 export type Named = { readonly checkpoint?: string | undefined; readonly key?: string | undefined };

@@ -15,15 +15,19 @@ import type { CastSummary } from '../kernel/cast/summary.ts';
 import { whyWorktreeStays } from '../kernel/retention.ts';
 import { isOver } from '../kernel/state.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { branchTip } from '../workspace/worktree/accepted.ts';
 import { dropAside } from '../workspace/worktree/aside.ts';
-import { BRANCHES } from '../workspace/worktree/branch.ts';
 import { tryGit } from '../workspace/worktree/git.ts';
-import { leftBehindIn, saidOfLeftBehind } from '../workspace/worktree/ignored.ts';
 import { removeLane } from '../workspace/worktree/lane.ts';
 import { removeWorktree } from '../workspace/worktree/make.ts';
-import { castsWithWorktrees, lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
-import { apartIn, saidOfApart } from '../workspace/worktree/repositories.ts';
-import { branchTip } from '../workspace/worktree/tip.ts';
+import { apartIn, leftBehindIn, saidOfApart, saidOfLeftBehind } from '../workspace/worktree/nested-repositories.ts';
+import {
+  BRANCHES,
+  castsWithWorktrees,
+  lanesOf,
+  readRecord,
+  type WorktreeRecord,
+} from '../workspace/worktree/record.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 
 const WAIT_MS = 15_000;

@@ -9,7 +9,7 @@ import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { UsageError } from '../workspace/usage-error.ts';
+import { UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
 
 /** `word` is an id, a beginning that only one cast has, or `latest`. */

@@ -7,7 +7,7 @@ import { messageOf } from '../kernel/field-words.ts';
 import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { UsageError } from '../workspace/usage-error.ts';
+import { UsageError } from '../workspace/locate.ts';
 import { formOf } from './decision.ts';
 import { noteRefusal } from './note-refusal.ts';
 import type { Context, Entry, OperationFields } from './operation.ts';

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
-import { gitFoldersOf } from '../git/git-folders.ts';
+import { gitFoldersOf } from '../git/repository-files.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import { networkShareAt } from '../log/sqlite/network-share.ts';
 import { isLink, refuseStrange } from '../log/sqlite/open.ts';

@@ -5,11 +5,10 @@ import type { TurnCheck } from '../kernel/cast/work.ts';
 import { checkersAt } from '../kernel/graph/checker.ts';
 import { hasOwnPaths } from '../kernel/graph/socket-rules.ts';
 import { type Cast, type Turn, walkOf } from '../kernel/state.ts';
-import { aboutTurn, type Passes, passesIn } from '../workspace/check-passes.ts';
-import { checkProject } from '../workspace/checkers.ts';
+import { aboutTurn, checkProject, type Passes, passesIn } from '../workspace/checkers.ts';
 import { changedSoFar } from '../workspace/witness.ts';
-import { leaveUnchanged, worktreeOfOne } from '../workspace/worktree/leave-unchanged.ts';
 import { readLane, readRecord } from '../workspace/worktree/record.ts';
+import { leaveUnchanged, worktreeOfOne } from '../workspace/worktree/restore-path.ts';
 import type { Workspace } from './workspace.ts';
 
 /** `about` names the files as they were checked. */

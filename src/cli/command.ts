@@ -6,7 +6,7 @@ import { commandName } from './command-name.ts';
 import { safe } from './safe-text.ts';
 
 export { Refused } from '../app/refused.ts';
-export { UsageError } from '../workspace/usage-error.ts';
+export { UsageError } from '../workspace/locate.ts';
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
 

@@ -5,10 +5,9 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileS
 import { dirname, join } from 'node:path';
 import { userFolder, whyOpen } from '../access/user-folder.ts';
 import { isObject, isString } from '../kernel/json.ts';
-import { gitFoldersOf } from './git-folders.ts';
-import { localConfigOf } from './local-config.ts';
+import { gitFoldersOf, localConfigOf } from './repository-files.ts';
 
-export type Trusted = {
+type Trusted = {
   readonly at: string;
   /** The repository that the folder lies in, and the digest of its configuration. */
   readonly git?: { readonly folder: string; readonly config: string };

@@ -3,8 +3,7 @@
 // defines (filters, merge drivers) run only while that configuration is as a person trusted it.
 import { execFile } from 'node:child_process';
 import { isConfigTrusted } from './folder-trust.ts';
-import { gitFoldersOf } from './git-folders.ts';
-import { localConfigOf } from './local-config.ts';
+import { gitFoldersOf, localConfigOf } from './repository-files.ts';
 
 export type GitAnswer = {
   /** Null where git could not be started or did not end in time. */

@@ -12,12 +12,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
-import { blackbeltBootstrap } from './blackbelt-bootstrap.ts';
-import { blackbeltMaintain } from './blackbelt-maintain.ts';
-import { branchNameFor } from './branch-name.ts';
-import { detectVcsPlainly } from './detect-vcs.ts';
-import { isBookmarkName } from './jj.ts';
+import { blackbeltBootstrap, blackbeltMaintain } from './blackbelt.ts';
 import type { ShippedInput } from './utility.ts';
+import { branchNameFor, detectVcsPlainly, isBookmarkName } from './vcs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-blackbelt-')));

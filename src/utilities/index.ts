@@ -3,15 +3,13 @@
 import { fileURLToPath } from 'node:url';
 import type { UtilityMateria } from '../kernel/graph/config.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { blackbeltBootstrap } from './blackbelt-bootstrap.ts';
-import { blackbeltMaintain } from './blackbelt-maintain.ts';
+import { blackbeltBootstrap, blackbeltMaintain } from './blackbelt.ts';
 import { commitSigil } from './commit-sigil.ts';
-import { detectVcs, detectVcsPlainly } from './detect-vcs.ts';
 import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
-import { mimeBootstrap } from './mime-bootstrap.ts';
-import { mimeMaintain } from './mime-maintain.ts';
+import { mimeBootstrap, mimeMaintain } from './mime.ts';
 import type { BuiltinName, ShippedName } from './names.ts';
 import { refuse, type ShippedInput, type Utility, type UtilityOutcome } from './utility.ts';
+import { detectVcs, detectVcsPlainly } from './vcs.ts';
 
 export type { ShippedInput, Utility, UtilityOutcome } from './utility.ts';
 

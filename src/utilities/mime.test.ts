@@ -5,11 +5,9 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { infrastructureFailure } from '../kernel/cast/fault.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { branchNameFor } from './branch-name.ts';
-import { detectVcs, detectVcsPlainly } from './detect-vcs.ts';
-import { mimeBootstrap } from './mime-bootstrap.ts';
-import { mimeMaintain } from './mime-maintain.ts';
+import { mimeBootstrap, mimeMaintain } from './mime.ts';
 import type { ShippedInput } from './utility.ts';
+import { branchNameFor, detectVcs, detectVcsPlainly } from './vcs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-mime-')));

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { artifactsIn } from './artifacts.ts';
+import { artifactsIn } from './witness.ts';
 
 test('what lies in the folder is measured; what leads out of it by a link is not', () => {
   const base = mkdtempSync(join(tmpdir(), 'baton-artifacts-'));

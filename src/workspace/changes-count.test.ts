@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { hasTooManyFiles } from './changes-count.ts';
+import { hasTooManyFiles } from './changes.ts';
 
 const folders: string[] = [];
 afterEach(() => {

@@ -3,12 +3,10 @@
 import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type AskOptions, ask, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
+import { type AskOptions, ask, indexed, LINK, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
 import { EXCLUDE, type IgnoreRules, ignoreRules, unknownFiles } from './changes-ignored.ts';
-import { ChangesError, type FileReader, type Mark } from './changes-mark.ts';
-import { nameOf, SLASH, walkInto } from './changes-walk.ts';
-import { indexed, LINK } from './index-entries.ts';
-import { vacantOf } from './worktree/vacant.ts';
+import { ChangesError, type FileReader, type Mark, nameOf, SLASH, walkInto } from './changes-mark.ts';
+import { vacantOf } from './worktree/nested-repositories.ts';
 
 /** A file of git's own by which it takes different content for the same; the name under which a change of it is told. */
 const ATTRIBUTES = '.git/info/attributes';
@@ -25,7 +23,7 @@ type Since = {
   readonly files: Readonly<Record<string, Mark>>;
   readonly ignores?: IgnoreRules;
 };
-export type GitSnapshot = {
+type GitSnapshot = {
   readonly git: GitHead;
   readonly files: Readonly<Record<string, Mark>>;
   readonly committed: readonly string[];

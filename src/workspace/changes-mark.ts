@@ -1,7 +1,19 @@
-// The mark of a file: what it is, and the numbers by which one sees that it was not touched since. A file is read only
-// where the numbers of an earlier mark do not vouch for it.
+// The mark of a file: its content, and the numbers that show that it was not touched since. A file is read only where the numbers
+// of an earlier mark do not vouch for it. All files below a folder are marked without following links.
+
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+} from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 
 /** It cannot be told what was changed, and why. */
@@ -110,3 +122,44 @@ export class FileReader {
 }
 
 const GONE: Mark = { content: null, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 };
+
+// Marks every file below a folder. Links are files of their own and are never followed.
+/** Adds the marks of everything below `folder`, a path below the root or the root itself. */
+export async function walkInto(
+  files: Record<string, Mark>,
+  reader: FileReader,
+  folder: string,
+  skip: readonly string[],
+): Promise<void> {
+  const open: { readonly path: string; readonly file: Buffer }[] = [
+    { path: folder, file: Buffer.from(folder === '' ? reader.root : `${reader.root}/${folder}`) },
+  ];
+  for (let at = open.pop(); at; at = open.pop()) {
+    for (const entry of entriesOf(at.file)) {
+      const name = nameOf(entry.name);
+      const path = at.path === '' ? name : `${at.path}/${name}`;
+      if (name === '.git' || skip.includes(path)) continue;
+      const file = Buffer.concat([at.file, SLASH, entry.name]);
+      if (entry.isDirectory()) open.push({ path, file });
+      else {
+        const mark = await reader.mark(path, file);
+        if (mark?.content) files[path] = mark;
+      }
+    }
+  }
+}
+
+export const SLASH = Buffer.of(0x2f);
+
+/** A name on disk is any bytes; one that is no text is shown byte by byte, so that no two look alike. */
+export function nameOf(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+}
+
+function entriesOf(folder: Buffer): Dirent<Buffer>[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
+  } catch {
+    return []; // It is gone again, or not for us to see; then nobody could have changed it for us.
+  }
+}

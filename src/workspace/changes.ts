@@ -1,12 +1,15 @@
 // What was really changed in a folder between two moments, whatever anybody reports. In a git repository only what differs
 // from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
 // targets and our own state are nobody's changes.
-import { type CommandFiles, commandFilesOf, nestedCommandFiles } from '../git/command-files.ts';
+
+import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CommandFiles, commandFilesOf, nestedCommandFiles } from '../git/repository-files.ts';
+import { AGENT_CONFIG } from '../kernel/capabilities.ts';
+import { ask, records, tryGit } from './changes-ask-git.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
-import { FileReader, type Mark } from './changes-mark.ts';
-import { type Orders, untrackedAgentConfig } from './changes-orders.ts';
-import { walkInto } from './changes-walk.ts';
+import { FILES_MAX, FileReader, type Mark, nameOf, walkInto } from './changes-mark.ts';
 
 export type Change = {
   readonly path: string;
@@ -35,7 +38,7 @@ export type Snapshot = {
   readonly commands?: CommandFiles;
 };
 
-export type SnapshotOptions = {
+type SnapshotOptions = {
   /** An earlier snapshot of the folder with which this one is to be compared. */
   readonly since?: Snapshot;
   /** Any earlier snapshot: what it knows of a file that was not touched since is not read again. */
@@ -103,4 +106,72 @@ function markIn({ files }: Snapshot, path: string): Mark | undefined {
 /** Without the letter that tells whether it can be run. */
 function digestOf(content: string | null): string | null {
   return content?.replace(/^run-/, '') ?? null;
+}
+
+// The files at the top of a repository by which agent programs take orders, where git does not track them: a program reads them
+// although git ignores them, so they are looked at by name; and those that are links to other files, tracked or not.
+type Orders = Readonly<Record<string, Mark>>;
+
+/** `known` are those of an earlier look: what was not touched since is not read again. */
+export async function untrackedAgentConfig(
+  root: string,
+  known: { readonly taken: number; readonly orders?: Orders } | null,
+): Promise<Orders> {
+  const reader = new FileReader(root, known && { taken: known.taken, files: known.orders ?? {} });
+  const orders: Record<string, Mark> = {};
+  const followed: Record<string, Mark> = {};
+  for (const path of AGENT_CONFIG) {
+    // What a link leads to is what is obeyed, whatever git makes of the link.
+    const target = linkedFrom(join(root, path));
+    const leads = target === null ? null : await reader.mark(path, Buffer.from(target));
+    if (leads) followed[path] = leads;
+    const mark = await reader.mark(path, Buffer.from(join(root, path)));
+    if (mark === null) await walkInto(orders, reader, path, []);
+    else if (mark.content !== null) orders[path] = mark;
+  }
+  if (Object.keys(orders).length === 0) return followed;
+  const { code, out } = await tryGit(root, ['ls-files', '-z', '--', ...AGENT_CONFIG]);
+  const tracked = new Set(code === 0 ? records(out).map(nameOf) : []);
+  return { ...Object.fromEntries(Object.entries(orders).filter(([path]) => !tracked.has(path))), ...followed };
+}
+
+function linkedFrom(path: string): string | null {
+  try {
+    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+// Whether there is more in a folder than can be looked at for changes, found out without reading a file.
+/** As a snapshot would find them: of a git repository what differs from its last commit, else everything. */
+export async function hasTooManyFiles(dir: string, skip: readonly string[], max = FILES_MAX): Promise<boolean> {
+  const { code } = await tryGit(dir, ['rev-parse', '--is-inside-work-tree']);
+  if (code !== 0 || (await tryGit(dir, ['check-ignore', '-q', '.'])).code === 0) return countsMore(dir, skip, max);
+  const files = await ask(dir, ['ls-files', '-z', '--others', '--modified', '--exclude-standard', '--', '.']);
+  let count = 0;
+  for (let at = files.indexOf(0); at >= 0 && count <= max; at = files.indexOf(0, at + 1)) count += 1;
+  return count > max;
+}
+
+function countsMore(dir: string, skip: readonly string[], max: number): boolean {
+  let count = 0;
+  const open = [''];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const entry of entriesOf(join(dir, at))) {
+      const path = at === '' ? entry.name : `${at}/${entry.name}`;
+      if (entry.name === '.git' || skip.includes(path)) continue;
+      if (entry.isDirectory()) open.push(path);
+      else if (++count > max) return true;
+    }
+  }
+  return false;
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // Gone again, or not for us to see.
+  }
 }

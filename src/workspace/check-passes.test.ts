@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { aboutTurn, passesIn } from './check-passes.ts';
+import { aboutTurn, passesIn } from './checkers.ts';
 
 const seal = (text: string) => `sealed ${text}`;
 

@@ -1,7 +1,20 @@
-// Runs the checkers that people declared, and says in one line what was found where it is not what was expected. A
-// program is started without a shell, with bounded output and time, in a group of its own that ends with it.
+// Runs the checkers that people declared, and says in one line what was found. A program starts without a shell, with bounded
+// output and time, in a process group that ends with it. Passes are sealed and remembered.
 import { spawn } from 'node:child_process';
-import { accessSync, closeSync, constants as files, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants as files,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
@@ -14,7 +27,6 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Check } from '../kernel/ledger/fact.ts';
 import { coverOf, normalPath } from '../kernel/ledger/path.ts';
 import { scrub } from '../kernel/secrets.ts';
-import type { Checked } from './check-passes.ts';
 
 /** Where a checker looks, and what was changed there. */
 export type Scene = {
@@ -297,4 +309,45 @@ function inOneLine(found: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.length > FOUND_CHARS_MAX ? `${line.slice(0, FOUND_CHARS_MAX - 1)}…` : line;
+}
+
+// Checks that passed, so that the same command is not run again on the same files. Agents can write to the state folder, so that
+// each pass is sealed with a key of the user.
+export type Passes = { has(what: string): boolean; add(what: string): void };
+
+/** What is checked, and the passes of it so far. */
+export type Checked = { readonly about: string; readonly passes: Passes };
+
+const KEPT_MAX = 500;
+
+export function passesIn(stateDir: string, seal: (text: string) => string): Passes {
+  const file = join(stateDir, 'check-passes.json');
+  return {
+    has: (what) => sealsIn(file).includes(seal(what)),
+    add(what) {
+      const own = seal(what);
+      const seals = [...sealsIn(file).filter((each) => each !== own), own].slice(-KEPT_MAX);
+      mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+      const draft = `${file}.${process.pid}`;
+      writeFileSync(draft, JSON.stringify(seals), { mode: 0o600 });
+      renameSync(draft, file);
+    },
+  };
+}
+
+/** Names what a turn has changed: where it began is the same for the whole turn. */
+export function aboutTurn(cast: string, turn: number, changes: Readonly<Record<string, string | null>>): string {
+  const sorted = Object.keys(changes)
+    .sort()
+    .map((path) => [path, changes[path]]);
+  return `turn ${cast} ${turn} ${hash('sha256', JSON.stringify(sorted), 'hex')}`;
+}
+
+function sealsIn(file: string): readonly unknown[] {
+  try {
+    const seals: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(seals) ? seals : [];
+  } catch {
+    return [];
+  }
 }

@@ -6,8 +6,8 @@ import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { UsageError } from './locate.ts';
 import { readPlainFile } from './read-plain-file.ts';
-import { UsageError } from './usage-error.ts';
 
 const CONFIG_BYTES_MAX = 8 * 1024 * 1024;
 

@@ -1,6 +1,11 @@
-// Where a workspace is: its project directory, its `.baton` folder, and the folder that holds its state.
+// Where a workspace is: its project directory, its `.baton` folder, and the folder that holds its state. With it the error for a
+// request that cannot be understood, and the ids of casts.
+
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Code } from '../kernel/codes.ts';
+import type { JsonObject } from '../kernel/json.ts';
 
 export type Workspace = {
   /** The project directory, absolute and without links. */
@@ -113,4 +118,22 @@ export function workspaceName(project: string): string {
   // Loaded where it is needed only: it takes as long to load as the rest of a short command.
   const { hash } = process.getBuiltinModule('node:crypto');
   return `${basename(project) || 'root'}-${hash('sha256', project, 'hex').slice(0, 8)}`;
+}
+
+// Something a person asked for cannot be done as it was asked: a wrong option, a name that means nothing, a file that
+// cannot be read. One line says what is wrong and how to mend it.
+export class UsageError extends Error {
+  readonly code: Code;
+  readonly details: JsonObject;
+  constructor(message: string, code: Code = 'BAD_USAGE', details: JsonObject = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+// Cast ids sort by time, are safe in file and branch names, and differ even when made in the same second.
+export function newCastId(now: number): string {
+  const stamp = new Date(now).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  return `${stamp}-${randomBytes(3).toString('hex')}`;
 }

@@ -5,14 +5,11 @@
 // of the turn ran, and leaves out the output of this very command.
 import { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ownGitFile } from '../git/git-folders.ts';
-import { type Change, changesBetween, type Snapshot } from './changes.ts';
-import { ask, records, tryGit } from './changes-ask-git.ts';
+import { ownGitFile } from '../git/repository-files.ts';
+import { type Change, changesBetween, type Snapshot, untrackedAgentConfig } from './changes.ts';
+import { ask, indexed, records, tryGit } from './changes-ask-git.ts';
 import { parseStatus } from './changes-git.ts';
-import { FileReader, type Mark } from './changes-mark.ts';
-import { untrackedAgentConfig } from './changes-orders.ts';
-import { nameOf, SLASH } from './changes-walk.ts';
-import { indexed } from './index-entries.ts';
+import { FileReader, type Mark, nameOf, SLASH } from './changes-mark.ts';
 
 /** The checkout around a workspace: its top folder, and the workspace's own folder in it. */
 export type Checkout = { readonly top: string; readonly dir: string };

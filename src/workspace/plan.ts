@@ -1,18 +1,32 @@
-// From a person's wish to what a cast is started with: the configuration is found, checked and resolved, the script read.
+// Turns a person's request into what a cast is started with: the configuration is found, checked and resolved, the script read.
 import { join, resolve as resolvePath } from 'node:path';
-import { faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/authored.ts';
+import {
+  draftOf,
+  faultOfRunner,
+  type RunnerChoice,
+  typeOfMateria,
+  withChosenRunner,
+} from '../kernel/graph/authored.ts';
 import { check, issuesOf } from '../kernel/graph/check.ts';
 import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/check-config.ts';
 import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import {
+  given,
+  isObject,
+  isString,
+  type Json,
+  type JsonObject,
+  nameOfType,
+  objectAt,
+  stringAt,
+} from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
-import { readScript } from './read-script.ts';
+import { readJsonFile } from './load-config.ts';
+import { UsageError } from './locate.ts';
 import { nearestBoundaries } from './registry-nearest.ts';
 import { inOwnWords } from './team-files.ts';
-import { uncastable } from './uncastable.ts';
-import { UsageError } from './usage-error.ts';
 
 export type Plan = {
   readonly loadout: string;
@@ -124,4 +138,114 @@ function resolveScript(command: readonly string[], baseDir: string): readonly st
   const [program = '', first = '', ...rest] = command;
   if (isScript(program)) return ['node', join(baseDir, program), ...command.slice(1)];
   return program === 'node' && isScript(first) ? [program, join(baseDir, first), ...rest] : command;
+}
+
+// What a configuration may say and this version cannot cast: it is refused by name, instead of being run as something else,
+// and told by whoever checks the configuration.
+/** In the materia that the sockets of one loadout use. */
+function uncastable(config: JsonObject, loadout: string): readonly Issue[] {
+  const { sockets, socketIds } = draftOf(config, loadout);
+  const used = new Set(socketIds.flatMap((id) => stringAt(objectAt(sockets, id), 'materia') ?? []));
+  const materia = objectAt(config, 'materia');
+  const having = (field: string) => [...used].filter((id) => given(objectAt(materia, id), field) === true);
+  const issue = (id: string, field: string, message: string): Issue => {
+    return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.${field}`, message };
+  };
+  return [
+    ...having('multiTurn')
+      .filter((id) => typeOfMateria(objectAt(materia, id)) === 'agent')
+      .map((id) => {
+        const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;
+        return issue(id, 'multiTurn', message);
+      }),
+    ...having('parallel').map((id) => {
+      const message = `parallel lanes cannot be cast by this version; remove parallel to cast ${loadout} item by item`;
+      return issue(id, 'parallel', message);
+    }),
+  ];
+}
+
+/** In all loadouts, each materia once. */
+export function uncastableIn(config: Json): readonly Issue[] {
+  if (!isObject(config)) return [];
+  const all = Object.keys(objectAt(config, 'loadouts')).flatMap((name) => uncastable(config, name));
+  return [...new Map([...all].reverse().map((issue) => [issue.path, issue])).values()].reverse();
+}
+
+// Reads a script of agents' turns. What it says is played much later, so what it gets wrong is found here.
+const REPEAT = '$repeat';
+const FAULTS = ['crash', 'timeout', 'transport'];
+
+type Member = { readonly accepts: (value: Json) => boolean; readonly wants: string };
+
+const isAmount = (value: Json): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
+const isTexts = (value: Json): boolean => Array.isArray(value) && value.every(isString);
+
+const USAGE: Readonly<Record<string, Member>> = {
+  input: { accepts: isAmount, wants: 'a number, 0 or above' },
+  output: { accepts: isAmount, wants: 'a number, 0 or above' },
+  cost: { accepts: isAmount, wants: 'a number, 0 or above' },
+};
+
+const TURN: Readonly<Record<string, Member>> = {
+  output: { accepts: () => true, wants: 'any value' },
+  delayMs: { accepts: isAmount, wants: 'a number of milliseconds, 0 or above' },
+  usage: { accepts: isObject, wants: 'an object {"input", "output", "cost"}' },
+  fail: {
+    accepts: (value) => typeof value === 'string' && FAULTS.includes(value),
+    wants: `one of ${FAULTS.join(', ')}`,
+  },
+  write: { accepts: isObject, wants: 'an object from paths to texts' },
+  exec: { accepts: isTexts, wants: 'the words of a command that a person approved' },
+  commands: { accepts: isTexts, wants: 'a list of commands that it is said to have run' },
+};
+
+function readScript(file: string): Script {
+  const script = readJsonFile(file);
+  const fault = faultOfScript(script);
+  if (fault !== null) throw new UsageError(`${file}: ${fault}`);
+  return script as Script;
+}
+
+/** What is wrong with a script, or null. */
+export function faultOfScript(script: Json): string | null {
+  if (!isObject(script)) return 'a script is an object of lists of turns';
+  for (const [key, turns] of Object.entries(script)) {
+    const fault = faultOfList(key, turns);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function faultOfList(key: string, turns: Json): string | null {
+  if (!Array.isArray(turns)) return `the turns of ${key} must be a list, not ${nameOfType(turns)}`;
+  const repeat = turns.indexOf(REPEAT);
+  if (repeat !== -1 && (repeat !== turns.length - 1 || repeat === 0)) {
+    return `"${REPEAT}" under ${key} must be the last of at least two elements`;
+  }
+  for (const [index, turn] of turns.entries()) {
+    const fault = isObject(turn) && turn.$turn !== undefined ? faultOfTurn(turn) : null;
+    if (fault) return `turn ${index + 1} of ${key}: ${fault}`;
+  }
+  return null;
+}
+
+function faultOfTurn(turn: JsonObject): string | null {
+  const { $turn, ...beside } = turn;
+  const [extra] = Object.keys(beside);
+  if (extra !== undefined) return `${extra} stands beside $turn; put it inside, or leave $turn out`;
+  if (!isObject($turn)) return `$turn is ${nameOfType($turn)}; it must be an object`;
+  return (
+    faultOfMembers('$turn', $turn, TURN) ?? (isObject($turn.usage) ? faultOfMembers('usage', $turn.usage, USAGE) : null)
+  );
+}
+
+function faultOfMembers(what: string, object: JsonObject, members: Readonly<Record<string, Member>>): string | null {
+  for (const [name, value] of Object.entries(object)) {
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (!member) return `${what} has no ${name}; it has ${Object.keys(members).join(', ')}`;
+    if (!member.accepts(value)) return `${name} must be ${member.wants}`;
+  }
+  return null;
 }

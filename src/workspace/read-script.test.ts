@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { faultOfScript } from './read-script.ts';
+import { faultOfScript } from './plan.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 

@@ -3,9 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Before, beforeOf } from './before-state.ts';
 import { changesBetween, snapshotOf } from './changes.ts';
-import { planRestoring, restoreFiles } from './restore-files.ts';
+import { type Before, beforeOf, planRestoring, restoreFiles } from './restore-files.ts';
 
 function git(dir: string, ...args: string[]): void {
   const who = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'protocol.file.allow=always'];

@@ -8,7 +8,7 @@ import { type Compiled, compile, type Place } from '../short-form/compile.ts';
 import { placeText } from '../short-form/define.ts';
 import { readSource } from '../short-form/source.ts';
 import { type Loaded, readText, withFiles } from './load-config.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './locate.ts';
 
 const KINDS: Readonly<Record<string, 'yaml' | 'jsonc'>> = { '.yaml': 'yaml', '.yml': 'yaml', '.jsonc': 'jsonc' };
 

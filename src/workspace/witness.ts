@@ -1,30 +1,38 @@
-// Looks at a turn from outside, before it starts and after it has answered: the seal of what governs the agents, the files
-// that were changed in between, and what the checkers find. What it saw before a turn is kept beside the log, so that a
-// crash in the middle of the turn does not make the agent's first changes look like nobody's.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+// Looks at a turn from outside, before it starts and after it has answered: the seal, the changed files, the checkers, the diff of
+// an item and named evidence. What was seen before a turn is kept on disk, so that it survives a crash.
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
 import { Uninspectable } from '../engine/storage-error.ts';
+import { firstBytes } from '../kernel/cast/cut.ts';
 import type { Watch, WorkWatch } from '../kernel/cast/packet.ts';
-import type { ItemDiff } from '../kernel/cast/work.ts';
+import { DIFF_BYTES_MAX, type ItemDiff } from '../kernel/cast/work.ts';
 import { configuredBy } from '../kernel/gate/agent-config.ts';
 import type { MainChanges } from '../kernel/gate/changes.ts';
-import { artifactsIn } from './artifacts.ts';
-import { noteBefore } from './before-state.ts';
+import type { Artifact, Artifacts } from '../kernel/knowledge/entries.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
-import { aboutTurn, type Passes } from './check-passes.ts';
-import { checkProject, runCheckers } from './checkers.ts';
-import { diffOfItem } from './item-diff.ts';
+import { aboutTurn, checkProject, type Passes, runCheckers, withoutSecrets } from './checkers.ts';
 import { beginWatch, type Checkout, endWatch } from './main-checkout.ts';
 import { attesterOf } from './registry-attest.ts';
+import { type BeforeState, noteBefore, readBefore } from './restore-files.ts';
 import { sealOf } from './seal.ts';
-import { unkeptIn } from './unkept.ts';
-import { leaveUnchanged, worktreeOfOne } from './worktree/leave-unchanged.ts';
-import { changedOutside } from './worktree/outside-workspace.ts';
-import { readRecord } from './worktree/record.ts';
-import { mendRecords } from './worktree/record-hold.ts';
+import { tryGit } from './worktree/git.ts';
+import { mendRecords, readRecord } from './worktree/record.ts';
+import { leaveUnchanged, worktreeOfOne } from './worktree/restore-path.ts';
+import { changedOutside, unkeptIn } from './worktree/uncommittable.ts';
 
 /** `say` is told, once for a folder, that what changes there is not noted, and why. */
 export function witnessOf(
@@ -226,4 +234,94 @@ function readSnapshot(file: string): Snapshot | null {
   } catch {
     return null;
   }
+}
+
+// Looks at the files that a report names as evidence: whether they lie in the folder of the turn once every link is followed,
+// and how large they are. Nothing of them is read.
+export function artifactsIn(folder: string, paths: readonly string[]): Artifacts {
+  return Object.fromEntries(paths.map((path) => [path, artifactIn(folder, path)]));
+}
+
+function artifactIn(folder: string, path: string): Artifact {
+  try {
+    const root = realpathSync(folder);
+    const place = join(root, path);
+    const nearest = nearestThere(place);
+    if (!isWithin(root, realpathSync(nearest))) return { inside: false, bytes: null };
+    const found = nearest === place ? statSync(place) : null;
+    return { inside: true, bytes: found?.isFile() ? found.size : null };
+  } catch {
+    // A link to nowhere, a circle of links, or a folder that may not be entered: where it leads is not known.
+    return { inside: false, bytes: null };
+  }
+}
+
+/** The path itself, or the nearest folder above it that is there. A link is there, wherever it leads. */
+function nearestThere(path: string): string {
+  for (let at = path; ; at = dirname(at)) {
+    if (lstatSync(at, { throwIfNoEntry: false }) !== undefined || dirname(at) === at) return at;
+  }
+}
+
+function isWithin(root: string, place: string): boolean {
+  const below = relative(root, place);
+  return below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below);
+}
+
+// The diff of an item for those who judge it: of the files that its turns changed, from the commit before the first change to
+// what lies in the folder now. It uses an index of its own, so that nothing else that works with git is in its way.
+type ItemOfTurn = {
+  readonly cast: string;
+  readonly cwd: string;
+  readonly stateDir: string;
+  /** Whether people work in the same folder. */
+  readonly inPlace: boolean;
+  readonly base: string;
+  readonly paths: readonly string[];
+};
+
+/** Null where git cannot show it. */
+async function diffOfItem({ cast, cwd, stateDir, inPlace, base, paths }: ItemOfTurn): Promise<ItemDiff | null> {
+  const before = inPlace ? readBefore(stateDir, cast) : {};
+  const shown = paths.filter((path) => !isUnknown(before, path));
+  const patch = shown.length === 0 ? '' : await patchOf(cwd, stateDir, base, shown);
+  if (patch === null) return null;
+  const unknown = paths.length - shown.length;
+  const notes = [
+    ...(inPlace && patch !== '' ? ['# Nothing is committed between items here: earlier items may show in it.'] : []),
+    ...(unknown > 0 ? [`# Not shown: ${unknown} of the files, which had uncommitted changes before.`] : []),
+  ];
+  return { base, text: [bounded(withoutSecrets(patch), base), ...notes].filter((part) => part !== '').join('\n') };
+}
+
+function isUnknown(before: BeforeState, path: string): boolean {
+  return Object.hasOwn(before, path) && before[path]?.kind === 'unknown';
+}
+
+const UPDATE = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+const DIFF = ['diff', '--cached', '--relative', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+
+async function patchOf(cwd: string, stateDir: string, base: string, paths: readonly string[]): Promise<string | null> {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(stateDir, 'index-'));
+  const env = { GIT_INDEX_FILE: join(folder, 'index') };
+  try {
+    // The index starts empty: only the paths that are shown have to be in it.
+    const all = await tryGit(cwd, UPDATE, { env, input: paths.join('\0') });
+    // What git cannot take keeps nothing else from being shown.
+    for (const path of all.code === 0 ? [] : paths) await tryGit(cwd, UPDATE, { env, input: path });
+    const { code, out } = await tryGit(cwd, ['--literal-pathspecs', ...DIFF, base, '--', ...paths], { env });
+    return code === 0 ? out : null;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Short patches come first, so that one generated file does not hide the others. */
+function bounded(patch: string, base: string): string {
+  const bytes = Buffer.byteLength(patch);
+  if (bytes <= DIFF_BYTES_MAX) return patch;
+  const files = patch.split(/^(?=diff --git )/m).sort((a, b) => a.length - b.length);
+  const rest = `# The diff is cut: it has ${bytes} bytes. All of it: git diff ${base}`;
+  return `${firstBytes(files.join(''), DIFF_BYTES_MAX)}\n${rest}`;
 }

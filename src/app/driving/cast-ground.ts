@@ -13,23 +13,29 @@ import { worktreeOf } from '../../kernel/graph/resolve.ts';
 import { isObject } from '../../kernel/json.ts';
 import { detectProject } from '../../workspace/detect-project.ts';
 import { loadFor } from '../../workspace/find-config.ts';
-import { takeOffRefused } from '../../workspace/worktree/accepted.ts';
+import { catchUp, takeOffRefused, tipOf } from '../../workspace/worktree/accepted.ts';
 import type { PutAside } from '../../workspace/worktree/aside.ts';
 import { WorktreeError } from '../../workspace/worktree/git.ts';
-import { saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
-import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from '../../workspace/worktree/lane.ts';
-import { readyLane, readyWorktree, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
-import { mergeLane } from '../../workspace/worktree/merge-lane.ts';
-import { catchUp } from '../../workspace/worktree/move.ts';
 import {
+  beginInLane,
+  dropStraysInLane,
+  keepInLane,
+  leftoversOf,
+  mergeLane,
+  removeLane,
+} from '../../workspace/worktree/lane.ts';
+import { readyLane, readyWorktree, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
+import { saidOfLeftBehind } from '../../workspace/worktree/nested-repositories.ts';
+import {
+  holdRecords,
   type LaneRecord,
   lanesOf,
+  letRecordsGo,
+  mendRecords,
   readLane,
   readRecord,
   type WorktreeRecord,
 } from '../../workspace/worktree/record.ts';
-import { holdRecords, letRecordsGo, mendRecords } from '../../workspace/worktree/record-hold.ts';
-import { tipOf } from '../../workspace/worktree/tip.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../../workspace/worktree/turns.ts';
 import { leftBy } from '../cast-work.ts';
 import type { Workspace } from '../workspace.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../../access/actor.ts';
 import { TOKEN_VARIABLE } from '../../access/shown-token.ts';
-import { newCastId } from '../../workspace/cast-id.ts';
+import { newCastId } from '../../workspace/locate.ts';
 import { BATON } from '../program.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';

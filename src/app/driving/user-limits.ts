@@ -14,7 +14,7 @@ import type { Packet, Slot } from '../../kernel/cast/packet.ts';
 import { check } from '../../kernel/graph/check.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 
 /** Runners of which no more attempts are under way, in all workspaces, than the user's own configuration allows. */
 export function withinUserLimits(runners: Runners, env: NodeJS.ProcessEnv): Runners {

@@ -2,7 +2,7 @@
 import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { knownHere } from '../known-here.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

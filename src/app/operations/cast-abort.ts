@@ -1,7 +1,7 @@
 // Stops a cast, and answers when nothing of it runs any more.
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { endLeftovers, type Leftover } from '../leftovers.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';

@@ -1,7 +1,7 @@
 // What a cast may use, and more of it.
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';

@@ -3,7 +3,7 @@
 import type { Store } from '../../engine/store.ts';
 import { isNotTaken } from '../../kernel/cast/steer.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { sayToCast } from '../driving/carry-on.ts';
 import { nameCast } from '../name-cast.ts';

@@ -1,7 +1,6 @@
 // All casts of the workspace, newest first.
 import { allow } from '../../kernel/verdict.ts';
-import { branchOf } from '../../workspace/worktree/branch.ts';
-import { worktreeStates } from '../../workspace/worktree/record.ts';
+import { branchOf, worktreeStates } from '../../workspace/worktree/record.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';

@@ -10,20 +10,21 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { commandRun, tasksOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { checkProject } from '../../workspace/checkers.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
-import { acceptedTip } from '../../workspace/worktree/accepted.ts';
-import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
-import { commitOf, tryGit } from '../../workspace/worktree/git.ts';
-import { allLeftBehind, type LeftBehind, leftBehindIn, saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
+import { UsageError } from '../../workspace/locate.ts';
+import { acceptedTip, catchUp, positionOf, tipOf } from '../../workspace/worktree/accepted.ts';
+import { commitOf, filesBetween, fromWorkspace, tryGit } from '../../workspace/worktree/git.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
-import { leaveUnchanged } from '../../workspace/worktree/leave-unchanged.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, isIn, type Merged, mergeBranch, squashBranch } from '../../workspace/worktree/merge.ts';
-import { catchUp } from '../../workspace/worktree/move.ts';
+import {
+  allLeftBehind,
+  apartOf,
+  type LeftBehind,
+  leftBehindIn,
+  saidOfLeftBehind,
+} from '../../workspace/worktree/nested-repositories.ts';
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
-import { apartOf } from '../../workspace/worktree/repositories.ts';
-import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
-import { positionOf, tipOf } from '../../workspace/worktree/tip.ts';
+import { leaveUnchanged, saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { leftBy, recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
 import { withMainLocks } from '../main-locks.ts';

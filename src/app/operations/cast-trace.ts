@@ -7,7 +7,7 @@ import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
 import { readStoredLine, type StoredLine } from '../../log/stored-line.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';

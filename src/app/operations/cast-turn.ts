@@ -4,7 +4,7 @@ import { contractOf } from '../../kernel/graph/socket-rules.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import type { Cast } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import { foldAll } from '../views/cast-view.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { type Cast, isOver } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';

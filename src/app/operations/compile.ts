@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { mayBeTeam } from '../../workspace/team-files.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

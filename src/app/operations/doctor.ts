@@ -9,11 +9,11 @@ import { check } from '../../kernel/graph/check.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
-import { hasTooManyFiles } from '../../workspace/changes-count.ts';
+import { hasTooManyFiles } from '../../workspace/changes.ts';
 import { FILES_MAX } from '../../workspace/changes-mark.ts';
 import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
-import { uncastableIn } from '../../workspace/uncastable.ts';
-import { worktreesFolder } from '../../workspace/worktree/place.ts';
+import { uncastableIn } from '../../workspace/plan.ts';
+import { worktreesFolder } from '../../workspace/worktree/record.ts';
 import { userLimits } from '../driving/user-limits.ts';
 import type { Run } from '../operation.ts';
 import {

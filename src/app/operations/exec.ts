@@ -12,7 +12,7 @@ import { isUnchanged, useApproval } from '../../approvals/use-approval.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import type { Context, Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';

@@ -2,7 +2,7 @@
 import { ANSWERS } from '../../kernel/codes.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

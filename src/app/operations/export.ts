@@ -8,7 +8,7 @@ import { openSigner } from '../../audit/signing-key.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

@@ -9,7 +9,7 @@ import { refusalOfUntouched, spanMs } from '../../kernel/retention.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { refusing } from '../cast-work.ts';
 import { checkpointAtEnd } from '../driving/drive-cast.ts';
 import { type Swept, sweepWorktrees } from '../leftovers.ts';

@@ -10,7 +10,7 @@ import { isDenied } from '../../hooks/install/json-file.ts';
 import { readPlain, refusalOfPlace, writePlain } from '../../hooks/install/plain-file.ts';
 import { HOSTS, type Plan, planInstall, planUndo, recordIn, recordText } from '../../hooks/install/plan.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import type { InputOf, Run } from '../operation.ts';
 import { BATON } from '../program.ts';
 import { makeStateFolder } from '../state-folder.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { workRuns } from '../../kernel/ledger/state.ts';
 import { ledgerRows } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { heardIn, type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

@@ -3,7 +3,7 @@ import { knownCode } from '../../kernel/ledger/move.ts';
 import { findTask, runOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim, dropStray } from '../../workspace/claim-record.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { claiming, wishFor } from '../claims.ts';
 import { type LedgerSession, ledgerSession, runWanted, writeWorklog } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';

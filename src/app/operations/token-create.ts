@@ -1,7 +1,7 @@
 // A token is made. Its secret is answered this once.
 import { createToken, tokenRow } from '../../access/tokens.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -10,7 +10,7 @@ import {
 import { memberText, parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -4,8 +4,8 @@ import { tampered } from '../../audit/fault.ts';
 import { readKeyLine } from '../../audit/note.ts';
 import { trustedKeys } from '../../audit/signing-key.ts';
 import { verifyBundle } from '../../audit/verify-bundle.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import { readPlainFile } from '../../workspace/read-plain-file.ts';
-import { UsageError } from '../../workspace/usage-error.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

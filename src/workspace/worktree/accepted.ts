@@ -1,13 +1,12 @@
-// How far the branch of a cast was accepted. An agent may commit by itself and under any name, so it is the record that
-// tells, never the author: what comes after the commit that the branch was put to last belongs to a turn that is open. And it
-// may move the branch by itself: what was accepted stays on it, whatever git was told.
-import { type PutAside, putAside } from './aside.ts';
-import { commitOf, dropStaleLock, git, tryGit } from './git.ts';
-import { isIn } from './merge.ts';
-import type { WorktreeRecord } from './record.ts';
-import { type Position, positionOf, refuseGone, tipOf } from './tip.ts';
+// The branch of a cast: its last commit, how far it was accepted, and how it moves on. Agents may commit or move the branch
+// themselves, so the record decides what was accepted, never the author of a commit.
+import { alsoMoved, type PutAside, putAside } from './aside.ts';
+import { AUTHOR, commitOf, dropStaleLock, filesBetween, git, records, tryGit, WorktreeError } from './git.ts';
+import { isIn, joinTrees } from './merge.ts';
+import { type WorktreeRecord, writeRecord } from './record.ts';
+import { restorePath } from './restore-path.ts';
 
-export type IsTurn = (turn: string) => boolean;
+type IsTurn = (turn: string) => boolean;
 
 /** The last commit of the branch that was accepted. */
 export async function acceptedTip(record: WorktreeRecord, isOpen: IsTurn): Promise<string> {
@@ -95,4 +94,150 @@ export async function takeOffRefused(
   dropStaleLock(record.folder);
   const what = `What turn ${turn} committed before it was refused`;
   return putBack(stateDir, record, Number(turn), accepted, what, tip);
+}
+
+// What a turn that is open has committed itself, while others that are accepted come onto the same branch: it stays after
+// them, so that it is neither accepted with them nor lost.
+type Carried = { readonly tip: string; readonly aside: PutAside | null };
+
+/**
+ * Where the branch, which is at `tip`, has to be for `to` to be accepted: there, or at both together where it has more than
+ * was accepted. What cannot be joined is put aside; its files stay.
+ */
+export async function carryOpen(
+  stateDir: string,
+  record: WorktreeRecord,
+  to: string,
+  tip: string,
+  turn: number,
+): Promise<Carried> {
+  const { top, folder, accepted, cast } = record;
+  if (accepted === undefined || tip === accepted || (await isIn(top, tip, to))) return { tip: to, aside: null };
+  const joined = await joinTrees(top, to, tip);
+  if (joined.files.length > 0) {
+    const what = 'What an open turn had committed in the way of what was accepted beside it';
+    return { tip: to, aside: await putBack(stateDir, record, turn, accepted, what, tip) };
+  }
+  // What was accepted comes first, so that one step back from here takes back what is not.
+  const input = `What is not accepted yet, on top of what is\n\nBaton-Cast: ${cast}\n`;
+  const commit = await git(folder, ['commit-tree', joined.tree, '-p', to, '-p', tip], { input, env: AUTHOR });
+  return { tip: commit, aside: null };
+}
+
+// Moves the branch of a worktree on to another commit, and its files with it. It may be cut off anywhere: the record says
+// which commit the files still are at until they are not, so that what others did never looks as if it was taken back here.
+export type Moved<T> = { readonly record: T; readonly aside: PutAside | null };
+
+/** What is not committed stays as it is; where it is in the way it is put aside. Accepted is all of it, or as far as is said. */
+export async function moveBranch<T extends WorktreeRecord>(
+  stateDir: string,
+  record: T,
+  to: string,
+  turn: number,
+  accepted = to,
+): Promise<Moved<T>> {
+  const ref = `refs/heads/${record.branch}`;
+  const from = await tipOf(record);
+  if (from === to) return { record, aside: null };
+  const moving = writeRecord(stateDir, { ...record, behind: from, reaches: accepted });
+  await git(record.top, ['update-ref', '-m', 'baton', ref, to, from]);
+  return catchUp(stateDir, moving, turn);
+}
+
+/** Brings the files to where the branch is, after a move that may have been cut off. */
+export async function catchUp<T extends WorktreeRecord>(stateDir: string, record: T, turn: number): Promise<Moved<T>> {
+  const { behind, reaches, top } = record;
+  if (behind === undefined) return { record, aside: null };
+  const to = await tipOf(record);
+  const aside = to === behind ? null : await moveFiles(stateDir, record, behind, to, turn);
+  const { behind: _done, reaches: _reached, ...rest } = record;
+  // Cut off before the branch was moved, nothing was accepted by it; an agent may have committed meanwhile.
+  const accepted = reaches === undefined ? to : (await isIn(top, reaches, to)) ? reaches : record.accepted;
+  return { record: writeRecord(stateDir, { ...(rest as T), ...(accepted ? { accepted } : {}) }), aside };
+}
+
+async function moveFiles(stateDir: string, record: WorktreeRecord, from: string, to: string, turn: number) {
+  const { folder, branch } = record;
+  if (Object.keys(record.open).length === 0) dropStaleLock(folder);
+  const what = `What was in the way when ${branch} was moved on`;
+  const head = (await commitOf(folder, 'HEAD')) ?? to;
+  // An agent may have committed beside the branch; that is nothing that was accepted.
+  const stray = (await isIn(folder, head, to)) ? null : await putAside(stateDir, record, turn, to, what);
+  await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await tryGit(folder, ['update-index', '-q', '--refresh']);
+  if ((await tryGit(folder, ['read-tree', '-m', '-u', from, to])).code === 0) return stray;
+  const aside = await putAside(stateDir, record, turn, to, what);
+  const moved: string[] = [];
+  for (const { path } of await filesBetween(folder, from, to)) moved.push(...(await restorePath(record, folder, path)));
+  return alsoMoved(aside, moved);
+}
+
+// The last commit of a worktree's branch. Agents have git at hand and may remove the branch they work on; what was accepted
+// is written down beside the worktree, so that the branch comes back with it whoever asks next.
+/** Where the branch is, and what is checked out in the folder. */
+export type Position = {
+  readonly tip: string;
+  readonly head: string;
+  /** The full name of the branch that is checked out; missing where it is not known. */
+  readonly on?: string;
+};
+
+/** The last commit, of a branch that was taken away on purpose too; null where git has nothing of it any more. */
+export async function branchTip(record: WorktreeRecord): Promise<string | null> {
+  const { top, branch, state } = record;
+  const ref = `refs/heads/${branch}`;
+  const tip = await commitOf(top, ref);
+  if (tip !== null) return tip;
+  const last = state === 'ready' ? lastAccepted(record) : (record.tip ?? null);
+  const found = last === null ? null : await commitOf(top, last);
+  if (found !== null && state === 'ready') await git(top, ['update-ref', '-m', 'baton', ref, found]);
+  return found;
+}
+
+/** The same for whoever cannot do without. */
+export async function tipOf(record: WorktreeRecord): Promise<string> {
+  return (await branchTip(record)) ?? refuseGone(record);
+}
+
+export async function positionOf(record: WorktreeRecord): Promise<Position> {
+  const { folder, branch } = record;
+  const asked = [`refs/heads/${branch}`, 'HEAD', '--symbolic-full-name', 'HEAD'];
+  const both = await tryGit(folder, ['rev-parse', ...asked]);
+  const [first = '', second = '', on = ''] = both.out.split('\n');
+  if (both.code === 0) return { tip: first, head: second, on };
+  const tip = await tipOf(record);
+  return { tip, head: (await commitOf(folder, 'HEAD')) ?? tip };
+}
+
+const STATUS = [
+  ...['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z', '--untracked-files=normal'],
+  ...['--no-renames', '--ignore-submodules=dirty'],
+];
+
+/** The position where the branch is checked out and no file differs from its last commit; else null. */
+export async function unchangedPosition({ folder, branch }: WorktreeRecord): Promise<Position | null> {
+  const { code, out } = await tryGit(folder, STATUS, { env: { GIT_OPTIONAL_LOCKS: '0' } });
+  const lines = records(out);
+  const after = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length);
+  const tip = after('# branch.oid ') ?? '';
+  const isUnchanged = code === 0 && lines.every((line) => line.startsWith('# '));
+  // A branch without a commit has words in the place of one.
+  if (!isUnchanged || !/^[0-9a-f]+$/.test(tip) || after('# branch.head ') !== branch) return null;
+  return { tip, head: tip, on: `refs/heads/${branch}` };
+}
+
+/** What was accepted and is in no branch has to be in git at least. */
+export function refuseGone(record: WorktreeRecord): never {
+  const { cast, branch } = record;
+  const last = record.state === 'ready' ? lastAccepted(record) : record.tip;
+  const what = last
+    ? `git does not have commit ${last.slice(0, 12)} any more, the last that was accepted on ${branch}: the accepted work of cast ${cast} is gone from this repository`
+    : `the branch ${branch} of cast ${cast} is gone, and nobody knows what was accepted on it`;
+  const fix = `fetch it from a copy of the repository that has it, or drop the cast with \`baton undo ${cast}\``;
+  throw new WorktreeError(`${what}; ${fix}`);
+}
+
+/** A record of an older version tells it only as long as no turn has begun. */
+function lastAccepted({ accepted, starts, base }: WorktreeRecord): string | null {
+  return accepted ?? (Object.keys(starts).length === 0 ? base : null);
 }

@@ -1,6 +1,6 @@
-// Git, as far as the worktrees of casts need it.
+// Git as the worktrees of casts need it: answers as text, refusals as errors, and the difference between two commits.
 import { rmSync } from 'node:fs';
-import { ownGitFile } from '../../git/git-folders.ts';
+import { ownGitFile } from '../../git/repository-files.ts';
 import { type RunGit, runGit } from '../../git/run-git.ts';
 import type { Code } from '../../kernel/codes.ts';
 
@@ -22,7 +22,7 @@ export type GitAnswer = {
   readonly error: string;
 };
 
-export type GitOptions = Omit<RunGit, 'settings'>;
+type GitOptions = Omit<RunGit, 'settings'>;
 
 const SETTINGS = ['advice.detachedHead=false', 'submodule.recurse=false', 'diff.ignoreSubmodules=dirty'];
 
@@ -66,4 +66,45 @@ export function records(out: string): readonly string[] {
 
 export function lastLines(error: string): string {
   return error.split('\n').slice(-3).join(' ').trim();
+}
+
+// What differs between two states of a repository: file by file, and as a patch.
+type ChangedFile = {
+  readonly path: string;
+  readonly status: 'added' | 'modified' | 'deleted';
+  /** Lines; null for a file that is no text. */
+  readonly insertions: number | null;
+  readonly deletions: number | null;
+};
+
+const STATUS: Readonly<Record<string, ChangedFile['status']>> = { A: 'added', D: 'deleted' };
+const PLAIN = ['--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+
+/** `to` is a commit or a tree. Paths are those of the repository. */
+export async function filesBetween(folder: string, from: string, to: string): Promise<readonly ChangedFile[]> {
+  const diff = ['diff', ...PLAIN, '-z'];
+  const statuses = records(await git(folder, [...diff, '--name-status', from, to]));
+  const counts = records(await git(folder, [...diff, '--numstat', from, to]));
+  return counts.map((line, index) => {
+    const [insertions = '-', deletions = '-', ...path] = line.split('\t');
+    const status = STATUS[statuses[index * 2] ?? ''] ?? 'modified';
+    return { path: path.join('\t'), status, insertions: lines(insertions), deletions: lines(deletions) };
+  });
+}
+
+/** The patch from one to the other, which `git apply` takes. With `paths`, only of those, from the folder on. */
+export async function patchBetween(folder: string, from: string, to: string | null, paths: readonly string[] = []) {
+  const args = ['diff', ...PLAIN, '--binary', from, ...(to === null ? [] : [to])];
+  const limited = paths.length === 0 ? args : ['--literal-pathspecs', ...args, '--', ...paths];
+  return (await tryGit(folder, limited)).bytes;
+}
+
+function lines(count: string): number | null {
+  return count === '-' ? null : Number(count);
+}
+
+/** As locks of the workspace name it; what lies outside of the workspace is no part of it. */
+export function fromWorkspace(path: string, top: string, dir: string): string {
+  const prefix = dir === top ? '' : `${dir.slice(top.length + 1)}/`;
+  return path.startsWith(prefix) ? path.slice(prefix.length) : '.';
 }

@@ -6,11 +6,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
-import { takeOffRefused } from './accepted.ts';
-import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from './lane.ts';
+import { catchUp, takeOffRefused } from './accepted.ts';
+import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, mergeLane, removeLane } from './lane.ts';
 import { readyLane, readyWorktree, type Step, type Steps } from './make.ts';
-import { mergeLane } from './merge-lane.ts';
-import { catchUp } from './move.ts';
 import {
   asInCast,
   type LaneRecord,

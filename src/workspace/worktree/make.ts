@@ -7,17 +7,22 @@ import { knownValues, withoutValues } from '../../kernel/credential.ts';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import { linkWorkspace } from '../locate.ts';
-import { acceptedPart } from './accepted.ts';
-import { branchOf, worktreeName } from './branch.ts';
+import { acceptedPart, branchTip, refuseGone, tipOf } from './accepted.ts';
 import { commitOf, git, tryGit, WorktreeError } from './git.ts';
-import { ignoredIn } from './ignored.ts';
-import { isWorktreePlace } from './place.ts';
-import { type LaneRecord, readLane, readRecord, type WorktreeRecord, writeRecord } from './record.ts';
-import { noteRecord } from './record-hold.ts';
-import { refuseApart, standsIn, strangersIn } from './repositories.ts';
+import { ignoredIn, refuseApart, standsIn, strangersIn } from './nested-repositories.ts';
+import {
+  branchOf,
+  isWorktreePlace,
+  type LaneRecord,
+  noteRecord,
+  readLane,
+  readRecord,
+  type WorktreeRecord,
+  worktreeName,
+  writeRecord,
+} from './record.ts';
 import { lookAt, type Repository } from './repository.ts';
 import { packageFolders, sharePackages } from './share-packages.ts';
-import { branchTip, refuseGone, tipOf } from './tip.ts';
 
 export type Step = {
   readonly argv: readonly string[];

@@ -1,7 +1,8 @@
-// Merges the branch of a cast into the branch that is checked out in a folder. Whether that goes without a person is found
-// out before anything is touched, where git can tell; else a merge that fails is taken back whole.
+// Merges the branch of a cast into the branch that is checked out, and takes such a merge back. Whether it works without a person
+// is found out before any file is touched, where git can tell.
 import type { Code } from '../../kernel/codes.ts';
 import { AUTHOR, commitOf, git, records, tryGit, WorktreeError } from './git.ts';
+import type { Merge } from './record.ts';
 
 export type Merged =
   | {
@@ -67,7 +68,7 @@ export async function branchIn(dir: string): Promise<string | null> {
 }
 
 /** What else is under way in the folder, in words; null where nothing is. */
-export async function underWay(dir: string): Promise<string | null> {
+async function underWay(dir: string): Promise<string | null> {
   for (const name of UNDER_WAY) {
     if ((await commitOf(dir, name)) === null) continue;
     return `another merge or rebase is under way in ${dir}; finish or abort it first`;
@@ -97,7 +98,7 @@ async function conflictsAhead(dir: string, ours: string, theirs: string): Promis
 }
 
 /** The files in an answer of `merge-tree`: the tree comes first, after them an empty part and what git says about them. */
-export function conflictsIn(out: string): readonly string[] {
+function conflictsIn(out: string): readonly string[] {
   const [, ...parts] = out.split('\0');
   const end = parts.indexOf('');
   return [...new Set(end === -1 ? parts : parts.slice(0, end))];
@@ -115,4 +116,66 @@ function no(code: Code, reason: string): Merged {
 /** A merge is the person's own, unless git does not know who that is. */
 export async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
   return (await tryGit(dir, ['var', 'GIT_COMMITTER_IDENT'])).code === 0 ? {} : AUTHOR;
+}
+
+// Takes a merge back as a commit of its own: history stays, and what was done since stays too. Whether that goes is found
+// out before anything is touched.
+type TakenBack =
+  /** Null where nothing of it was left. */
+  | { readonly ok: true; readonly commit: string | null }
+  | { readonly ok: false; readonly code: Code; readonly reason: string };
+
+/** What `merge` brought into the branch that is checked out in `top`, all of its commits, is taken out of it again. */
+export async function takeBack(top: string, merge: Merge, title: string): Promise<TakenBack> {
+  const { before, after } = merge;
+  const byHand = byHandOf(merge);
+  const elsewhere = await elsewhereIs(top, merge);
+  if (elsewhere !== null) return notTakenBack('NOT_ALLOWED_NOW', elsewhere);
+  const busy = await underWay(top);
+  if (busy !== null) return notTakenBack('NOT_ALLOWED_NOW', busy);
+  if ((await tryGit(top, ['diff', '--cached', '--quiet', '--ignore-submodules'])).code !== 0) {
+    return notTakenBack(
+      'NOT_ALLOWED_NOW',
+      'you have staged changes, which would become part of it; commit or unstage them first',
+    );
+  }
+  const reverse = ['diff', '--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', after, before];
+  const { bytes } = await tryGit(top, reverse);
+  if (bytes.length === 0) return { ok: true, commit: null };
+  // All of it or nothing, and only where the files are what git has: what nobody has committed is never written over.
+  const applied = await tryGit(top, ['apply', '--index', '--whitespace=nowarn', '-'], { input: bytes });
+  if (applied.code !== 0) {
+    const why = applied.error.split('\n').slice(0, 3).join('; ');
+    return notTakenBack(
+      'MERGE_CONFLICT',
+      `the files were changed since, so nothing was taken back (${why}); ${byHand}`,
+    );
+  }
+  const said = ['-m', title, '-m', `What came with ${before}..${after} is undone.`];
+  await git(top, ['commit', '-q', '--no-verify', ...said], { env: await identity(top) });
+  return { ok: true, commit: await commitOf(top, 'HEAD') };
+}
+
+/**
+ * Why it is not taken back here: other branches may contain it too, and it would stay in the one it was merged into. Where
+ * that one is gone, or was put back to before it, whichever has it now will do.
+ */
+async function elsewhereIs(top: string, { after, into }: Merge): Promise<string | null> {
+  const theirs = into === undefined ? null : await commitOf(top, `refs/heads/${into}`);
+  const isThere = theirs !== null && (await isIn(top, after, theirs));
+  if (isThere && (await branchIn(top)) !== into) return `it was merged into ${into}; check that branch out first`;
+  const head = await commitOf(top, 'HEAD');
+  if (head !== null && (await isIn(top, after, head))) return null;
+  const list = `git branch --contains ${after.slice(0, 12)}`;
+  return `it is not in the branch that is checked out; check one out that has it (\`${list}\` names them)`;
+}
+
+/** How a person takes the same back with git, several commits or one. */
+function byHandOf({ before, after }: Merge): string {
+  const patch = `git diff --binary ${after.slice(0, 12)} ${before.slice(0, 12)} | git apply --3way`;
+  return `commit or stash your own changes, then \`${patch}\` puts both versions side by side where they differ`;
+}
+
+function notTakenBack(code: Code, reason: string): TakenBack {
+  return { ok: false, code, reason };
 }

@@ -1,20 +1,22 @@
-// The record of a worktree: whose it is, where it lies and how far it has come. It is kept in the state folder.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+// The record of a worktree: whose it is, where it is and how far its work has come. With it the names of branches and folders, and
+// the protection of records against changes while a cast is driven.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString } from '../../kernel/json.ts';
-import { WORKTREES, type Workspace } from '../locate.ts';
-import { branchOf, namedBy, worktreeName } from './branch.ts';
-import { isWorktreePlace } from './place.ts';
-import { noteRecord } from './record-hold.ts';
-import type { Stands } from './repositories.ts';
+import { realPlace } from '../../shell/real-place.ts';
+import { WORKTREES, type Workspace, workspaceName } from '../locate.ts';
 
-export type WorktreeState =
+type WorktreeState =
   | 'making'
   | 'ready'
   /** Its work is in another branch, or was dropped; folder and branch are gone. */
   | 'merged'
   | 'undone';
+
+/** By path, what the repositories were like when the worktree was set up. */
+export type Stands = Readonly<Record<string, string>>;
 
 export type WorktreeRecord = {
   readonly version: 1;
@@ -63,7 +65,7 @@ export type Merge = {
   readonly squashed?: string;
 };
 
-export type Lane = {
+type Lane = {
   readonly place: number;
   /** The task whose work lies in it; null before the first. */
   readonly task: string | null;
@@ -151,7 +153,7 @@ export function writeRecord<T extends WorktreeRecord>(stateDir: string, record: 
   const folder = worktreesIn(stateDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, '.gitignore'), '*\n');
-  const file = fileOf(stateDir, nameOf(record));
+  const file = fileOf(stateDir, recordName(record));
   const text = `${JSON.stringify(record, null, 2)}\n`;
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);
@@ -160,12 +162,12 @@ export function writeRecord<T extends WorktreeRecord>(stateDir: string, record: 
 }
 
 export function dropRecord(stateDir: string, record: WorktreeRecord): void {
-  const file = fileOf(stateDir, nameOf(record));
+  const file = fileOf(stateDir, recordName(record));
   rmSync(file, { force: true });
   noteRecord(stateDir, record.cast, file, null);
 }
 
-export function nameOf({ cast, lane }: Pick<WorktreeRecord, 'cast' | 'lane'>): string {
+export function recordName({ cast, lane }: Pick<WorktreeRecord, 'cast' | 'lane'>): string {
   return worktreeName(cast, lane?.place ?? null);
 }
 
@@ -213,5 +215,120 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+// The names of a cast's branches and worktrees. Git cannot have a branch below another one, so the name of an item's own
+// stands beside that of the cast.
+/** Branches of casts begin so. */
+export const BRANCHES = 'baton';
+
+/** The branch on which a cast works, or an item of it that has a worktree of its own. */
+export function branchOf(cast: string, place: number | null = null): string {
+  return `${BRANCHES}/${worktreeName(cast, place)}`;
+}
+
+/** The name of a worktree's folder, and of the record beside it. */
+export function worktreeName(cast: string, place: number | null): string {
+  return place === null ? cast : `${cast}${LANE}${place}`;
+}
+
+/** The cast and the place that a worktree is named after. */
+export function namedBy(name: string): { readonly cast: string; readonly place: number | null } {
+  const at = name.lastIndexOf(LANE);
+  const number = at === -1 ? '' : name.slice(at + LANE.length);
+  return /^[1-9]\d{0,5}$/.test(number)
+    ? { cast: name.slice(0, at), place: Number(number) }
+    : { cast: name, place: null };
+}
+
+const LANE = '.lane-';
+
+// Where worktrees lie: outside the project, so that no relative path leads from one into the user's checkout. The record of a
+// worktree says where it was made; the place that is computed here is for new ones only.
+type Owner = Pick<Workspace, 'dir' | 'stateDir'>;
+
+/** The folder for new worktrees of the workspace. Programs in one are told of it without links, so it has none. */
+export function worktreesFolder(workspace: Owner, env: NodeJS.ProcessEnv, platform = process.platform): string {
+  return realPlace(join(homeOf(workspace, env, platform), WORKTREES, workspaceName(workspace.dir)));
+}
+
+/** Whether a path has the form of a worktree's place, so that a changed record leads nobody to another folder. */
+export function isWorktreePlace(folder: string, name: string): boolean {
+  const above = dirname(folder);
+  return (
+    isAbsolute(folder) &&
+    resolve(folder) === folder &&
+    basename(folder) === name &&
+    /-[0-9a-f]{8}$/.test(basename(above)) &&
+    basename(dirname(above)) === WORKTREES
+  );
+}
+
+/** What a cast starts has the state folder of its workspace as `BATON_HOME`; that is not the user's choice. */
+function homeOf({ stateDir }: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  if (env.BATON_HOME && resolve(env.BATON_HOME) !== stateDir) return resolve(env.BATON_HOME);
+  if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return join(env.XDG_STATE_HOME, 'baton');
+  const home = env.HOME || homedir();
+  const state = platform === 'darwin' ? ['Library', 'Application Support'] : ['.local', 'state'];
+  return join(home, ...state, 'baton');
+}
+
+// The records of a cast's worktrees as the process that drives the cast wrote them. They say what was accepted, and while a
+// cast is driven nobody else has to write them: what an agent makes of them is put back, and held against who ran meanwhile.
+type Hold = { readonly texts: Map<string, string>; breaches: number };
+
+const holds = new Map<string, Hold>();
+
+/** From now on, until they are let go, the records are as they are now and as this process writes them. */
+export function holdRecords(stateDir: string, cast: string): void {
+  const texts = new Map(filesOf(stateDir, cast).map((file) => [file, textOf(file) ?? '']));
+  holds.set(keyOf(stateDir, cast), { texts, breaches: 0 });
+}
+
+export function letRecordsGo(stateDir: string, cast: string): void {
+  holds.delete(keyOf(stateDir, cast));
+}
+
+/** Null where it was taken away. */
+export function noteRecord(stateDir: string, cast: string, file: string, text: string | null): void {
+  const texts = holds.get(keyOf(stateDir, cast))?.texts;
+  if (text === null) texts?.delete(file);
+  else texts?.set(file, text);
+}
+
+/** Puts back what somebody else changed, added or removed. Answers how often that was found so far. */
+export function mendRecords(stateDir: string, cast: string): number {
+  const hold = holds.get(keyOf(stateDir, cast));
+  if (!hold) return 0;
+  const foreign = filesOf(stateDir, cast).filter((file) => !hold.texts.has(file));
+  // The link of a worktree goes with its folder.
+  const changed = [...hold.texts].filter(([file, text]) => textOf(file) !== text && existsSync(dirname(file)));
+  for (const file of foreign) rmSync(file, { recursive: true, force: true });
+  for (const [file, text] of changed) {
+    rmSync(file, { recursive: true, force: true });
+    writeFileSync(file, text, { mode: 0o600 });
+  }
+  if (foreign.length + changed.length > 0) hold.breaches += 1;
+  return hold.breaches;
+}
+
+function filesOf(stateDir: string, cast: string): readonly string[] {
+  const folder = join(stateDir, WORKTREES);
+  const names = namesIn(folder).filter((name) => name.endsWith('.json'));
+  return names
+    .filter((name) => namedBy(name.slice(0, -'.json'.length)).cast === cast)
+    .map((name) => join(folder, name));
+}
+
+function keyOf(stateDir: string, cast: string): string {
+  return join(stateDir, WORKTREES, cast);
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
   }
 }

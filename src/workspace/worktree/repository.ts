@@ -2,8 +2,8 @@
 // in it.
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
-import { BRANCHES } from './branch.ts';
 import { records, tryGit, WorktreeError } from './git.ts';
+import { BRANCHES } from './record.ts';
 
 export type Repository = {
   /** The top folder of the working tree. */

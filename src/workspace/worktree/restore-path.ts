@@ -1,12 +1,11 @@
-// Brings a path of a worktree back to what a commit has there, which may be nothing. Git leaves repositories that lie there
-// alone, and so it does what lies in the place of one that is not checked out; both are moved away beside the worktree, because
-// nobody else has what is in them.
+// Puts a path of a worktree back to what a commit has there. Repositories and files that git leaves alone are moved beside the
+// worktree. With it, what project checks change is put back.
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { git, tryGit } from './git.ts';
-import type { WorktreeRecord } from './record.ts';
-import { strangersIn } from './repositories.ts';
-import { filledIn, standOfVacant } from './vacant.ts';
+import { treeOfWork } from './aside.ts';
+import { git, records, tryGit } from './git.ts';
+import { filledIn, standOfVacant, strangersIn } from './nested-repositories.ts';
+import { readLane, readRecord, type WorktreeRecord } from './record.ts';
 
 type Place = Pick<WorktreeRecord, 'folder' | 'stands'>;
 
@@ -77,4 +76,36 @@ function freePlace({ folder }: Place, repository: string): string {
     const to = join(apart, count === 1 ? name : `${name}-${count}`);
     if (!existsSync(to)) return to;
   }
+}
+
+// Checks run where the work lies, and some write files: a report, or a correction by a linter. Nobody looks at those, so what
+// checks change in a worktree is put back before the work is committed. What git ignores may change.
+type Unchanged<T> = { readonly value: T; readonly putBack: readonly string[] };
+
+/** Runs `work` and puts back what it changed. `record` is null where people work in the folder too: there all of it stays. */
+export async function leaveUnchanged<T>(
+  stateDir: string,
+  record: WorktreeRecord | null,
+  work: () => Promise<T>,
+): Promise<Unchanged<T>> {
+  if (record === null) return { value: await work(), putBack: [] };
+  // Where git cannot tell what lies there, the checks run all the same.
+  const tree = () => treeOfWork(stateDir, record).catch(() => null);
+  const before = await tree();
+  const value = await work();
+  const after = before === null ? null : await tree();
+  if (before === null || after === null || before === after) return { value, putBack: [] };
+  const { folder } = record;
+  const paths = records(await git(folder, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]));
+  for (const path of paths) await restorePath(record, folder, path, before);
+  return { value, putBack: paths };
+}
+
+/** The worktree in which a turn works alone; null where there is none, or where others work in it at the same time. */
+export function worktreeOfOne(
+  stateDir: string,
+  { cast, place, isBeside }: { readonly cast: string; readonly place: number | null; readonly isBeside: boolean },
+): WorktreeRecord | null {
+  if (place !== null) return readLane(stateDir, cast, place);
+  return isBeside ? null : readRecord(stateDir, cast);
 }

@@ -5,12 +5,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
-import { acceptedTip, takeOffRefused } from './accepted.ts';
+import { acceptedTip, branchTip, takeOffRefused, tipOf } from './accepted.ts';
 import { type PutAside, treeOfWork } from './aside.ts';
 import { readyWorktree, type Step } from './make.ts';
-import { readRecord, type WorktreeRecord } from './record.ts';
-import { holdRecords, letRecordsGo, mendRecords } from './record-hold.ts';
-import { branchTip, tipOf } from './tip.ts';
+import { holdRecords, letRecordsGo, mendRecords, readRecord, type WorktreeRecord } from './record.ts';
 import { beginTurn, dropStrays, keepTurn, message, subjectOf, trailersOf, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -2,20 +2,27 @@
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { ownGitFile } from '../../git/git-folders.ts';
+import { ownGitFile } from '../../git/repository-files.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path.ts';
-import { holdAccepted, isAlone, putBack } from './accepted.ts';
-import { alsoMoved, type PutAside, putAside, whatWasLeft, withIndex } from './aside.ts';
+import { carryOpen, holdAccepted, isAlone, type Position, positionOf, putBack, unchangedPosition } from './accepted.ts';
+import {
+  alsoMoved,
+  keepable,
+  type PutAside,
+  putAside,
+  stageAll,
+  unhide,
+  whatWasLeft,
+  withIndex,
+  withoutIgnored,
+} from './aside.ts';
 import { AUTHOR, dropStaleLock, git, records, tryGit } from './git.ts';
 import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
 import { cleanPath, cleanVacant, restorePath } from './restore-path.ts';
-import { keepable, stageAll, unhide, withoutIgnored } from './stage.ts';
-import { type Position, positionOf, unchangedPosition } from './tip.ts';
-import { carryOpen } from './unaccepted.ts';
 
-export type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
+type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
 export type Begun<T = WorktreeRecord> = {
   readonly record: T;
   readonly aside: PutAside | null;

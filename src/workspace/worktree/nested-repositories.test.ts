@@ -18,10 +18,9 @@ import type { Watch } from '../../kernel/cast/packet.ts';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { witnessOf } from '../witness.ts';
 import { treeOfWork } from './aside.ts';
-import { leftBehindIn, saidOfLeftBehind } from './ignored.ts';
 import { readyWorktree, removeWorktree, type Step, type Wanted } from './make.ts';
+import { apartIn, leftBehindIn, saidOfLeftBehind } from './nested-repositories.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
-import { apartIn } from './repositories.ts';
 import { beginTurn, dropStrays, keepTurn } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutBranches } from './local-config.ts';
+import { withoutBranches } from './repository-files.ts';
 
 const CORE = '[core]\n\tbare = false\n[remote "origin"]\n\turl = x';
 

@@ -1,12 +1,10 @@
-// Blackbelt-Bootstrap: readies a jj repository for a cast. What lies in the working copy becomes a commit of its own, a
-// bookmark marks the place, and the working copy is empty afterwards.
+// The utilities Blackbelt-Bootstrap and Blackbelt-Maintain: they ready a jj repository for a cast and record its work there.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { isText } from '../kernel/json.ts';
-import { branchNameFor } from './branch-name.ts';
+import { isObject, isText } from '../kernel/json.ts';
 import { ignorePatterns } from './ignore-artifacts.ts';
-import { hasJj, isBookmarkName, isClean, JJ_MISSING, jj, jjInTurn } from './jj.ts';
-import { give, refuse, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { give, refuse, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
+import { branchNameFor, hasBookmark, hasJj, isBookmarkName, isClean, JJ_MISSING, jj, jjInTurn } from './vcs.ts';
 
 /** Jj records whatever is not ignored, so these must be before it first looks. */
 const BUILD_FOLDERS = ['node_modules/', 'dist/', 'build/', 'target/', '.venv/', '__pycache__/', '.baton/state/'];
@@ -43,4 +41,29 @@ async function initialize(cwd: string): Promise<string | null> {
   await ignorePatterns(cwd, '.gitignore', BUILD_FOLDERS);
   const beside = existsSync(path.join(cwd, '.git')) ? ['--colocate'] : [];
   return await jjInTurn(cwd, [['git', 'init', ...beside]]);
+}
+
+// Blackbelt-Maintain: turns the changes in a jj working copy into a commit under the title of the current work item,
+// and moves the cast's bookmark there.
+export async function blackbeltMaintain(input: ShippedInput): Promise<UtilityOutcome> {
+  const { cwd, state } = input;
+  if (!(await hasJj(cwd))) return unsatisfied(JJ_MISSING);
+  const clean = await isClean(cwd);
+  if (typeof clean === 'object') return unsatisfied(`the state of the working copy is not known: ${clean.error}`);
+  if (clean) return give({ satisfied: true, context: '' });
+
+  const bookmark = isObject(state.blackbeltBootstrap) ? state.blackbeltBootstrap.bookmarkName : null;
+  if (!isText(bookmark) || !isBookmarkName(bookmark)) {
+    return unsatisfied('state.blackbeltBootstrap.bookmarkName is missing; run Blackbelt-Bootstrap first');
+  }
+  const title = titleOf(input);
+  if (title === null) return unsatisfied('there is no work item with a title to describe the change');
+  if (!(await hasBookmark(cwd, bookmark))) return unsatisfied(`the bookmark ${bookmark} does not exist any more`);
+  const move = ['bookmark', 'set', bookmark, '-r', '@', '--allow-backwards'];
+  const failure = await jjInTurn(cwd, [['describe', '-m', title], move, ['new']]);
+  return failure === null ? give({ satisfied: true, context: `Recorded: ${title}` }) : unsatisfied(failure);
+}
+
+function unsatisfied(context: string): UtilityOutcome {
+  return give({ satisfied: false, context });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWorktreePlace, worktreesFolder } from './place.ts';
+import { isWorktreePlace, worktreesFolder } from './record.ts';
 
 const HOME = '/home/ada';
 const workspace = { dir: '/home/ada/code/shop', stateDir: '/home/ada/code/shop/.baton/state' };

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { expect, test, vi } from 'vitest';
-import { type Ran, runCommand } from './command.ts';
+import { type Ran, runCommand } from './vcs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,10 +1,30 @@
-// Mime-Maintain: commits everything that changed, under the title of the current work item.
+// The utilities Mime-Bootstrap and Mime-Maintain: they put a git repository on a branch of the cast and commit its work there.
+
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isText, type JsonObject } from '../kernel/json.ts';
-import { currentBranch, git, gitRoot } from './git.ts';
-import { give, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
+import { give, refuse, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
+import { branchNameFor, currentBranch, git, gitRoot } from './vcs.ts';
 
+export async function mimeBootstrap({ cwd, castId, params }: ShippedInput): Promise<UtilityOutcome> {
+  const found = await gitRoot(cwd);
+  if ('error' in found) return refuse(found.error);
+  const { root } = found;
+  const branchName = isText(params.branchName) ? params.branchName.trim() : branchNameFor('mime', castId);
+  if (!(await git(root, 'check-ref-format', `refs/heads/${branchName}`)).ok || branchName.startsWith('-')) {
+    return refuse(`params.branchName ${JSON.stringify(branchName)} is not a name that git accepts for a branch`);
+  }
+  const before = await currentBranch(root);
+  const exists = (await git(root, 'show-ref', '--verify', '--quiet', `refs/heads/${branchName}`)).ok;
+  if (before !== branchName) {
+    const switched = await git(root, 'switch', ...(exists ? [branchName] : ['-c', branchName]));
+    if (!switched.ok) return refuse(`git could not switch to ${branchName}: ${switched.error}`);
+  }
+  const created = before !== branchName && !exists;
+  return give({ satisfied: true, state: { mimeBootstrap: { ok: true, root, branchName, created } } });
+}
+
+// Mime-Maintain: commits everything that changed, under the title of the current work item.
 const STATE_FOLDER = '.baton/state';
 
 export async function mimeMaintain(input: ShippedInput): Promise<UtilityOutcome> {

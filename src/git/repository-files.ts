@@ -1,11 +1,132 @@
+// The files of a repository that configure git, read without asking git: a planted configuration must not run before it is seen.
+// Three parts: where they are, what in them runs commands, and a digest of each for the comparison before and after a turn.
+
+import { hash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+
+type GitFolders = {
+  /** The folder with HEAD and index; a worktree has its own. */
+  readonly own: string;
+  /** The folder with config, hooks and info, which all worktrees of a repository share. */
+  readonly common: string;
+  /** The `.git` entry itself. */
+  readonly entry: string;
+};
+
+/** Null where no folder above is a git repository. */
+export function gitFoldersOf(folder: string): GitFolders | null {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const entry = join(at, '.git');
+    const own = ownFolder(entry);
+    if (own !== null) return { own, common: commonFolder(own), entry };
+    if (dirname(at) === at) return null;
+  }
+}
+
+/** A file of git that each worktree has for itself, such as `index`; null where no folder above is a git repository. */
+export function ownGitFile(folder: string, name: string): string | null {
+  const folders = gitFoldersOf(folder);
+  return folders && join(folders.own, name);
+}
+
+function ownFolder(entry: string): string | null {
+  const found = statSync(entry, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return real(entry);
+  if (!found?.isFile()) return null;
+  const [, target] = /^gitdir: (.+?)\s*$/s.exec(textOf(entry) ?? '') ?? [];
+  return target === undefined ? null : real(resolve(dirname(entry), target));
+}
+
+function commonFolder(own: string): string {
+  const target = textOf(join(own, 'commondir'))?.trim();
+  return target ? real(resolve(own, target)) : own;
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+const TEXT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The text of a small plain file; null where there is none. */
+export function textOf(file: string): string | null {
+  try {
+    const { size } = statSync(file);
+    return statSync(file).isFile() && size <= TEXT_BYTES_MAX ? readFileSync(file, 'utf8') : null;
+  } catch {
+    return null;
+  }
+}
+
+// What a repository brings along that makes git run commands: `.git/config`, what it includes, and `info/attributes`. A
+// person's own configuration (global, system) is not part of it.
+const INCLUDED_MAX = 20;
+
+type LocalConfig = {
+  /** Everything that configures commands, in one digest. */
+  readonly digest: string;
+  /** Whether it may define filters, merge drivers or diff drivers; git itself says which. */
+  readonly mayHaveDrivers: boolean;
+};
+
+/** What a branch follows is written as `merge = …` too, and is left out before. */
+const DRIVER = /filter|merge|diff/i;
+
+export function localConfigOf({ own, common }: GitFolders): LocalConfig {
+  const texts = new Map<string, string>();
+  const files = [join(common, 'config'), join(own, 'config.worktree')];
+  for (let file = files.shift(); file !== undefined && texts.size < INCLUDED_MAX; file = files.shift()) {
+    const text = textOf(file);
+    if (text === null || texts.has(file)) continue;
+    texts.set(file, text);
+    files.push(...includedIn(text, dirname(file)));
+  }
+  const attributes = textOf(join(common, 'info/attributes')) ?? '';
+  const parts = [...texts].flatMap(([file, text]) => [file, withoutBranches(text)]);
+  const mayHaveDrivers = files.length > 0 || [...texts.values()].some((text) => DRIVER.test(withoutBranches(text)));
+  return { digest: hash('sha256', JSON.stringify([...parts, attributes]), 'hex'), mayHaveDrivers };
+}
+
+/** Every `path` counts as one that is included: too many files in the digest do no harm. */
+function includedIn(text: string, folder: string): readonly string[] {
+  return [...text.matchAll(/^[^#;\n]*\bpath\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)].map(([, path = '']) =>
+    path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(folder, path),
+  );
+}
+
+const BRANCH = /^\[branch "[^"\\]*"\]$/;
+const BRANCH_SETTING = /^\s*(?!mergeoptions)[a-z][a-z0-9-]*\s*=\s*[^"\\#;[\]]*$/i;
+
+const REMOTE_SETTING = /^\s*(?:push)?remote\s*=\s*(.*?)\s*$/i;
+
+/**
+ * The text without what git notes about branches when somebody pushes or checks out: nothing is run by it. Only lines that can
+ * mean nothing else are left out. A remote that is not configured is a path or an address, and a push to a folder runs its hooks.
+ */
+export function withoutBranches(text: string): string {
+  const remotes = new Set(['.', ...Array.from(text.matchAll(/^\[remote "([^"\\]+)"\]$/gm), ([, name]) => name)]);
+  const isKnown = (line: string) => {
+    const [, remote] = REMOTE_SETTING.exec(line) ?? [];
+    return remote === undefined || remotes.has(remote);
+  };
+  let isBranch = false;
+  return text
+    .split('\n')
+    .filter((line) => {
+      isBranch = BRANCH.test(line) || (isBranch && BRANCH_SETTING.test(line) && isKnown(line));
+      return !isBranch;
+    })
+    .join('\n');
+}
+
 // The files of a repository by which git runs commands or takes other files for unchanged: hooks, configuration, attributes
 // and the like. No commit shows them, so they are looked at by name before and after a turn.
-import { hash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { type GitFolders, gitFoldersOf, textOf } from './git-folders.ts';
-import { withoutBranches } from './local-config.ts';
-
 /** By name, as if `.git` were a folder of the project: a digest of what the file holds. */
 export type CommandFiles = Readonly<Record<string, string>>;
 
