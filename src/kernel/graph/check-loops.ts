@@ -11,7 +11,7 @@ import {
   knownParse,
 } from './check-sockets.ts';
 import { checkFields, error, type Findings, listed, shown } from './issue.ts';
-import { CONSUMES, EXIT, LANES, LOOP, OLD_EXIT, WALK } from './loadout-fields.ts';
+import { apart, CONSUMES, EXIT, LANES, LOOP, OLD_EXIT, WALK } from './loadout-fields.ts';
 import {
   advanceOfExit,
   consumedGenerator,
@@ -22,6 +22,8 @@ import {
   membersOf,
 } from './resolve-graph.ts';
 import { cyclesIn } from './route.ts';
+
+const LOOP_FIELDS = apart(LOOP, 'consumes', 'iterator', 'exit', 'exits', 'parallel');
 
 export function* checkLoops(draft: Draft): Findings {
   const loops = given(draft.loadout, 'loops');
@@ -39,7 +41,7 @@ export function* checkLoops(draft: Draft): Findings {
 }
 
 function* checkLoop(draft: Draft, loop: JsonObject, path: string): Findings {
-  yield* checkFields(loop, LOOP, { path, code: 'INVALID_CONFIG', what: 'a loop' });
+  yield* checkFields(loop, LOOP_FIELDS, { path, code: 'INVALID_CONFIG', what: 'a loop' });
   const members = given(loop, 'sockets');
   if (!Array.isArray(members) || members.length === 0) {
     yield error('INVALID_LOOP', `${path}.sockets`, 'A loop needs members. List the ids of its sockets.');

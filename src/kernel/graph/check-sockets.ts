@@ -16,8 +16,10 @@ import {
 import { checkAssign, checkGeneratorOutput } from './check-materia.ts';
 import { CONDITIONS, END } from './config.ts';
 import { checkFields, error, type Findings, listed, meant, shown, warning } from './issue.ts';
-import { ADVANCE, EDGE, SOCKET, WALK } from './loadout-fields.ts';
+import { ADVANCE, apart, EDGE, SOCKET, WALK } from './loadout-fields.ts';
 import { problemOfName, problemOfSource } from './path.ts';
+
+const SOCKET_FIELDS = apart(SOCKET, 'edges', 'advance', 'foreach');
 
 export function* checkSockets(draft: Draft): Findings {
   for (const [id, socket] of Object.entries(draft.sockets)) {
@@ -49,7 +51,7 @@ export function knownParse(draft: Draft, socket: JsonObject): 'text' | 'json' | 
 }
 
 function* checkSocket(draft: Draft, socket: JsonObject, path: string): Findings {
-  yield* checkFields(socket, SOCKET, { path, code: 'INVALID_CONFIG', what: 'a socket' });
+  yield* checkFields(socket, SOCKET_FIELDS, { path, code: 'INVALID_CONFIG', what: 'a socket' });
   yield* checkPlacement(draft, socket, path);
   yield* checkOutput(draft, socket, path);
   yield* checkEdges(draft, socket, path);

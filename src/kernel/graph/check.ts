@@ -17,7 +17,7 @@ import {
 import { checkEndpoint, checkSockets } from './check-sockets.ts';
 import type { Issue } from './config.ts';
 import { checkFields, error, type Findings, shown, warning } from './issue.ts';
-import { LOADOUT } from './loadout-fields.ts';
+import { apart, LOADOUT } from './loadout-fields.ts';
 import { graphOf } from './resolve-graph.ts';
 
 type CheckOptions = {
@@ -101,8 +101,10 @@ function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilitie
   yield* checkSlots(draft, graph, utilities);
 }
 
+const LOADOUT_FIELDS = apart(LOADOUT, 'sockets', 'loops');
+
 function* checkFrame(loadout: JsonObject, path: string): Findings {
-  yield* checkFields(loadout, LOADOUT, { path, code: 'INVALID_CONFIG', what: 'a loadout' });
+  yield* checkFields(loadout, LOADOUT_FIELDS, { path, code: 'INVALID_CONFIG', what: 'a loadout' });
   const sockets = given(loadout, 'sockets');
   if (isObject(sockets)) return;
   const message = `sockets is ${shown(sockets)}. Write an object from socket ids to sockets.`;

@@ -4,7 +4,7 @@ import { jsonSchemaOf } from '../field-schema.ts';
 import type { Field, Fields, ObjectField } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { DEFAULTS, MODEL_RUNNERS, RUNNERS } from './config.ts';
-import { part, WHOLE_LOADOUT } from './loadout-fields.ts';
+import { LOADOUT, part } from './loadout-fields.ts';
 import { authored, MATERIA, POSITIVE, related } from './materia-fields.ts';
 import { APPROVAL_FIELDS, CHECKERS, CONTEXT, deletable, HOOKS, lenient, SURFACE, WORKTREE } from './project-fields.ts';
 
@@ -261,7 +261,7 @@ export const WHOLE_CONFIG: ObjectField = authored({
   ...holding('prices', PRICE),
   ...holding('checkers', { type: 'oneOf', of: Object.values(CHECKERS), nullable: true }),
   ...holding('materia', deletable(MATERIA)),
-  ...holding('loadouts', deletable(WHOLE_LOADOUT)),
+  ...holding('loadouts', deletable(LOADOUT)),
   worktree: { ...CONFIG.fields.worktree, type: 'oneOf', of: [{ type: 'flag' }, WORKTREE] } as Field,
 });
 

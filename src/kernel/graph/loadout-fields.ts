@@ -19,7 +19,10 @@ import {
   TEXTS,
 } from './materia-fields.ts';
 
-export const SOCKET_ID = { type: 'string', pattern: '^Socket-[1-9][0-9]*$' };
+/** A table as a part of another. */
+export const part = (field: Field, means: string, example: Json): Field => ({ ...field, means, example });
+
+const SOCKET_ID = { type: 'string', pattern: '^Socket-[1-9][0-9]*$' };
 
 const TARGET = { type: 'string', pattern: '^(end|Socket-[1-9][0-9]*)$' };
 
@@ -47,13 +50,13 @@ export const EDGE: ObjectField = {
   },
 };
 
-export const ITEMS = needed(related(NAME_SCHEMA, 'the list to walk, in the cast data', 'state.workItems'));
+const ITEMS = needed(related(NAME_SCHEMA, 'the list to walk, in the cast data', 'state.workItems'));
 
-export const AS = related(NAME_SCHEMA, 'the slot of the current item', 'item');
+const AS = related(NAME_SCHEMA, 'the slot of the current item', 'item');
 
 const CURSOR = related(NAME_SCHEMA, 'the name of the cursor that counts the items', 'workItem');
 
-export const DONE = related(TARGET, 'kept from older files; it does not route', 'end');
+const DONE = related(TARGET, 'kept from older files; it does not route', 'end');
 
 export const ADVANCE = authored({
   cursor: needed(related(NAME_SCHEMA, 'the cursor of the loop to move on', 'workItem')),
@@ -70,9 +73,18 @@ export const SOCKET = authored({
   materia: needed(related(NAME_SCHEMA, 'the id of the materia that runs here', 'Build')),
   parse: { ...PARSE, means: 'how the output is read', example: 'json' },
   assign: ASSIGN,
-  edges: related({}, 'where to go next', []),
-  advance: related({}, 'what to move on', {}),
-  foreach: related({}, 'what to walk', {}),
+  edges: {
+    type: 'list',
+    of: EDGE,
+    means: 'where to go next; the first edge that fits is taken',
+    example: [{ when: 'always', to: 'end' }],
+  },
+  advance: part(ADVANCE, 'move a cursor on when this socket is done', {
+    cursor: 'workItem',
+    items: 'state.workItems',
+    when: 'satisfied',
+  }),
+  foreach: part(WALK, 'run this socket once for each item of a list', { items: 'state.files' }),
   limits: {
     ...authored({
       maxOutputBytes: {
@@ -147,10 +159,7 @@ export const LANES = authored({
   },
 });
 
-export const part = (field: Field, means: string, example: Json): Field => ({ ...field, means, example });
-
-/** A loop with its parts, as the schema shows it. */
-const WHOLE_LOOP = authored({
+export const LOOP = authored({
   sockets: needed(related({ type: 'array', minItems: 1, items: SOCKET_ID }, 'its members', ['Socket-3', 'Socket-4'])),
   consumes: part(CONSUMES, 'the generator whose items are walked', { from: 'Socket-2' }),
   iterator: part(WALK, 'the list that is walked, where no generator made it', { items: 'state.files' }),
@@ -163,29 +172,6 @@ const WHOLE_LOOP = authored({
   },
   parallel: part(LANES, 'do several items at the same time', { maxConcurrency: 2 }),
   label: gone('Remove it, or keep the text in x_label; the id of the loop is its name.'),
-});
-
-/** A loop whose parts have checks of their own. */
-export const LOOP = authored({
-  ...WHOLE_LOOP.fields,
-  ...Object.fromEntries(['consumes', 'iterator', 'exit', 'exits', 'parallel'].map((name) => [name, { type: 'json' }])),
-});
-
-/** A socket with its parts, as the schema shows it. */
-const WHOLE_SOCKET = authored({
-  ...SOCKET.fields,
-  edges: {
-    type: 'list',
-    of: EDGE,
-    means: 'where to go next; the first edge that fits is taken',
-    example: [{ when: 'always', to: 'end' }],
-  },
-  advance: part(ADVANCE, 'move a cursor on when this socket is done', {
-    cursor: 'workItem',
-    items: 'state.workItems',
-    when: 'satisfied',
-  }),
-  foreach: part(WALK, 'run this socket once for each item of a list', { items: 'state.files' }),
 });
 
 export const LOADOUT = authored({
@@ -206,28 +192,26 @@ export const LOADOUT = authored({
   lockState: LOCK_STATE,
   originDefaultId: { type: 'text', mayBeEmpty: true, means: 'the loadout it was copied from', example: 'flow' },
   entry: needed(related(SOCKET_ID, 'the socket where a cast starts', 'Socket-1')),
-  sockets: related({}, 'the places of the graph', {}),
-  loops: related({}, 'the loops of the graph', {}),
-  layout: { type: 'map', of: { type: 'json' }, means: 'for screens: where things are', example: { zoom: 1 } },
-  prompt: gone('Prompts belong to materia.'),
-  systemPrompt: gone('Prompts belong to materia.'),
-});
-
-/** A loadout with its sockets and loops, as the schema shows it. */
-export const WHOLE_LOADOUT = authored({
-  ...LOADOUT.fields,
   sockets: {
     type: 'map',
     names: { type: 'text', form: SOCKET_ID.pattern },
-    of: WHOLE_SOCKET,
+    of: SOCKET,
     required: true,
     means: 'the places of the graph, by id',
     example: { 'Socket-1': { materia: 'Build', edges: [{ when: 'always', to: 'end' }] } },
   },
   loops: {
     type: 'map',
-    of: WHOLE_LOOP,
+    of: LOOP,
     means: 'the loops of the graph, by id',
     example: { main: { sockets: ['Socket-3', 'Socket-4'] } },
   },
+  layout: { type: 'map', of: { type: 'json' }, means: 'for screens: where things are', example: { zoom: 1 } },
+  prompt: gone('Prompts belong to materia.'),
+  systemPrompt: gone('Prompts belong to materia.'),
 });
+
+/** A table whose parts have checks of their own: here they are any value. */
+export function apart(table: ObjectField, ...names: readonly string[]): ObjectField {
+  return authored({ ...table.fields, ...Object.fromEntries(names.map((name) => [name, { type: 'json' }])) });
+}

@@ -1,6 +1,6 @@
 // The field tables of what people say about their project: checkers, surfaces, shared knowledge, the worktree, approvals and
 // hooks. The other sections of the configuration are in `config-fields.ts`.
-import { HOOK_MODES } from '../approval/policy.ts';
+import { DEFAULT_POLICY, HOOK_MODES } from '../approval/policy.ts';
 import { TIERS } from '../approval/request.ts';
 import { type Field, type Fields, mismatches, type ObjectField } from '../fields.ts';
 import type { Json } from '../json.ts';
@@ -214,7 +214,7 @@ export const APPROVAL_FIELDS = authored({
     type: 'choice',
     of: TIERS,
     means: 'the tier of a write within the workspace',
-    default: 'T1',
+    default: DEFAULT_POLICY.writes,
     example: 'T0',
   },
   hook: {
@@ -223,8 +223,18 @@ export const APPROVAL_FIELDS = authored({
     means: 'whether a hook asks for approvals; without it, within a gaia turn only',
     example: 'ask',
   },
-  pendingHours: { ...POSITIVE, means: 'how long a request waits for a person', default: 168, example: 24 },
-  grantMinutes: { ...POSITIVE, means: 'how long a granted approval may be used', default: 60, example: 30 },
+  pendingHours: {
+    ...POSITIVE,
+    means: 'how long a request waits for a person',
+    default: DEFAULT_POLICY.pendingHours,
+    example: 24,
+  },
+  grantMinutes: {
+    ...POSITIVE,
+    means: 'how long a granted approval may be used',
+    default: DEFAULT_POLICY.grantMinutes,
+    example: 30,
+  },
 });
 
 const RULES: Field = {
