@@ -14,7 +14,7 @@ import { allowed } from '../show-operation.ts';
 const FIRST_REQUEST = 'Say what this project is in one sentence of its README';
 const FIRST_REQUESTS: Readonly<Record<string, string>> = {
   bugfix: 'The failing tests of this project',
-  review: 'Review the newest commit of this project',
+  review: 'Review the entry point of this project',
 };
 
 export async function run(call: Call, giving: Giving): Promise<number> {
@@ -40,7 +40,7 @@ const TEAMS: Readonly<Record<string, string>> = {
   software: 'plan a request, build and review each part, sum up',
   bugfix: 'collect bugs, fix and review each one, sum up',
   feature: 'plan a feature, build its parts side by side, join them',
-  review: 'review a branch or a folder, and change nothing',
+  review: 'review files or a folder, and change nothing',
 };
 
 /** Asks for the team where a person is there. What would be refused anyway asks nothing. */
