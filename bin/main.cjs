@@ -1,10 +1,8 @@
 // Checks the version in words that any Node understands, then loads the program: from source in a checkout, built in a package.
 'use strict';
-const major = Number.parseInt(process.versions.node, 10);
-if (major < 24) {
-  process.stderr.write(
-    `baton needs Node.js 24 or newer; this is ${process.version}. Install a newer Node, or put it first on PATH.\n`,
-  );
+const tooOld = require('./node-version.cjs');
+if (tooOld !== null) {
+  process.stderr.write(`${tooOld}\n`);
   process.exit(2);
 }
 const { existsSync } = require('node:fs');

@@ -1,4 +1,4 @@
-// `baton`: a workspace for programs. The names stand here because an import has to find them without running anything.
+// `baton-run`: a workspace for programs. The names stand here because an import has to find them without running anything.
 import { own } from './own.js';
 
 export const {

@@ -1,4 +1,4 @@
-// `baton/testing`: a model for tests. The names stand here because an import has to find them without running anything.
+// `baton-run/testing`: a model for tests. The names stand here because an import has to find them without running anything.
 import { own } from './own.js';
 
 export const { modelServer } = own('testing/index');

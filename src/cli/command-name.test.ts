@@ -7,13 +7,18 @@ import { nameFor } from './command-name.ts';
 let root = '';
 beforeAll(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-name-')));
-  for (const home of ['checkout', 'my checkout', 'project/node_modules/baton', 'global/lib/node_modules/baton']) {
+  for (const home of [
+    'checkout',
+    'my checkout',
+    'project/node_modules/baton-run',
+    'global/lib/node_modules/baton-run',
+  ]) {
     mkdirSync(join(root, home, 'bin'), { recursive: true });
     writeFileSync(join(root, home, 'bin', 'baton'), '');
   }
   for (const folder of ['global/bin', 'project/node_modules/.bin', 'other']) mkdirSync(join(root, folder));
-  symlinkSync('../lib/node_modules/baton/bin/baton', join(root, 'global/bin/baton'));
-  symlinkSync('../baton/bin/baton', join(root, 'project/node_modules/.bin/baton'));
+  symlinkSync('../lib/node_modules/baton-run/bin/baton', join(root, 'global/bin/baton'));
+  symlinkSync('../baton-run/bin/baton', join(root, 'project/node_modules/.bin/baton'));
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -26,17 +31,17 @@ test.each([
   ['a checkout, from its own folder', 'checkout', 'checkout/bin', {}, './baton'],
   ['a checkout, from elsewhere', 'checkout', 'other', {}, 'ROOT/checkout/bin/baton'],
   ['a checkout with a blank in its name', 'my checkout', 'other', {}, "'ROOT/my checkout/bin/baton'"],
-  ['installed in the project', 'project/node_modules/baton', 'project', {}, 'npx baton'],
-  ['installed in the project, by npx', 'project/node_modules/baton', 'project', npx, 'npx baton'],
+  ['installed in the project', 'project/node_modules/baton-run', 'project', {}, 'npx baton'],
+  ['installed in the project, by npx', 'project/node_modules/baton-run', 'project', npx, 'npx baton'],
   [
     'installed in the project, by an npm script, which lends its PATH',
-    'project/node_modules/baton',
+    'project/node_modules/baton-run',
     'project',
     { ...npmRun, PATH: 'ROOT/project/node_modules/.bin' },
     'npx baton',
   ],
-  ['fetched by npx', 'global/lib/node_modules/baton', 'other', npx, 'npx baton'],
-  ['on the PATH', 'global/lib/node_modules/baton', 'other', { PATH: '/usr/bin:ROOT/global/bin' }, 'baton'],
+  ['fetched by npx', 'global/lib/node_modules/baton-run', 'other', npx, 'npx baton-run'],
+  ['on the PATH', 'global/lib/node_modules/baton-run', 'other', { PATH: '/usr/bin:ROOT/global/bin' }, 'baton'],
   ['another one on the PATH', 'checkout', 'checkout', { PATH: 'ROOT/global/bin' }, 'bin/baton'],
   [
     'below another program that npx runs',

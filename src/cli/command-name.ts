@@ -30,10 +30,13 @@ export function commandName(directory: string | undefined = workspaces.get(proce
 
 export function nameFor({ packageDir, cwd, env }: Caller): string {
   const program = join(resolve(packageDir), 'bin', 'baton');
-  if (env.npm_lifecycle_event === 'npx' && /\bbaton\b/.test(env.npm_lifecycle_script ?? '')) return 'npx baton';
-  if (foldersOnPath(env).some((folder) => isSameFile(join(folder, 'baton'), program))) return 'baton';
   const [owner, inside] = resolve(packageDir).split(`${sep}node_modules${sep}`);
-  if (inside !== undefined && owner !== undefined && isBelow(owner, cwd)) return 'npx baton';
+  const isInProject = inside !== undefined && owner !== undefined && isBelow(owner, cwd);
+  // Where the project has no copy, npx looks the word up as the name of a package.
+  if (env.npm_lifecycle_event === 'npx' && /\bbaton\b/.test(env.npm_lifecycle_script ?? ''))
+    return isInProject ? 'npx baton' : 'npx baton-run';
+  if (foldersOnPath(env).some((folder) => isSameFile(join(folder, 'baton'), program))) return 'baton';
+  if (isInProject) return 'npx baton';
   if (!isBelow(cwd, program)) return quoted(program);
   const near = relative(cwd, program);
   return quoted(near.includes(sep) ? near : `.${sep}${near}`);

@@ -31,7 +31,7 @@ const GREETER = `import { existsSync } from 'node:fs';
 
 /** What an example prints. */
 async function said(number: number): Promise<string[]> {
-  const code = (EXAMPLES[number] ?? '').replace(`'baton'`, `'${pathToFileURL(INDEX).href}'`);
+  const code = (EXAMPLES[number] ?? '').replace(`'baton-run'`, `'${pathToFileURL(INDEX).href}'`);
   const dir = project({ '.baton/config.json': config as never, 'greet.mjs': GREETER, 'example.mts': code });
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'example.mts'];
   // A program of a person that has no terminal answers with a token.
@@ -68,7 +68,7 @@ test('every example of the page has a test above, and compiles', () => {
   expect(EXAMPLES).toHaveLength(3);
   const dir = project(Object.fromEntries(EXAMPLES.map((code, index) => [`example-${index}.mts`, code])));
   symlinkSync(join(CHECKOUT, 'node_modules'), join(dir, 'node_modules'));
-  const options = { noEmit: true, paths: { baton: [INDEX] }, types: ['node'] };
+  const options = { noEmit: true, paths: { 'baton-run': [INDEX] }, types: ['node'] };
   const tsconfig = { extends: join(CHECKOUT, 'tsconfig.json'), compilerOptions: options, include: ['*.mts'] };
   put(dir, { 'tsconfig.json': tsconfig });
   execFileSync(join(CHECKOUT, 'node_modules', '.bin', 'tsc'), ['-p', dir], { cwd: dir, encoding: 'utf8' });

@@ -30,7 +30,7 @@ const { exports: EXPORTS } = JSON.parse(readFileSync(join(CHECKOUT, 'package.jso
   exports: Record<string, string | Target>;
 };
 const ENTRIES = Object.entries(EXPORTS).flatMap(([path, target]) =>
-  typeof target === 'string' ? [] : [[`baton${path.slice(1)}`, target] as const],
+  typeof target === 'string' ? [] : [[`baton-run${path.slice(1)}`, target] as const],
 );
 
 test.each(ENTRIES)(
@@ -69,7 +69,7 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   succeed(await run(copy, 'npm', 'pack', '--pack-destination', dir));
   const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? 'none.tgz');
   const files = succeed(await run(dir, 'tar', '-tzf', tarball)).split('\n');
-  const needed = ['bin/baton', 'bin/main.cjs', 'dist/cli/main.js', 'dist/engine/decider-worker.js', 'dist/index.d.ts'];
+  const needed = ['bin/baton', 'bin/main.cjs', 'dist/cli/main.js', 'dist/engine/store-worker.js', 'dist/index.d.ts'];
   const bundled = ['config.json', 'demo-agents.json', 'prompts/build.md', 'versions/prompt-lock.json'].map(
     (name) => `dist/bundled/${name}`,
   );
@@ -102,15 +102,15 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   expect(made).toContain('`npx baton check`');
   const { $schema } = JSON.parse(readFileSync(join(home, '.baton/config.json'), 'utf8'));
   expect([$schema, existsSync(join(home, '.baton', $schema))]).toEqual([
-    '../node_modules/baton/schemas/config.schema.json',
+    '../node_modules/baton-run/schemas/config.schema.json',
     true,
   ]);
-  const program = `import { openWorkspace } from 'baton'; console.log((await openWorkspace('.').cast.list()).reason)`;
+  const program = `import { openWorkspace } from 'baton-run'; console.log((await openWorkspace('.').cast.list()).reason)`;
   expect(succeed(await run(home, 'node', '--input-type=module', '-e', program))).toBe('0 of 0 casts\n');
   const all = ENTRIES.map(([name]) => name);
   const loads = `for (const name of ${JSON.stringify(all)}) {
   const names = Object.keys(await import(name));
-  const built = await import(import.meta.resolve('baton/package.json').replace('package.json', ${JSON.stringify(
+  const built = await import(import.meta.resolve('baton-run/package.json').replace('package.json', ${JSON.stringify(
     Object.fromEntries(ENTRIES.map(([name, target]) => [name, target.default])),
   )}[name]));
   console.log(name, names.length > 0 && names.every((key) => built[key] !== undefined), names.length === Object.keys(built).length);
