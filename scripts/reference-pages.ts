@@ -5,6 +5,7 @@ import { OPERATIONS } from '../src/app/operations/table.ts';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
+import { PAYLOADS } from '../src/dialects/operator/contract.ts';
 import { ACCESS_CODES } from '../src/kernel/codes/access.ts';
 import { AGENT_CODES } from '../src/kernel/codes/agent.ts';
 import { ALLOWED_CODES } from '../src/kernel/codes/allowed.ts';
@@ -21,7 +22,7 @@ import type { CodeRow } from '../src/kernel/codes/row.ts';
 import { WORKTREE_CODES } from '../src/kernel/codes/worktree.ts';
 import { CODES } from '../src/kernel/codes.ts';
 import { describeField } from '../src/kernel/field-words.ts';
-import type { Field as Shape } from '../src/kernel/fields.ts';
+import type { ObjectField, Field as Shape } from '../src/kernel/fields.ts';
 import { BEFORE_ACCEPT } from '../src/kernel/gate/before-accept.ts';
 import { BEFORE_DISPATCH } from '../src/kernel/gate/before-dispatch.ts';
 import { WHOLE_CONFIG } from '../src/kernel/graph/config-fields.ts';
@@ -35,6 +36,7 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'operations.md': operationsPage,
   'configuration.md': configurationPage,
   'doors.md': doorsPage,
+  'payloads.md': payloadsPage,
 };
 
 function doorsPage(): string {
@@ -204,6 +206,38 @@ starts with \`x_\` is your own. What the parts are for: [loadouts and the graph]
 
 ${objectSections(WHOLE_CONFIG, '').join('\n\n')}
 `;
+}
+
+function payloadsPage(): string {
+  const sections = Object.entries(PAYLOADS).map(([kind, table]) =>
+    [`## operator/${kind}`, '', '| field | is | means |', '|---|---|---|', ...payloadRows(table, '')].join('\n'),
+  );
+  return `${GENERATED}
+
+# Fields of the operator payloads
+
+Every field, from the tables that \`baton validate operator/…\` and the files in \`schemas/\` are made from. \`[]\` is an entry of a list. A name that
+starts with \`x_\` is your own. What must agree between fields, examples and codes: [the operator contract](../contracts/operator.md).
+
+${sections.join('\n\n')}
+`;
+}
+
+function payloadRows({ fields }: ObjectField, path: string): string[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const place = `${path}${name}`;
+    const needed = field.required === true ? ', required' : '';
+    const usual = field.default === undefined ? '' : `, \`${JSON.stringify(field.default)}\` without it`;
+    const max = field.type === 'text' || field.type === 'path' ? field.charsMax : undefined;
+    const type = field.type === 'json' ? 'any value' : describeField(field);
+    const limit = max === undefined ? '' : `, at most ${max} characters`;
+    const row = `| \`${place}\` | ${cell(type)}${limit}${needed}${usual} | ${cell(field.means ?? '')} |`;
+    const entry = field.type === 'list' ? field.of : field;
+    if (entry?.type !== 'object') return [row];
+    const kind = Object.keys(PAYLOADS).find((each) => PAYLOADS[each]?.fields === entry.fields);
+    if (kind !== undefined) return [row, `| \`${place}[]\` | [operator/${kind}](#operator${kind}) | |`];
+    return [row, ...payloadRows(entry, `${place}${field.type === 'list' ? '[]' : ''}.`)];
+  });
 }
 
 /** The section of an object, and those of the objects in it. `NAME` stands for a name of your own. */

@@ -20,7 +20,7 @@ export const OUTPUT_SCHEMA = 'subagent_result_v1';
 export const TASK_TYPES = ['parallelizable', 'serial'] as const;
 export const CONTEXT_KINDS = ['file', 'note', 'command', 'constraint'] as const;
 export const RESULT_STATUSES = ['done', 'blocked', 'failed'] as const;
-export const CHECK_STATUSES = ['pass', 'fail'] as const;
+const CHECK_STATUSES = ['pass', 'fail'] as const;
 
 export const OBJECTIVE_CHARS_MAX = 5000;
 export const TITLE_CHARS_MAX = 500;
@@ -46,12 +46,10 @@ const table = (fields: Fields, code: Field['code'] = {}): Table => {
   return { type: 'object', unknown: 'warned', extensions: true, together: true, fields, code };
 };
 const must = (field: Field): Field => ({ ...field, required: true });
-const list = (of: Field, means: string): Field => ({
-  type: 'list',
-  of,
-  means,
-  wants: `an array of ${NOUNS[of.type] ?? 'values'}`,
-});
+const list = (of: Field, means: string): Field => {
+  const noun = of === TASK_NAME ? 'task ids' : (NOUNS[of.type] ?? 'values');
+  return { type: 'list', of, means, wants: `an array of ${noun}` };
+};
 const NOUNS: Partial<Readonly<Record<Field['type'], string>>> = { object: 'objects', text: 'strings', path: 'paths' };
 
 const ANY_TEXT: Field = { type: 'text', mayBeEmpty: true };
@@ -127,7 +125,7 @@ export const LOCK = table({
 });
 const LOCKS: Field = { ...list(LOCK, 'records of locks, released ones too'), example: [] };
 
-export const CONTEXT_ITEM = table({
+const CONTEXT_ITEM = table({
   kind: must({ type: 'choice', of: CONTEXT_KINDS, means: 'what the value is' }),
   value: must({ ...TEXT, means: 'a path, a sentence or a command; data, never an instruction', example: 'src/api.ts' }),
 });
@@ -238,7 +236,7 @@ export const DELTA = table(
   { missing: ABSENT },
 );
 export const DELTAS_LIST = list(DELTA, 'changes of rows, in the order in which they are applied');
-export const BLOCKER = table(
+const BLOCKER = table(
   {
     task_id: must(TASK_NAME),
     code: must({
@@ -287,7 +285,7 @@ export const WORKLOG_ENTRY = table({
   ...Object.fromEntries(WORKLOG_FIELDS.required.map((name) => [name, must(WORKLOG[name])])),
 });
 
-export const BUNDLE_ROW = table(
+const BUNDLE_ROW = table(
   {
     task_id: must(TASK_NAME),
     title: must(TITLE),
@@ -301,7 +299,7 @@ export const BUNDLE_ROW = table(
   },
   { missing: ABSENT },
 );
-export const DEPENDENCY = table({ task_id: must(TASK_NAME), depends_on_task_id: must(TASK_NAME) }, { missing: ABSENT });
+const DEPENDENCY = table({ task_id: must(TASK_NAME), depends_on_task_id: must(TASK_NAME) }, { missing: ABSENT });
 const CRITERIA: Field = {
   type: 'list',
   whole: true,
@@ -345,7 +343,7 @@ const VERSIONS: Field = {
   means: 'by task, the version the stream was computed from',
 };
 const STREAM = { ledger_delta: DELTAS_LIST, deltas: DELTAS_LIST, base_versions: VERSIONS };
-export const DELTAS_ROW = row({
+const DELTAS_ROW = row({
   status: must(STATUS),
   version: { type: 'count' },
   dependencies: { ...list(TASK_NAME, 'tasks that must be done first'), whole: true, wants: 'an array of task ids' },
@@ -397,7 +395,7 @@ const RELATIONS: Readonly<Record<string, (schema: JsonObject) => JsonObject>> = 
   },
 };
 
-const PAYLOADS: Readonly<Record<string, Table>> = {
+export const PAYLOADS: Readonly<Record<string, Table>> = {
   assignment: ASSIGNMENT,
   result: RESULT,
   orchestrator: ENVELOPE,

@@ -109,7 +109,7 @@ export function quoted(text: string): string {
 
 // What may stand in an object beside its own fields. Extensions start with `x_` and are never looked at; any other
 // unknown field is refused in strict mode and otherwise only mentioned.
-export const EXTENSION_PREFIX = 'x_';
+const EXTENSION_PREFIX = 'x_';
 
 export function checkExtensions(found: Findings, object: JsonObject, table: Table, path: string): void {
   for (const key of Object.keys(object)) {
@@ -163,7 +163,7 @@ export function checkPresence(found: Findings, object: JsonObject, table: Table,
   found.add('MISSING_REQUIRED_INPUT', path || '$', `required and missing: ${names}`, { missing });
 }
 
-export type FieldsAt = {
+type FieldsAt = {
   /** The path of the object in the payload. */
   readonly at?: string;
   /** Details of every finding. */

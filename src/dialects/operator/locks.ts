@@ -53,7 +53,7 @@ export function checkConflicts(found: Findings, value: Json | undefined, path: s
   found.add('LOCK_CONFLICT', path, message, { conflicts, ...(truncated ? { truncated } : {}) });
 }
 
-export type ActiveLock = { readonly holder: string; readonly path: string; readonly root: Json };
+type ActiveLock = { readonly holder: string; readonly path: string; readonly root: Json };
 
 /** The locks in force, with normal paths; where a record says so in `x_root`, below another root than the workspace. */
 export function activeLocks(value: Json | undefined): readonly ActiveLock[] {

@@ -16,7 +16,7 @@ import { validateReconcile, validateWatchdog } from './reconcile.ts';
 import { resultFromReport, validateResult } from './result.ts';
 import { validateWorklog, validateWorklogText } from './worklog.ts';
 
-export type PayloadText =
+type PayloadText =
   | { readonly ok: true; readonly payload: JsonObject }
   | { readonly ok: false; readonly verdict: Denied };
 
@@ -77,7 +77,7 @@ function handoffOfDeclined({ code, reason, details }: Denied): Handoff {
 const SHORT_ANSWER_CHARS_MAX = 2000;
 
 /** The two sentences with which an orchestrator may decline instead of planning. */
-export function readRefusal(raw: string): Denied | null {
+function readRefusal(raw: string): Denied | null {
   const text = raw.trim();
   if (text.length > SHORT_ANSWER_CHARS_MAX) return null;
   const blocked = /^BLOCKED:\s*(\S.*)/s.exec(text)?.[1];

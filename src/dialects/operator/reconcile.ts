@@ -211,8 +211,8 @@ function note(issues: Issue[], code: OperatorCode, message: string, details: Jso
 }
 
 // Finds the tasks in progress that have been silent for longer than their limit. The time is an input.
-export const TIMEOUT_RULE = 'R-WD-001';
-export const SKEW_RULE = 'R-WD-002';
+const TIMEOUT_RULE = 'R-WD-001';
+const SKEW_RULE = 'R-WD-002';
 
 type Silent = {
   readonly task_id: string;

@@ -35,9 +35,9 @@ import {
 } from './state.ts';
 
 /** At most so many tasks that a search passed over are written down, the first in rank. */
-export const PASSED_OVER_NOTED_MAX = 16;
+const PASSED_OVER_NOTED_MAX = 16;
 /** So many tasks behind the one taken are looked at. */
-export const OVERTAKEN_LOOKED_AT_MAX = 64;
+const OVERTAKEN_LOOKED_AT_MAX = 64;
 /** So many tasks are named in the answer to a search in vain. */
 const TRIED_TOLD_MAX = 10;
 

@@ -45,20 +45,20 @@ export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
 }
 
 // How the ledger compares paths. What is held stays held; from now on claims are compared the new way.
-export function configureLedger(pen: LedgerPen, { foldCase }: RequestOf<'ledger.configure'>): Verdict {
+function configureLedger(pen: LedgerPen, { foldCase }: RequestOf<'ledger.configure'>): Verdict {
   const how = foldCase ? 'paths that differ in capitals only are the same' : 'capitals are told apart';
   if (pen.ledger.locks.foldCase === foldCase) return allow(how, { foldCase });
   pen.write({ kind: 'ledger.configured', foldCase });
   return allow(`from now on ${how}`, { foldCase });
 }
 
-export function linkLedger(pen: LedgerPen, { root, links }: RequestOf<'ledger.link'>): Verdict {
+function linkLedger(pen: LedgerPen, { root, links }: RequestOf<'ledger.link'>): Verdict {
   pen.write({ kind: 'ledger.linked', root, links });
   return allow('paths are compared by where these links lead', { root });
 }
 
 // Holding the workspace: what is in progress goes on and may finish, and nothing new is handed out.
-export function holdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): Verdict {
+function holdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): Verdict {
   const { hold } = pen.ledger;
   if (!isText(reason)) {
     return deny('MISSING_REQUIRED_INPUT', 'Holding the workspace needs a reason; say why.', { missing: ['reason'] });
@@ -69,7 +69,7 @@ export function holdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hol
   return allow('the workspace is held; nothing is handed out', { by, reason });
 }
 
-export function unholdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
+function unholdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
   const { hold } = pen.ledger;
   if (!hold) return deny('NOT_ALLOWED_NOW', 'The workspace is not held.');
   pen.write({ kind: 'ledger.unheld', by, reason });

@@ -172,7 +172,7 @@ function notBeforeOf({ at }: LedgerPen, { retry_after_ms: wait }: JsonObject): n
 
 // A draft of the ledger on which a stream of deltas is tried before anything is written: as much of the ledger as the
 // stream can see, and no more of the locks than can matter to it. The rules write on it as on the ledger itself.
-export type DraftPen = LedgerPen & { readonly facts: readonly LedgerFact[] };
+type DraftPen = LedgerPen & { readonly facts: readonly LedgerFact[] };
 
 export function draftFor({ ledger, at }: LedgerPen, run: string, ids: Iterable<string>): DraftPen {
   const draft = draftOf(ledger, run, new Set([...ids].map((id) => taskKey(run, id))));

@@ -40,7 +40,7 @@ export type Metrics = {
   readonly objectives: readonly Objective[];
 };
 
-export type Family = 'contract' | 'lock' | 'state' | 'compliance';
+type Family = 'contract' | 'lock' | 'state' | 'compliance';
 
 const FAMILIES: Readonly<Record<Family, readonly string[]>> = {
   contract: [

@@ -64,7 +64,7 @@ export function realIn({ links }: Pick<LockTree, 'links'>, root: string): (path:
 }
 
 /** The name of the tree that holds a root, and the path of the root in it. */
-export type Site = { readonly tree: string; readonly below: string };
+type Site = { readonly tree: string; readonly below: string };
 
 /** The folder of a cast's worktree, wherever it lies: `…/worktrees/project-0a1b2c3d/cast`. */
 const WORKTREE = /^(.*?(?:^|\/)worktrees\/[^/]+-[0-9a-f]{8}\/[^/]+)(?:\/(.*))?$/;

@@ -18,7 +18,7 @@ import {
 } from './state.ts';
 
 /** What a move changes beside the status. */
-export type MoveNote = {
+type MoveNote = {
   readonly reason: string;
   readonly code?: Code | null;
   readonly owner?: string;
@@ -197,7 +197,7 @@ export type BeatProcess = {
 };
 
 /** A change to the records of life that goes with a fact: a new record, or the end of one. */
-export type BeatChange = { readonly name: string; readonly value: string | null };
+type BeatChange = { readonly name: string; readonly value: string | null };
 
 /** As far as the clocks of two machines may differ. */
 export const SKEW_MS_MAX = 30_000;

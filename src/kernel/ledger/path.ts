@@ -1,10 +1,8 @@
 // Paths and how they are compared: the normal form, links, keys of equal files, and which paths overlap. The normal form has
 // forward slashes, no empty or `.` segments, and `..` resolved; an absolute path and a relative one are never the same.
 
-export type PathFault = 'empty' | 'escapes' | 'nul';
-export type NormalPath =
-  | { readonly ok: true; readonly path: string }
-  | { readonly ok: false; readonly fault: PathFault };
+type PathFault = 'empty' | 'escapes' | 'nul';
+type NormalPath = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly fault: PathFault };
 
 /** The rest of a sentence that begins with the name of the field. */
 export const PATH_FAULTS: Readonly<Record<PathFault, string>> = {
@@ -100,9 +98,9 @@ function followFirst(path: string, links: Links): string | null {
 export type Claim = { readonly holder: string; readonly path: string };
 /** Two claims in conflict, by their places in the list that was given; the smaller place comes first. */
 export type Pair = readonly [number, number];
-export type Conflicts = { readonly pairs: readonly Pair[]; readonly truncated: boolean };
+type Conflicts = { readonly pairs: readonly Pair[]; readonly truncated: boolean };
 
-export const PAIRS_MAX = 1000;
+const PAIRS_MAX = 1000;
 
 /** Whether `inner` is `outer` or lies below it. */
 export function covers(outer: string, inner: string): boolean {

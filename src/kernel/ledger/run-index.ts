@@ -133,7 +133,7 @@ export function refusalOfUnknownDependencies(ledger: Ledger, run: string): Denie
 }
 
 /** What tasks that are not over wait for and nobody has created. */
-export function unknownDependencies(
+function unknownDependencies(
   ledger: Ledger,
   run: string,
 ): readonly { readonly task: string; readonly depends_on: string }[] {

@@ -8,7 +8,7 @@ import { fenceKey, type Ledger, type Task, type TaskSpec } from './state.ts';
 const LISTED_MAX = 20;
 
 /** What a task has changed, or would. */
-export type Tense = 'changed' | 'would change';
+type Tense = 'changed' | 'would change';
 
 export function refusalOfChanges(
   task: Task,

@@ -8,7 +8,7 @@ import { type Lock, type LockTree, newLockTree } from './lock-tree.ts';
 
 export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 export type Priority = (typeof PRIORITIES)[number];
-export type TaskType = 'parallelizable' | 'serial';
+type TaskType = 'parallelizable' | 'serial';
 
 /** The owner of a task that nobody works on. */
 export const UNASSIGNED = 'unassigned';
@@ -126,7 +126,7 @@ export type RunIndex = {
 
 /** Tasks by the digits of their number; at the leaves, their ids. */
 export type OrderTree = { [digit: number]: OrderTree | string };
-export type RankTree = Readonly<Record<Priority, OrderTree>>;
+type RankTree = Readonly<Record<Priority, OrderTree>>;
 
 export type Counts = {
   packets: number;
@@ -279,7 +279,7 @@ export function workRuns(ledger: Ledger): readonly Run[] {
 }
 
 export type Named = { readonly run?: string; readonly task: string };
-export type Lookup = { readonly ok: true; readonly task: Task } | { readonly ok: false; readonly refusal: Denied };
+type Lookup = { readonly ok: true; readonly task: Task } | { readonly ok: false; readonly refusal: Denied };
 
 /** Finds a task by its id, in the run that is named or in the only run in which it can be meant. */
 export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
@@ -322,7 +322,7 @@ export function isTerminal(status: TaskStatus): boolean {
 }
 
 /** The statuses a task may move to. */
-export function movesFrom(status: TaskStatus): readonly TaskStatus[] {
+function movesFrom(status: TaskStatus): readonly TaskStatus[] {
   return MOVES[status];
 }
 

@@ -39,7 +39,7 @@ export function isNamedByContract(task: string): boolean {
   return !task.startsWith('turn-');
 }
 
-export type LockFilter = { readonly run?: string; readonly root?: string };
+type LockFilter = { readonly run?: string; readonly root?: string };
 
 /**
  * The records of the write locks, of all runs or of one, in all roots or in one. The contract knows no readers, so that
@@ -117,7 +117,7 @@ export function assignmentOf(ledger: Ledger, task: Task): JsonObject {
   };
 }
 
-export type BundleOptions = {
+type BundleOptions = {
   readonly constraints?: JsonObject;
   readonly heartbeats?: Heartbeats;
   readonly at?: number;
@@ -237,7 +237,7 @@ const BY_RETRY: Readonly<Record<Retry, OperatorCode>> = {
   never: 'NON_COMPLIANT',
 };
 
-export type CodeOnWire = { readonly code: OperatorCode; readonly x_code?: Code };
+type CodeOnWire = { readonly code: OperatorCode; readonly x_code?: Code };
 
 export function codeOnWire(code: Code): CodeOnWire {
   if (isOperatorCode(code)) return { code };
