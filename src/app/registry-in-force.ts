@@ -30,7 +30,7 @@ async function loadFound(
   if (!hasRegistry(join(dir, '.baton'))) return;
   const [known] = await store.read({ after: 0, kindPrefix: 'registry.', limit: 1 });
   if (known) return;
-  const { registryFound } = await import('../workspace/registry-kept.ts');
+  const { registryFound } = await import('../workspace/registry-lock.ts');
   const found = registryFound(dir);
   if (!found) return;
   const texts = found.texts ? { texts: found.texts } : {};

@@ -25,7 +25,7 @@ import {
 import { loadFor, type Wanted } from './find-config.ts';
 import { readJsonFile } from './load-config.ts';
 import { UsageError } from './locate.ts';
-import { nearestBoundaries } from './registry-nearest.ts';
+import { nearestBoundaries } from './registry-boundaries.ts';
 import { inOwnWords } from './team-files.ts';
 
 export type Plan = {

@@ -7,7 +7,7 @@ import { sha256 } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { readText } from './load-config.ts';
 import { attesterOf } from './registry-attest.ts';
-import { keeperOf } from './registry-kept.ts';
+import { keeperOf } from './registry-lock.ts';
 
 const bundled = dirname(BUNDLED);
 const prompt = readText(join(bundled, 'prompts', 'build.md'));

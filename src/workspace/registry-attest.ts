@@ -8,8 +8,7 @@ import { attest } from '../trust/attest.ts';
 import type { Registry } from '../trust/registry.ts';
 import { sha256 } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
-import { keeperOf } from './registry-kept.ts';
-import { hasRegistry } from './registry-lock.ts';
+import { hasRegistry, keeperOf } from './registry-lock.ts';
 
 export type Attester = (watch: TrustWatch, handoffId: string, timestamp: string) => Sighting;
 

@@ -1,19 +1,20 @@
-// What the static checks ask of the registry on disk: who exists, and who can never hand to whom, which the manifest alone
-// says, also between a change of it and the next lock; and why nobody, or an agent, could be dispatched as things stand.
-// Hashes are needed for that and take their time to load, so it is done where there is both a manifest and a lock.
+// What the static checks ask of the registry on disk: which agents exist, who can never hand to whom, and why no turn of an agent
+// could start. The manifest and a lock that fits it are enough, so that hashes are loaded only where there are both.
 import { isUtf8 } from 'node:buffer';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
-import type { Json } from '../kernel/json.ts';
+import { given, isObject, isString, type Json, objectAt } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
 import { denies } from '../trust/collaboration.ts';
 import { checkShares } from '../trust/composition.ts';
+import { libraryText } from '../trust/library-text.ts';
 import { readManifest } from '../trust/manifest.ts';
 import { DEFAULT_POLICY } from '../trust/policy.ts';
 import { readInside } from '../trust/read-inside.ts';
 import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry-json.ts';
 import { isSemver } from '../trust/semver.ts';
+import type { Workspace } from './locate.ts';
 
 /** Every edge of a cast carries a request of this type, and names no scopes. */
 const ASKED_BY_CASTS = { type: 'task' } as const;
@@ -98,7 +99,7 @@ async function untouchedIn(dir: string): Promise<((boundaries: Boundaries | null
     readRegistryJson('lock', readInside(dir, LOCK_PATH)),
   ];
   if ('code' in manifest || 'code' in lock) return null;
-  const { lockedHashes, sha256 } = await import('./registry-untouched.ts');
+  const { lockedHashes, sha256 } = await import('./registry-boundaries.ts');
   const hashes = lockedHashes(dir, manifest.json, lock.json, readManifest(manifest.json).agents);
   if (!hashes) return null;
   return (boundaries) => ({
@@ -114,4 +115,95 @@ function isWellFormed(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isWellFormed);
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
+}
+
+// Whose boundaries hold for a configuration that is checked: the workspace's own registry, else one beside the configuration.
+// Of its own registry a workspace is also told everything for which no turn could start, as a dispatch would find it out.
+const NOTHING_KNOWN: Boundaries = {
+  knows: () => false,
+  unfit: () => null,
+  refusal: () => null,
+  mediated: () => null,
+};
+
+/**
+ * Null where neither has a registry, nor ever had, and no agent asks for one. Then nothing is loaded to read one. `baseDir` is the
+ * folder of the configuration.
+ */
+export async function nearestBoundaries(
+  workspace: Pick<Workspace, 'dir' | 'stateDir'>,
+  baseDir: string,
+  config: Json,
+): Promise<Boundaries | null> {
+  const own = join(workspace.dir, '.baton');
+  const [isOwn, isBeside] = [own, baseDir].map((folder) => existsSync(join(folder, 'versions')));
+  const read = isOwn || isBeside ? await import('./registry-boundaries.ts') : null;
+  const standing = (isOwn && (await read?.standingIn(own))) || null;
+  if (standing) {
+    const boundaries = read?.boundariesIn(own) ?? null;
+    return { ...(boundaries ?? NOTHING_KNOWN), ...standing(boundaries), isInForce: true };
+  }
+  if (namesAgents(config) && (await hadRegistry(workspace.stateDir)))
+    return { ...NOTHING_KNOWN, unusable: 'it was taken away; restore .baton/versions', isInForce: true };
+  const boundaries = (isBeside && read?.boundariesIn(baseDir)) || null;
+  // A registry beside the configuration says who may hand to whom, and is not in force here.
+  const known = { ...(boundaries ?? NOTHING_KNOWN), isInForce: false };
+  if (namesAgents(config)) return { ...known, isBundled: (await import('./registry-attest.ts')).bundledAgents() };
+  return boundaries && known;
+}
+
+/** Whether some agent is named after a registry. Only then is it worth the time to ask the log whether there was one. */
+function namesAgents(config: Json): boolean {
+  const all = isObject(config) ? objectAt(config, 'materia') : {};
+  return Object.keys(all).some((id) => given(objectAt(all, id), 'identity') !== undefined);
+}
+
+/** Once there was a registry, there has to be one. */
+async function hadRegistry(stateDir: string): Promise<boolean> {
+  const file = join(stateDir, 'log.sqlite');
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  const { withEvidence } = await import('../log/sqlite/evidence.ts');
+  try {
+    const loaded = { after: 0, limit: 1, kinds: ['registry.loaded'] };
+    return await withEvidence(file, async (evidence) => (await evidence.rows(loaded)).length > 0);
+  } catch {
+    return false; // A log that cannot be read is told of by whoever needs it.
+  }
+}
+
+// Whether a registry is still the one that its lock was made for: the manifest and every prompt, by their hashes. A lock is
+// written only for a registry that can be used, so that nothing else need be read and loaded to know that this one can.
+// Whatever is not plainly so is left to the reader of registries, which says what is wrong.
+/** The locked hashes by agent; null where there is any doubt. `agents` are those of the manifest. */
+export function lockedHashes(
+  dir: string,
+  manifest: Json,
+  lock: Json,
+  agents: ReadonlyMap<string, { readonly version: string | null }>,
+): ReadonlyMap<string, string> | null {
+  if (!isObject(manifest) || !isObject(lock) || lock.algorithm !== 'SHA-256' || lock.version !== manifest.version)
+    return null;
+  const { prompts, integrity } = lock;
+  if (!isObject(prompts) || !isObject(integrity) || integrity.manifest_hash !== hashOf(manifest)) return null;
+  const hashes = new Map<string, string>();
+  for (const [id, entry] of Object.entries(prompts)) {
+    if (!isObject(entry) || !isString(entry.file) || !isString(entry.hash) || 'systemPrompt' in entry) return null;
+    if (!PLAIN.test(entry.file) || agents.get(id)?.version !== entry.version) return null;
+    const bytes = readInside(dir, entry.file);
+    if (!bytes || !isUtf8(bytes) || sha256(bytes) !== entry.hash) return null;
+    hashes.set(id, entry.hash);
+  }
+  return hashes.size === agents.size ? hashes : null;
+}
+
+/** Names with no way out of the folder. */
+const PLAIN = /^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/;
+
+function hashOf(value: Json): string | null {
+  const text = libraryText(value);
+  return text === undefined ? null : sha256(text);
+}
+
+export function sha256(content: Uint8Array | string): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', content, 'hex');
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { loadRegistryFolder, sha256 } from '../trust/registry-folder.ts';
-import { importRegistry } from './registry-import.ts';
+import { importRegistry } from './registry-lock.ts';
 
 const AT = '2030-01-01T00:00:00.000Z';
 let root = '';

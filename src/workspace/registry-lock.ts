@@ -1,12 +1,20 @@
-// The lock of a registry folder on disk: which exact bytes each agent's prompt has.
+// A registry in a folder: it is read, its lock is written, and it is taken over from another folder. A lock says which exact bytes
+// each agent's prompt has.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { isObject } from '../kernel/json.ts';
+import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
 import { isHigher } from '../kernel/trust/version.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { boundariesIn } from '../trust/boundary-prose.ts';
+import { loadRegistry } from '../trust/load.ts';
+import { loadedFrom } from '../trust/loaded.ts';
 import { type Lock, lockOf, type Relock, readLock } from '../trust/lock.ts';
-import { type Registry, readRegistry } from '../trust/registry.ts';
-import { readerOf, sha256 } from '../trust/registry-folder.ts';
+import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
+import { type ReadFile, safePath } from '../trust/prompt.ts';
+import { type Agent, type Registry, readRegistry } from '../trust/registry.ts';
+import { loadRegistryFolder, readerOf, sha256 } from '../trust/registry-folder.ts';
 import { LOCK_PATH, MANIFEST_PATH } from '../trust/registry-json.ts';
 import { readJsonFile } from './load-config.ts';
 
@@ -79,4 +87,119 @@ function lockIn(dir: string): Lock | null {
   } catch {
     return null;
   }
+}
+
+// A registry as it lies in a folder, read when it is asked for.
+/** A registry with the digest of its lock's bytes, and, where it can be used, as the log is to know it. */
+export type Kept = {
+  readonly registry: Registry;
+  readonly lockHash: string;
+  readonly loaded: LoadedRegistry | null;
+  readonly texts: RegistryTexts | null;
+};
+
+/**
+ * The registry that a project has on disk, as its log is to know it; null where it has none. One that cannot be used has
+ * no agents, so that nobody is dispatched before it is mended.
+ */
+export function registryFound(
+  dir: string,
+): (Pick<Kept, 'loaded' | 'texts'> & { readonly loaded: LoadedRegistry }) | null {
+  const home = join(dir, '.baton');
+  if (!hasRegistry(home)) return null;
+  const { loaded, lockHash, texts } = keeperOf(home)();
+  return { loaded: loaded ?? { digest: '', lock: lockHash, version: '', agents: {} }, texts };
+}
+
+/** Reads a registry's folder, and works it out anew only where a byte has changed. */
+export function keeperOf(dir: string): () => Kept {
+  const read = readerOf(dir);
+  let known: Kept | null = null;
+  let files = new Map<string, Uint8Array | null>();
+  return () => {
+    if (known && [...files].every(([path, bytes]) => isSame(bytes, read(path)))) return known;
+    files = new Map();
+    const note = (path: string) => {
+      const bytes = read(path);
+      files.set(path, bytes);
+      return bytes;
+    };
+    const noting: ReadFile = Object.assign(note, { leaves: (path: string) => read.leaves?.(path) ?? false });
+    const registry = loadRegistry('', noting, sha256);
+    const lockHash = sha256(files.get(LOCK_PATH) ?? new Uint8Array());
+    const loaded = loadedFrom(registry, lockHash);
+    known = { registry, lockHash, loaded, texts: loaded && textsOf(files) };
+    return known;
+  };
+}
+
+function textsOf(files: ReadonlyMap<string, Uint8Array | null>): RegistryTexts {
+  const text = (path: string) => Buffer.from(files.get(path) ?? []).toString('utf8');
+  return { manifest: text(MANIFEST_PATH), lock: text(LOCK_PATH) };
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
+}
+
+// Takes over a registry from another folder, in whichever of the known shapes it is: its agents, compositions and boundaries
+// in our form, and the prompts whose bytes are the locked ones. Boundaries that only the prompts state in prose are written
+// down for a person to confirm.
+/** `home` is the `.baton` folder, `at` the time of the import. Nothing is written unless everything can be. */
+export function importRegistry(from: string, home: string, at: string): Verdict {
+  const registry = loadRegistryFolder(from);
+  const refusal = refusalOf(registry, home);
+  if (refusal) return refusal;
+  const ids = [...registry.agents.keys()];
+  const agents = [...registry.agents.values()].map((agent) => taken(agent, ids));
+  const clash = agents.find(({ record, bytes }) => bytes && isOther(join(home, record.file ?? ''), bytes));
+  if (clash) {
+    const reason = `${clash.record.file} is there already with another text; move it away, then import again`;
+    return deny('PROMPT_PATH', reason, { agent: clash.record.id, file: clash.record.file });
+  }
+  for (const { record, bytes } of agents) if (bytes && record.file !== null) put(join(home, record.file), bytes);
+  const manifest = toManifestJson(
+    registry.version,
+    agents.map(({ record }) => record),
+  );
+  mkdirSync(join(home, dirname(MANIFEST_PATH)), { recursive: true });
+  writeWhole(join(home, MANIFEST_PATH), manifest);
+  writeRegistryLock(home, { at });
+  const fromProse = agents.filter(({ isProse }) => isProse).map(({ record }) => record.id);
+  const warnings = registry.diagnostics.map(({ code, agent, message }) => ({ code, agent, message }));
+  return allow(`${ids.length} agents imported and locked`, { agents: ids, boundariesFromProse: fromProse, warnings });
+}
+
+function refusalOf(registry: Registry, home: string): Denied | null {
+  if (hasRegistry(home)) {
+    const reason = 'this workspace has a registry already; move .baton/versions away first';
+    return deny('NOT_ALLOWED_NOW', reason, {});
+  }
+  const problems = registry.diagnostics.filter(({ level }) => level !== 'warning');
+  const [first] = problems;
+  if (!first) return null;
+  const found = problems.map(({ code, agent, message }) => ({ code, agent, message }));
+  const who = first.agent === null ? '' : `${first.agent}: `;
+  return deny(first.code, `${who}${first.message}; nothing was imported`, { problems: found });
+}
+
+type Taken = { readonly record: AgentRecord; readonly bytes: Uint8Array | null; readonly isProse: boolean };
+
+function taken(agent: Agent, ids: readonly string[]): Taken {
+  const { prompt, file, id } = agent;
+  const says = agent.collaboration.allow.length > 0 || agent.collaboration.deny.length > 0;
+  const prose = says || !prompt ? null : boundariesIn(new TextDecoder().decode(prompt), ids);
+  // A prompt that the lock itself holds has no file yet.
+  const place = (file !== null && safePath(file)) || `prompts/${id}.md`;
+  const record = { ...agent, file: place, ...(prose ? { collaboration: prose } : {}) };
+  return { record, bytes: prompt, isProse: prose !== null };
+}
+
+function isOther(file: string, bytes: Uint8Array): boolean {
+  return existsSync(file) && Buffer.compare(readFileSync(file), bytes) !== 0;
+}
+
+function put(file: string, bytes: Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, bytes);
 }

@@ -7,7 +7,7 @@ import type { Fact } from '../kernel/fact.ts';
 import { check } from '../kernel/graph/check.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { BUNDLED } from './find-config.ts';
-import { nearestBoundaries } from './registry-nearest.ts';
+import { nearestBoundaries } from './registry-boundaries.ts';
 
 const bundled = dirname(BUNDLED);
 const prompt = readFileSync(join(bundled, 'prompts', 'build.md'), 'utf8');

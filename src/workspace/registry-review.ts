@@ -1,16 +1,17 @@
-// What a person has to know about a registry: what is wrong with it, and where what runs differs from what was approved or
-// from what ran before.
+// What a person has to know about a registry: what is wrong with it, and where it differs from what was approved. A lock also
+// approves what the agents of a configuration run with.
 import { isUtf8 } from 'node:buffer';
-import type { Json, JsonObject } from '../kernel/json.ts';
+import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
+import { typeOfMateria } from '../kernel/graph/authored.ts';
+import { isToolScope } from '../kernel/graph/config.ts';
+import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
-import { driftFrom } from '../trust/approval.ts';
-import type { Diagnostic } from '../trust/diagnostic.ts';
-import { warning } from '../trust/diagnostic.ts';
+import { type Approval, driftFrom } from '../trust/approval.ts';
+import { type Diagnostic, warning } from '../trust/diagnostic.ts';
 import { pastPins, readLock } from '../trust/lock.ts';
 import { isPinnedModel } from '../trust/model-pin.ts';
 import type { Registry } from '../trust/registry.ts';
-import { approvalsOf } from './registry-approvals.ts';
 
 /** Everything found, the worst first. `before` is the registry that last came into force. */
 export function reviewRegistry(registry: Registry, config: Json, before: LoadedRegistry | null): readonly Diagnostic[] {
@@ -117,4 +118,30 @@ function unreadable({ agents }: Registry): Diagnostic[] {
 /** The findings as scripts get them. */
 export function problemsIn(found: readonly Diagnostic[]) {
   return found.map(({ level, code, agent, message }) => ({ level, code, agent, message }));
+}
+
+// What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
+/** Of several materia with the same identity the first one counts. */
+export function approvalsOf(config: Json): ReadonlyMap<string, Approval> {
+  const approvals = new Map<string, Approval>();
+  const all = isObject(config) ? objectAt(config, 'materia') : {};
+  for (const id of Object.keys(all)) {
+    const materia = objectAt(all, id);
+    const identity = stringAt(materia, 'identity');
+    if (identity === null || typeOfMateria(materia) !== 'agent' || approvals.has(identity)) continue;
+    const model = given(materia, 'model');
+    approvals.set(identity, {
+      runner: stringAt(materia, 'runner') ?? DEFAULT_RUNNER,
+      model: isText(model) ? model : null,
+      tools: toolsOf(given(materia, 'tools')),
+    });
+  }
+  return approvals;
+}
+
+function toolsOf(tools: Json | undefined): Json {
+  if (isToolScope(tools)) return tools;
+  return isObject(tools) && tools.type === 'custom' && Array.isArray(tools.tools)
+    ? { type: 'custom', tools: tools.tools }
+    : 'none';
 }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
 import { readManifest } from '../trust/manifest.ts';
 import { loadRegistryFolder } from '../trust/registry-folder.ts';
-import { lockedHashes } from './registry-untouched.ts';
+import { lockedHashes } from './registry-boundaries.ts';
 
 const BUNDLED = fileURLToPath(new URL('../bundled', import.meta.url));
 const [MANIFEST, LOCK] = ['versions/prompt-manifest.json', 'versions/prompt-lock.json'] as const;

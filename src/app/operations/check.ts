@@ -8,7 +8,7 @@ import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { loadAll, loadFor } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
 import { uncastableIn } from '../../workspace/plan.ts';
-import { nearestBoundaries } from '../../workspace/registry-nearest.ts';
+import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
 import { inOwnWords } from '../../workspace/team-files.ts';
 import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';

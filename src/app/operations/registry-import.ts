@@ -1,7 +1,6 @@
 // Takes over a registry from another folder, and locks it.
 import { join, resolve } from 'node:path';
-import { importRegistry } from '../../workspace/registry-import.ts';
-import { keeperOf } from '../../workspace/registry-kept.ts';
+import { importRegistry, keeperOf } from '../../workspace/registry-lock.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 

@@ -1,7 +1,7 @@
 // A person lets go what was blocked, for a reason. Manifest, lock and prompts are looked at anew.
 import { join } from 'node:path';
 import { keptBlocks } from '../../audit/kept-quarantine.ts';
-import { keeperOf } from '../../workspace/registry-kept.ts';
+import { keeperOf } from '../../workspace/registry-lock.ts';
 import { refusalOfDecision } from '../decision.ts';
 import type { Run } from '../operation.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { counted } from '../../kernel/counted.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
-import { keeperOf } from '../../workspace/registry-kept.ts';
+import { keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, reviewRegistry } from '../../workspace/registry-review.ts';
 import type { Run } from '../operation.ts';
 import { trustIn } from '../workspace-status.ts';
