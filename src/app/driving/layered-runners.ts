@@ -19,7 +19,7 @@ import type { Workspace } from '../workspace.ts';
 import { withinUserLimits } from './user-limits.ts';
 
 type Scene = { readonly workspace: Workspace; readonly store: Store };
-type Layer = (runners: Runners, scene: Scene) => Runners;
+export type Layer = (runners: Runners, scene: Scene) => Runners;
 
 /**
  * From the inside to the outside.
@@ -32,7 +32,7 @@ type Layer = (runners: Runners, scene: Scene) => Runners;
  * 5. Marks of hidden texts in the packet become the texts. All layers inside work with the real packet.
  * 6. Known secrets are taken out last: nothing that a layer adds, reveals or submits gets past it.
  */
-const LAYERS: readonly Layer[] = [
+export const LAYERS: readonly Layer[] = [
   (runners, { workspace }) => tellingUnapproved(runners, { workspace, env: workspace.env, program: BATON }),
   (runners, { workspace }) => withinUserLimits(runners, workspace.env),
   (runners, { store }) => holdingOutages(runners, store),
@@ -48,7 +48,12 @@ export function layeredRunners(scene: Scene): Runners {
     // Agents that are not programs of their own do without it.
     async (packet) => (await import('../../hooks/cast-guard.ts')).guardFor(packet, workspace, BATON),
   );
-  return LAYERS.reduce((runners, layer) => layer(runners, scene), own);
+  return inLayers(LAYERS, own, scene);
+}
+
+/** The runners within the layers, the first of which is the innermost. */
+export function inLayers(layers: readonly Layer[], own: Runners, scene: Scene): Runners {
+  return layers.reduce((runners, layer) => layer(runners, scene), own);
 }
 
 // While a provider is down or refuses the sign-in, the turns of its runner wait together and go on when it is back. A runner
