@@ -99,7 +99,6 @@ async function untouchedIn(dir: string): Promise<((boundaries: Boundaries | null
     readRegistryJson('lock', readInside(dir, LOCK_PATH)),
   ];
   if ('code' in manifest || 'code' in lock) return null;
-  const { lockedHashes, sha256 } = await import('./registry-boundaries.ts');
   const hashes = lockedHashes(dir, manifest.json, lock.json, readManifest(manifest.json).agents);
   if (!hashes) return null;
   return (boundaries) => ({
@@ -137,15 +136,14 @@ export async function nearestBoundaries(
 ): Promise<Boundaries | null> {
   const own = join(workspace.dir, '.baton');
   const [isOwn, isBeside] = [own, baseDir].map((folder) => existsSync(join(folder, 'versions')));
-  const read = isOwn || isBeside ? await import('./registry-boundaries.ts') : null;
-  const standing = (isOwn && (await read?.standingIn(own))) || null;
+  const standing = isOwn ? await standingIn(own) : null;
   if (standing) {
-    const boundaries = read?.boundariesIn(own) ?? null;
+    const boundaries = boundariesIn(own);
     return { ...(boundaries ?? NOTHING_KNOWN), ...standing(boundaries), isInForce: true };
   }
   if (namesAgents(config) && (await hadRegistry(workspace.stateDir)))
     return { ...NOTHING_KNOWN, unusable: 'it was taken away; restore .baton/versions', isInForce: true };
-  const boundaries = (isBeside && read?.boundariesIn(baseDir)) || null;
+  const boundaries = isBeside ? boundariesIn(baseDir) : null;
   // A registry beside the configuration says who may hand to whom, and is not in force here.
   const known = { ...(boundaries ?? NOTHING_KNOWN), isInForce: false };
   if (namesAgents(config)) return { ...known, isBundled: (await import('./registry-attest.ts')).bundledAgents() };
