@@ -8,7 +8,7 @@ import { sha256 } from './look.ts';
 /** After this time it is marked: whoever asked has been waiting. */
 const STALE_MS = 3_600_000;
 
-export type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
+type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
   readonly command: string;
   readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown' | 'expired' | 'withdrawn';
 };

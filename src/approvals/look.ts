@@ -5,7 +5,7 @@ import { accessSync, closeSync, constants, fstatSync, openSync, readSync, realpa
 import { basename, delimiter, join, resolve } from 'node:path';
 import type { ProgramSeal } from '../kernel/approval/request.ts';
 import { realPlace } from '../shell/real-place.ts';
-import { matchesOf } from './patterns.ts';
+import { matchesOf } from './files-read.ts';
 
 /** To read more each time would take longer than anybody waits: what names a larger file cannot be approved. */
 const HASHED_BYTES_MAX = 8 * 1_073_741_824;

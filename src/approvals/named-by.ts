@@ -6,8 +6,7 @@ import { type Invocation, type Step, stepsOf } from '../shell/programs.ts';
 import type { Word } from '../shell/read-line.ts';
 import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
-import { filesRead } from './files-read.ts';
-import { matchesOf } from './patterns.ts';
+import { filesRead, matchesOf } from './files-read.ts';
 
 const NAMES_MAX = 512;
 const NAME_CHARS_MAX = 4_096;

@@ -6,7 +6,7 @@ import type { Presented } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { marksOf, type Variables } from './bound-variables.ts';
 import { digestsFor, placesFor, programsFor } from './look.ts';
-import { versionOf } from './policy-version.ts';
+import { versionOf } from './policy.ts';
 import { sealedGrant } from './seal-decision.ts';
 import type { SealKey } from './seal-key.ts';
 import { clearArgv, marksOfArgv, sealOfCommand } from './seal-request.ts';

@@ -9,7 +9,7 @@ import { agentIdOfTurn } from '../kernel/report/contract.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Variables } from './bound-variables.ts';
 
-export type Requester = {
+type Requester = {
   readonly name: string;
   readonly from: Origin | null;
   /** The variables that its materia is handed by name. */

@@ -9,7 +9,7 @@ import type { ProjectArea } from '../shell/project-area.ts';
 import type { Word } from '../shell/read-line.ts';
 import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
-import { blockedIn } from './blocked.ts';
+import { blockedIn } from './policy.ts';
 import { ACTS, BEFORE, HARMLESS_VARIABLE, NAMED, ROWS, type Row, type Rows, rowsOf } from './risk-table.ts';
 
 export type Classified = {

@@ -12,7 +12,7 @@ const SHARED = ['SIGINT', 'SIGQUIT'] as const;
 const NOT_STARTED = 127;
 const PIPES_OPEN_MS_MAX = 2_000;
 
-export type CommandRun = {
+type CommandRun = {
   /** The real path of the program. */
   readonly file: string;
   readonly argv: readonly string[];

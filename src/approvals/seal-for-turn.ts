@@ -5,12 +5,11 @@ import { only, USUAL, userVariables } from '../agents/environment.ts';
 import type { SealedRequest } from '../kernel/approval/request.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { projectAreaAt } from '../shell/project-area.ts';
-import { logIdentity } from './log-identity.ts';
-import { readPolicy } from './policy-file.ts';
-import { openSealKey } from './seal-key.ts';
+import { readPolicy } from './policy.ts';
+import { logIdentity, openSealKey } from './seal-key.ts';
 import { sealRequest } from './seal-request.ts';
 
-export type TurnAsks = {
+type TurnAsks = {
   readonly request: JsonObject;
   readonly requester: string;
   /** The variables that its materia lets through to it. */

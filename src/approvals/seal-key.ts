@@ -1,7 +1,7 @@
 // The key that seals approvals, in the user's own folder. It is made on first use and not used where others could have read
-// or replaced it. What is sealed with it can be compared by whoever has the key, and guessed by nobody else.
+// or replaced it. A seal can be checked only with the key, and cannot be guessed without it.
 import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, realpathSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { userFolder, whyFolderUnsafe, whyOpen } from '../access/user-folder.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
@@ -64,5 +64,20 @@ function makeKey(folder: string, file: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     unlinkSync(own);
+  }
+}
+
+// Tells a log apart from every copy of it: where it really lies, and which file it is there. An approval holds in the log it
+// was asked in, because only there is it known whether it was used.
+/** As the log itself names it; what is judged here must not reach into how the log is kept. */
+const LOG_FILE = 'log.sqlite';
+
+export function logIdentity(stateDir: string): string {
+  const file = join(stateDir, LOG_FILE);
+  try {
+    const { dev, ino } = statSync(file, { bigint: true });
+    return `${realpathSync(file)}\n${dev}:${ino}`;
+  } catch {
+    return `${file}\nabsent`;
   }
 }

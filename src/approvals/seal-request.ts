@@ -19,7 +19,7 @@ import { argvOf, shellLine } from '../shell/words.ts';
 import { boundNames, marksOf, plainVariables, type Variables } from './bound-variables.ts';
 import { digestOf, digestsFor, placesFor, programsFor, sha256, TOO_LARGE, withInterpreters } from './look.ts';
 import { namedBy } from './named-by.ts';
-import { versionOf } from './policy-version.ts';
+import { versionOf } from './policy.ts';
 import { type Classified, classifyArgv } from './risk.ts';
 import type { SealKey } from './seal-key.ts';
 
@@ -117,7 +117,7 @@ type Looked = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
 };
 
 /** What all commands of a request have in common, as it enters the seal. */
-export type Bound = Pick<
+type Bound = Pick<
   SealedRequest,
   'id' | 'cwd' | 'envMarks' | 'plainEnv' | 'path' | 'policy' | 'requester' | 'expiresAt' | 'log'
 >;

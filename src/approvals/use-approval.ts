@@ -9,7 +9,7 @@ import { deny, type Verdict } from '../kernel/verdict.ts';
 import { approvalNamed, approvalsIn, goneFrom } from './open-approvals.ts';
 import { type ExecScene, presentedAs } from './present.ts';
 
-export type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
+type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
 
 export async function useApproval(
   { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },

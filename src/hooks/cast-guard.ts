@@ -1,6 +1,6 @@
 // The hook of a cast: the commands of a turn that change state are held back where the configuration says so, or where it says
 // nothing and the agent of the turn can ask for approvals.
-import { readPolicy } from '../approvals/policy-file.ts';
+import { readPolicy } from '../approvals/policy.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { type Brought, broughtTo } from './install/brought.ts';

@@ -22,7 +22,7 @@ async function restoredFrom(log: Log): Promise<{ readonly found: Ledger; readonl
   return restored(log, (state) => state.ledger, { whole: true });
 }
 
-export type Claimant = {
+type Claimant = {
   /** The token that was handed over in the environment; null where none was. */
   readonly fence: number | null;
   readonly names: readonly string[];

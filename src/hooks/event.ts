@@ -3,14 +3,7 @@ import { isObject, isString, type JsonObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
 /** Events at which something can be refused. */
-export const GUARDED = [
-  'PreToolUse',
-  'PostToolUse',
-  'UserPromptSubmit',
-  'Stop',
-  'SubagentStop',
-  'SessionStart',
-] as const;
+const GUARDED = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop', 'SessionStart'] as const;
 /** Events that are listened to and never refused: nothing of ours hangs on them. */
 const QUIET = [
   ...['PostToolUseFailure', 'PermissionRequest', 'Notification', 'SubagentStart', 'SessionEnd', 'PreCompact'],
@@ -35,9 +28,7 @@ export type HookInput = {
   readonly transcript: string | null;
 };
 
-export type InputReading =
-  | { readonly ok: true; readonly input: HookInput }
-  | { readonly ok: false; readonly refusal: Denied };
+type InputReading = { readonly ok: true; readonly input: HookInput } | { readonly ok: false; readonly refusal: Denied };
 
 /** Reads what comes on standard input. What cannot be read is refused, whatever it was about. */
 export function readInput(event: string, text: string): InputReading {

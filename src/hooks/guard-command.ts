@@ -1,7 +1,7 @@
 // Whether a tool call may go on without anybody's approval: a shell command by what it does, a tool that writes files by where
 // it writes. What only reads, checks or simulates is seen at once; for the rest more is looked up.
 
-import { readPolicy } from '../approvals/policy-file.ts';
+import { readPolicy } from '../approvals/policy.ts';
 import { classify } from '../approvals/risk.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { deny } from '../kernel/verdict.ts';

@@ -1,11 +1,10 @@
 // A command that changes state is held back: it is sealed and waits for a person. What a person approved runs through
 // `baton exec`, and is let through only if it is exactly that.
 import type { Actor } from '../access/actor.ts';
-import { logIdentity } from '../approvals/log-identity.ts';
 import { approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import { requesterOf } from '../approvals/requester.ts';
 import type { Classified } from '../approvals/risk.ts';
-import { openSealKey } from '../approvals/seal-key.ts';
+import { logIdentity, openSealKey } from '../approvals/seal-key.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
 import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Log } from '../engine/ports.ts';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { scrubJson } from '../kernel/secrets.ts';
 import type { Decision } from './decision.ts';
 
-export const REPORT_FILE = 'hooks.jsonl';
+const REPORT_FILE = 'hooks.jsonl';
 
 export function reportDenial(
   stateDir: string,

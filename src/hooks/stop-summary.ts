@@ -11,7 +11,7 @@ import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { readText } from '../workspace/load-config.ts';
 
 /** A helper that has ended: the name it claimed under, and how long it ran. */
-export type Helper = { readonly name: string; readonly ranMs: number };
+type Helper = { readonly name: string; readonly ranMs: number };
 
 /** A report that is older than that, and than the helper, tells of something else. */
 const FRESH_MS = 60_000;

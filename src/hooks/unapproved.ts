@@ -2,7 +2,7 @@
 // had in hand.
 import { dirname } from 'node:path';
 import { letThroughIn } from '../approvals/let-through.ts';
-import { readPolicy } from '../approvals/policy-file.ts';
+import { readPolicy } from '../approvals/policy.ts';
 import { classify } from '../approvals/risk.ts';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';

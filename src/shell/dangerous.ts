@@ -7,7 +7,7 @@ import type { ProjectArea } from './project-area.ts';
 import type { Word } from './read-line.ts';
 import { ShellFolder } from './written-paths.ts';
 
-export type Danger = { readonly rule: HookRule; readonly program: string; readonly reason: string };
+type Danger = { readonly rule: HookRule; readonly program: string; readonly reason: string };
 
 type Rule = {
   readonly name: HookRule;

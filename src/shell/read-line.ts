@@ -24,7 +24,7 @@ export type ShellCommand = {
   readonly input: string | null;
 };
 
-export type ShellReading =
+type ShellReading =
   | {
       readonly ok: true;
       readonly commands: readonly ShellCommand[];

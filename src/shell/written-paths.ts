@@ -106,7 +106,7 @@ function placeOf({ text, isPlain, isOpen, isHome }: Word, cwd: string | null, ho
 }
 
 /** Arguments that name what is written, by program. */
-export function argumentsWritten({ program, args }: Invocation): readonly Word[] {
+function argumentsWritten({ program, args }: Invocation): readonly Word[] {
   const plain = operands(args);
   switch (program) {
     case 'tee':
@@ -242,7 +242,7 @@ function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[
 }
 
 /** What is written below the last operand, if that is a folder: each source under its own name. */
-export function insideTarget({ program, args }: Invocation): readonly Word[] {
+function insideTarget({ program, args }: Invocation): readonly Word[] {
   if (!['cp', 'mv', 'ln', 'install', 'rsync'].includes(program)) return [];
   const plain = operands(args);
   const target = plain.at(-1);

@@ -1,22 +1,19 @@
 // The verdict on a handoff as its sender and the log get it: the facts that were found, as plain JSON, never the locked
 // hash, a path or prompt text.
-import type { GovernedCode } from '../kernel/codes/governed.ts';
-import { GOVERNED_CODES } from '../kernel/codes/governed.ts';
+import { GOVERNED_CODES, type GovernedCode } from '../kernel/codes/governed.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { RULES_VERSION } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem } from '../kernel/trust/problem.ts';
 import { type Allowed, allow, type Denied, deny } from '../kernel/verdict.ts';
-import { claimedBy, falseClaims, type Recomputed } from './attestation.ts';
-import { digestsOf } from './canonical.ts';
-import type { CanonicalTexts } from './canonical-text.ts';
+import { claimedBy, falseClaims, type Recomputed } from './attest.ts';
+import type { Pattern } from './boundary.ts';
+import { type CanonicalTexts, digestsOf } from './canonical.ts';
 import type { Envelope } from './envelope.ts';
 import { envelopeTexts } from './parse.ts';
-import type { Pattern } from './pattern.ts';
 import type { Registry } from './registry.ts';
-import { remediesFor } from './remediation.ts';
 import { UUID_PATTERN } from './schema.ts';
 import { isSecurityEvent, refusalReason, STAGES, type StageName } from './stage.ts';
-import type { Suggestion } from './suggestion.ts';
+import { remediesFor, type Suggestion } from './suggestion.ts';
 
 /** What the stages have found so far. */
 export type Progress = {

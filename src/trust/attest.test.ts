@@ -4,7 +4,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import { attest, type Given } from './attest.ts';
 import { type Change, ID, NOW, promptOf, sha256, world } from './fixtures/world.ts';
-import { loadedFrom } from './loaded.ts';
+import { loadedFrom } from './registry.ts';
 
 const request: JsonObject = {
   type: 'task',

@@ -1,7 +1,8 @@
 // Boundaries as prompts state them in prose, turned into the form the manifest uses. The manifest decides; prose only
 // helps a person to write it, and shows where the two have drifted apart.
+
+import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
 import type { AllowEdge, Collaboration, Redirect } from './collaboration.ts';
-import { type Diagnostic, warning } from './diagnostic.ts';
 import type { Agent } from './registry.ts';
 
 const HEADING = /^#{1,6}\s+(.*)$/;

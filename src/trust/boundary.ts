@@ -1,13 +1,13 @@
 // Whether one agent may hand to another. The source's declaration decides, the target need not answer it; a denial wins
 // over everything else.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
-import { type Problem, quote } from '../kernel/trust/problem.ts';
+import { type Problem, pointer, quote } from '../kernel/trust/problem.ts';
 import { type AllowEdge, denies, edgesTo } from './collaboration.ts';
 import { constituents } from './composition.ts';
 import type { AgentRecord } from './manifest.ts';
-import { patternOf } from './pattern.ts';
 import type { Policy } from './policy.ts';
-import type { RequestType } from './schema.ts';
+import type { Agent, Registry } from './registry.ts';
+import type { AgentType, RequestType } from './schema.ts';
 
 /** What of a request the limits of an edge look at. */
 export type Asked = { readonly type: RequestType; readonly scopes?: readonly string[] };
@@ -74,4 +74,72 @@ function permits(edge: AllowEdge, asked: Asked): boolean {
 
 function refusal(code: GovernedCode, message: string): Problem {
   return { code, pointer: AT_TARGET, message };
+}
+
+// The four patterns of a handoff, by the types of its two ends. What has no row here is not allowed.
+export type Pattern = { readonly number: 1 | 2 | 3 | 4; readonly name: string };
+
+const DIRECT: Pattern = { number: 1, name: 'domain-to-domain' };
+const DELEGATED: Pattern = { number: 2, name: 'archetype-to-domain' };
+const INTEGRATED: Pattern = { number: 3, name: 'domain-to-archetype' };
+const MEDIATED: Pattern = { number: 4, name: 'orchestrator-mediated' };
+
+const TABLE: Readonly<Record<AgentType, Readonly<Record<AgentType, Pattern | null>>>> = {
+  domain: { domain: DIRECT, archetype: INTEGRATED, orchestrator: MEDIATED },
+  archetype: { domain: DELEGATED, archetype: null, orchestrator: MEDIATED },
+  orchestrator: { domain: MEDIATED, archetype: MEDIATED, orchestrator: null },
+};
+
+export function patternOf(
+  source: AgentType,
+  target: AgentType,
+  policy: Pick<Policy, 'orchestratorChain'>,
+): Pattern | null {
+  if (source === 'orchestrator' && target === 'orchestrator' && policy.orchestratorChain) return MEDIATED;
+  return TABLE[source][target];
+}
+
+// Whether the target covers what the request asks for. Only scopes that the request names count; nothing is guessed
+// from its description.
+/** The scopes an agent can work in. */
+export function coveredScopes(registry: Registry, agent: Agent): ReadonlySet<string> {
+  switch (agent.type) {
+    case 'domain':
+      return new Set(agent.scopes);
+    case 'archetype':
+      return new Set(constituents(agent).flatMap((id) => registry.agents.get(id)?.scopes ?? []));
+    case 'orchestrator':
+      return registry.scopes;
+  }
+}
+
+export function checkScope(
+  registry: Registry,
+  target: Agent,
+  scopes: readonly string[] | undefined,
+  policy: Pick<Policy, 'requireScopes'>,
+): Problem[] {
+  if (scopes === undefined) {
+    if (!policy.requireScopes) return [];
+    return [{ code: 'SCOPE_MISSING', pointer: '/context/request/scopes', message: 'the request must name its scopes' }];
+  }
+  const covered = coveredScopes(registry, target);
+  const unknown: Problem[] = [];
+  const uncovered: Problem[] = [];
+  scopes.forEach((scope, index) => {
+    const at = pointer('context', 'request', 'scopes', index);
+    if (!registry.scopes.has(scope)) {
+      unknown.push({ code: 'SCOPE_UNKNOWN', pointer: at, message: `no agent declares the scope ${quote(scope)}` });
+    } else if (!covered.has(scope)) {
+      const message = `${target.id} does not cover the scope ${quote(scope)}`;
+      uncovered.push({ code: 'SCOPE_NOT_COVERED', pointer: at, message });
+    }
+  });
+  return [...unknown, ...uncovered];
+}
+
+/** Whether two domains both cover everything asked, so that the handoff was not needed. */
+export function sourceCouldDoIt(source: Agent, target: Agent, scopes: readonly string[] | undefined): boolean {
+  if (scopes === undefined || source.type !== 'domain' || target.type !== 'domain') return false;
+  return scopes.every((scope) => source.scopes.includes(scope));
 }

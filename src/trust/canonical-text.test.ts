@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { canonicalTexts } from './canonical-text.ts';
+import { canonicalTexts } from './canonical.ts';
 
 test.each<[string, unknown, string | undefined]>([
   ['members in the order of their names', { b: 1, a: { d: 2, c: 3 } }, '{"a":{"c":3,"d":2},"b":1}'],

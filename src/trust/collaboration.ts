@@ -2,7 +2,7 @@
 // a broken `deny` denies everybody and is a fault of its agent.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { nearestName } from '../kernel/nearest-name.ts';
-import { type Diagnostic, faulty, warning } from './diagnostic.ts';
+import { type Diagnostic, faulty, warning } from '../kernel/trust/problem.ts';
 import { ID_LENGTH_MAX, ID_PATTERN, REQUEST_TYPES, type RequestType } from './schema.ts';
 
 export type AllowEdge = {
@@ -26,7 +26,7 @@ export type Collaboration = {
 const MEMBERS = ['allow', 'deny', 'redirect'];
 const ID = new RegExp(ID_PATTERN);
 
-export const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: [] };
+const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: [] };
 
 export function readCollaboration(agent: string, json: Json | undefined): [Collaboration, readonly Diagnostic[]] {
   if (json === undefined) return [NO_COLLABORATION, []];

@@ -1,8 +1,7 @@
 // What an archetype is made of: domains with shares that add up to exactly 100. Shares are counted in hundredths as
 // integers, so that 33.33 + 33.33 + 33.34 is 100 and three times 33.3 is not.
 import { isObject, type Json } from '../kernel/json.ts';
-import type { Problem } from '../kernel/trust/problem.ts';
-import { type Diagnostic, warning } from './diagnostic.ts';
+import { type Diagnostic, type Problem, warning } from '../kernel/trust/problem.ts';
 import type { AgentRecord } from './manifest.ts';
 import type { Policy } from './policy.ts';
 import type { Agent, Registry } from './registry.ts';

@@ -14,8 +14,7 @@ import {
   verify,
   world,
 } from './fixtures/world.ts';
-import { loadRegistry } from './load.ts';
-import type { Registry } from './registry.ts';
+import { loadRegistry, type Registry } from './registry.ts';
 
 const A = 'domain-05-product';
 const B = 'domain-02-analysis';

@@ -54,7 +54,7 @@ export type Envelope = {
 };
 
 /** `unknown` are the members nobody reads: a warning, or in strict checking a problem. */
-export type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
+type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
 
 export function checkSchema(value: Json): SchemaFindings {
   const found = mismatches(value, ENVELOPE_SCHEMA, '').map(toProblem);

@@ -4,9 +4,8 @@ import { CODES } from '../kernel/codes.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { CLEAN, envelope, NOW, sha256 } from './fixtures/world.ts';
-import { loadRegistry } from './load.ts';
 import { read } from './read.ts';
-import { readRegistry } from './registry.ts';
+import { loadRegistry, readRegistry } from './registry.ts';
 import { validateGoverned } from './validate.ts';
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -3,8 +3,8 @@
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import { type Problem, quote } from '../kernel/trust/problem.ts';
 import type { AgentRef, Envelope } from './envelope.ts';
+import { isSemver } from './manifest.ts';
 import type { Agent, Registry } from './registry.ts';
-import { isSemver } from './semver.ts';
 
 export type Role = 'source_agent' | 'target_agent';
 export const ROLES = ['source_agent', 'target_agent'] as const;

@@ -21,7 +21,7 @@ export type LookupParent = (handoffId: string) => PastHandoff | null;
 export const HOPS_MAX = 16;
 const AT_PARENT = '/links/parent_handoff_id';
 
-export type Lineage = {
+type Lineage = {
   /** From the parent back to the first handoff of the chain, at most as many as a chain may have. */
   readonly ancestors: readonly PastHandoff[];
   /** The id of the handoff at the end of them that was found; null where there is none. */

@@ -1,7 +1,6 @@
 // What of a registry is remembered with the log.
 import { expect, test } from 'vitest';
-import { loadedFrom } from './loaded.ts';
-import type { Registry } from './registry.ts';
+import { loadedFrom, type Registry } from './registry.ts';
 
 const agents = [
   { id: 'build', version: '1.0.0', lockedHash: 'h1' },

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { driftFrom } from './approval.ts';
 import { sha256 } from './fixtures/world.ts';
-import { lockOf, readLock } from './lock.ts';
-import { isPinnedModel } from './model-pin.ts';
+import { driftFrom, lockOf, readLock } from './lock.ts';
+import { isPinnedModel } from './manifest.ts';
 
 const manifest = (version: string): Json => ({
   version: '1.0.0',

@@ -1,10 +1,9 @@
 // The lock: which exact bytes each agent's prompt has. Several shapes exist in the world; a hash that is not a hash
 // (a placeholder, say) is an entry nobody can pass, never one that needs no check.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Approval, approvalJson, readApproval } from './approval.ts';
+import { type Diagnostic, fatal } from '../kernel/trust/problem.ts';
 import { digestOf, type Sha256 } from './canonical.ts';
-import { type Diagnostic, fatal } from './diagnostic.ts';
-import { declaredBy, type Manifest, readManifest } from './manifest.ts';
+import { declaredBy, isPinnedModel, type Manifest, readManifest } from './manifest.ts';
 import { HASH_PATTERN } from './schema.ts';
 
 export type LockEntry = {
@@ -168,4 +167,35 @@ function unreadable(message: string): Lock {
 
 function text(json: Json | undefined): string | null {
   return isString(json) ? json : null;
+}
+
+// What an agent was approved with beside its prompt: runner, model and tools. They are in the lock. A difference is
+// reported.
+export type Approval = {
+  readonly runner: string;
+  readonly model: string | null;
+  readonly tools: Json;
+};
+
+/** Null where the lock says nothing about it. */
+function readApproval(entry: JsonObject): Approval | null {
+  const { runner, model = null, tools = 'none' } = entry;
+  if (!isString(runner) || (model !== null && !isString(model))) return null;
+  return { runner, model, tools: isString(tools) || isObject(tools) ? tools : 'none' };
+}
+
+function approvalJson(approval: Approval | null): JsonObject {
+  return approval ? { ...approval, pinned: isPinnedModel(approval.model) } : {};
+}
+
+/** The parts in which what is used now differs from what was approved. */
+export function driftFrom(approved: Approval | null, used: Approval): readonly string[] {
+  if (!approved) return [];
+  return (['runner', 'model', 'tools'] as const).filter((part) => written(approved[part]) !== written(used[part]));
+}
+
+/** The order of a list of tools means nothing. */
+function written(value: Json): string {
+  const tools = isObject(value) && Array.isArray(value.tools) ? value.tools.map(String).toSorted() : null;
+  return JSON.stringify(tools ?? value);
 }

@@ -1,10 +1,9 @@
 // The manifest: the catalogue of agents. Several shapes exist in the world (agents at the top or under `taxonomy`, full
 // or empty records, shares as percentages or fractions); all are read into one record per agent.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { quote } from '../kernel/trust/problem.ts';
+import { type Diagnostic, fatal, faulty, quote, warning } from '../kernel/trust/problem.ts';
 import { type Collaboration, readCollaboration, toJson } from './collaboration.ts';
 import { type Composition, readComposition } from './composition.ts';
-import { type Diagnostic, fatal, faulty, warning } from './diagnostic.ts';
 import { type AgentType, ID_LENGTH_MAX, ID_PATTERN } from './schema.ts';
 
 /** One agent as the manifest describes it; what the manifest leaves out is null. */
@@ -166,4 +165,31 @@ function isCanonical(id: string): boolean {
 
 function text(json: Json | undefined): string | null {
   return isString(json) ? json : null;
+}
+
+// Semantic version 2.0.0 as text: no leading `v`, no leading zeros, pre-release and build allowed.
+const CORE = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/;
+const LENGTH_MAX = 256;
+
+export function isSemver(text: string): boolean {
+  if (text.length > LENGTH_MAX) return false;
+  const match = CORE.exec(text);
+  if (!match) return false;
+  const [, prerelease, build] = match;
+  return (prerelease === undefined || named(prerelease, true)) && (build === undefined || named(build, false));
+}
+
+// Identifiers between dots are never empty; a numeric one in the pre-release has no leading zero.
+function named(part: string, prerelease: boolean): boolean {
+  return part.split('.').every((id) => id !== '' && !(prerelease && id.length > 1 && /^0\d*$/.test(id)));
+}
+
+// Whether the name of a model stands for one exact release. What stands behind an alias, or is left to the program, may
+// change from one day to the next without a byte changing here.
+// A release carries its day, or the digest of its weights, at the end of its name.
+const RELEASE = /(?:[-@:]\d{8}|[-@:]\d{4}-\d{2}-\d{2}|@sha256:[0-9a-f]{64})$/;
+const NAME_LENGTH_MAX = 256;
+
+export function isPinnedModel(model: string | null): boolean {
+  return model !== null && model.length <= NAME_LENGTH_MAX && RELEASE.test(model);
 }

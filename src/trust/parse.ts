@@ -5,7 +5,7 @@ import { type Attempt, mayPoison, parseJsonText } from '../dialects/json-text.ts
 import { isObject, type Json, nameOfType } from '../kernel/json.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from '../kernel/trust/problem.ts';
 import { utf8Length } from '../kernel/utf8-length.ts';
-import { type CanonicalTexts, canonicalTexts } from './canonical-text.ts';
+import { type CanonicalTexts, canonicalTexts } from './canonical.ts';
 
 export const LIMITS = {
   textBytes: 1_048_576,

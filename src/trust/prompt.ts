@@ -1,7 +1,8 @@
 // The prompt of one agent: whether its bytes are the locked ones. The bytes are hashed exactly as stored, and the buffer
 // that was hashed is the one that may be handed to a model.
+
+import { type Diagnostic, faulty } from '../kernel/trust/problem.ts';
 import type { Sha256 } from './canonical.ts';
-import { type Diagnostic, faulty } from './diagnostic.ts';
 import type { LockEntry } from './lock.ts';
 
 /** Gives the bytes of a file by its path relative to the registry, or null when it cannot. */

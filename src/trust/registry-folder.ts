@@ -1,12 +1,11 @@
 // Registries from a folder on disk. Reads nothing outside the folder: not through `..`, not through a symbolic link.
 import { hash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { fatal } from '../kernel/trust/problem.ts';
 import type { Sha256 } from './canonical.ts';
-import { fatal } from './diagnostic.ts';
-import { loadRegistry } from './load.ts';
 import { type ReadFile, safePath } from './prompt.ts';
-import { leavesFolder, readInside } from './read-inside.ts';
-import { type Registry, unusable } from './registry.ts';
+import { loadRegistry, type Registry, unusable } from './registry.ts';
 import type { RegistryLoader } from './validate.ts';
 
 export const sha256: Sha256 = (content) => hash('sha256', content, 'hex');
@@ -38,4 +37,40 @@ export function registryLoader(base: string | null): RegistryLoader {
     loaded.set(folder, known);
     return known;
   };
+}
+
+// Reads one file of the folder. A pipe or a device is no file.
+const FILE_BYTES_MAX = 16 * 1_048_576;
+
+/** Null for what is missing, unreadable, too large, no plain file, or outside the folder. `path` has no `..` in it. */
+export function readInside(dir: string, path: string): Uint8Array | null {
+  try {
+    const root = realpathSync(dir);
+    const file = realpathSync(join(root, path));
+    return file.startsWith(root.endsWith(sep) ? root : root + sep) ? readPlainFile(file) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the path is a link, or leads through one, to something outside the folder. */
+function leavesFolder(dir: string, path: string): boolean {
+  try {
+    const root = realpathSync(dir);
+    const file = realpathSync(join(root, path));
+    return !file.startsWith(root.endsWith(sep) ? root : root + sep);
+  } catch {
+    return false; // There is nothing it could lead to.
+  }
+}
+
+// Opened without waiting: a named pipe in place of a file must not hold up the verifier.
+function readPlainFile(file: string): Uint8Array | null {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const status = fstatSync(handle);
+    return status.isFile() && status.size <= FILE_BYTES_MAX ? readFileSync(handle) : null;
+  } finally {
+    closeSync(handle);
+  }
 }

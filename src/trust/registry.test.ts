@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Change, CLEAN, filesOf, sha256, world } from './fixtures/world.ts';
-import { loadRegistry } from './load.ts';
-import type { Registry } from './registry.ts';
+import { loadRegistry, type Registry } from './registry.ts';
 
 const [A, B] = ['domain-05-product', 'domain-02-analysis'] as const;
 const MANIFEST = 'versions/prompt-manifest.json';

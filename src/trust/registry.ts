@@ -1,17 +1,18 @@
 // A registry: every agent that may take part in handoffs, what it declares, and whether its prompt is the pinned one.
 // Built once from manifest, lock and prompts and never changed; one bad agent leaves the others usable. Look-ups go
 // through a Map, where `constructor` and `__proto__` are ids like any other that nobody has.
-import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Approval } from './approval.ts';
+
+import { parseJsonText } from '../dialects/json-text.ts';
+import { type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
+import { type Diagnostic, fatal, faulty, warning } from '../kernel/trust/problem.ts';
+import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import { driftOf } from './boundary-prose.ts';
 import { digestOf, type Sha256 } from './canonical.ts';
 import { checkComposition, remarksOnShares } from './composition.ts';
-import { type Diagnostic, fatal, faulty, warning } from './diagnostic.ts';
-import { type Lock, type LockEntry, readLock, toLockJson } from './lock.ts';
-import { type AgentRecord, type Manifest, readManifest, toManifestJson } from './manifest.ts';
+import { type Approval, type Lock, type LockEntry, readLock, toLockJson } from './lock.ts';
+import { type AgentRecord, isSemver, type Manifest, readManifest, toManifestJson } from './manifest.ts';
 import { DEFAULT_POLICY } from './policy.ts';
 import { checkPrompt, type ReadFile } from './prompt.ts';
-import { isSemver } from './semver.ts';
 
 export type Agent = Omit<AgentRecord, 'version'> & {
   /** The locked version; the manifest's where the lock gives none. */
@@ -156,4 +157,53 @@ function orphans(lock: Lock, agents: ReadonlyMap<string, Agent>): Diagnostic[] {
   return [...lock.entries.keys()]
     .filter((id) => !agents.has(id))
     .map((id) => warning(null, 'LOCK_ORPHAN', `the lock pins ${id.slice(0, 64)}, which the manifest does not list`));
+}
+
+// Loads a registry through a function that reads files, so that disk, archive and memory are the same to it.
+/** `dir` is where the registry stands within what `read` can see; empty for its root. */
+export function loadRegistry(dir: string, read: ReadFile, sha256: Sha256): Registry {
+  const within = (path: string) => (dir === '' ? path : `${dir.replace(/\/+$/, '')}/${path}`);
+  const inside: ReadFile = Object.assign((path: string) => read(within(path)), {
+    leaves: (path: string) => read.leaves?.(within(path)) ?? false,
+  });
+  const manifest = readRegistryJson('manifest', inside(MANIFEST_PATH));
+  const lock = readRegistryJson('lock', inside(LOCK_PATH));
+  const failed = [manifest, lock].filter((file) => 'code' in file);
+  if ('code' in manifest || 'code' in lock) return unusable(failed, sha256);
+  return readRegistry(manifest.json, lock.json, inside, sha256);
+}
+
+// The two files of a registry as JSON: where they stand, and how their bytes are read.
+export const MANIFEST_PATH = 'versions/prompt-manifest.json';
+export const LOCK_PATH = 'versions/prompt-lock.json';
+const FILE_BYTES_MAX = 16 * 1_048_576;
+
+/** `name` is what a person calls the file. */
+export function readRegistryJson(name: string, bytes: unknown): { readonly json: Json } | Diagnostic {
+  if (bytes === null || bytes === undefined) {
+    return fatal('REGISTRY_MISSING', `the ${name} is missing or cannot be read`);
+  }
+  if (!(bytes instanceof Uint8Array)) {
+    return fatal('REGISTRY_MISSING', `the ${name} was read as ${nameOfType(bytes)}, not as bytes`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return fatal('REGISTRY_NOT_JSON', `the ${name} is not UTF-8 text`);
+  }
+  const reading = parseJsonText(text, { maxBytes: FILE_BYTES_MAX });
+  if (reading.ok) return { json: reading.value };
+  return fatal('REGISTRY_NOT_JSON', `the ${name} is not strict JSON: ${reading.message} (line ${reading.line})`);
+}
+
+// A registry as the log knows it.
+/** What of a registry is remembered with the log. Null where it cannot be used. */
+export function loadedFrom(registry: Registry, lockHash: string): LoadedRegistry | null {
+  if (!registry.usable || registry.digest === null) return null;
+  const pins = [...registry.agents.values()].map(({ id, version, lockedHash }) => [
+    id,
+    { version, hash: lockedHash ?? '' },
+  ]);
+  return { digest: registry.digest, lock: lockHash, version: registry.version ?? '', agents: Object.fromEntries(pins) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSemver } from './semver.ts';
+import { isSemver } from './manifest.ts';
 
 test.each([
   ['1.0.0', true],

@@ -21,7 +21,7 @@ export const STAGES = {
   audit: { number: 17, class: 'schema' },
 } as const;
 export type StageName = keyof typeof STAGES;
-export type ReasonClass = (typeof STAGES)[StageName]['class'];
+type ReasonClass = (typeof STAGES)[StageName]['class'];
 
 /** An envelope refused before this stage leaves its id unused, and may be corrected under the same id. */
 export const FIRST_STAGE_THAT_USES_THE_ID = STAGES.replay.number;

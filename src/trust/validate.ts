@@ -1,8 +1,8 @@
 // The validator of `governed/handoff`: one payload and the options of its line, as they arrive from outside. Total:
 // whatever comes in, a verdict comes out.
 import { isObject, isString, type Json } from '../kernel/json.ts';
+import { fatal } from '../kernel/trust/problem.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { fatal } from './diagnostic.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import { type Registry, unusable } from './registry.ts';
 import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';

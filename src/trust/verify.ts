@@ -6,8 +6,8 @@ import { checkInjection } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem, quote } from '../kernel/trust/problem.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { accepted, type Progress, rejected } from './answer.ts';
-import { checkClaims, claimedBy, nothingRecomputed } from './attestation.ts';
-import { checkBoundary, checkSelf } from './boundary.ts';
+import { checkClaims, claimedBy, nothingRecomputed } from './attest.ts';
+import { checkBoundary, checkScope, checkSelf, patternOf, sourceCouldDoIt } from './boundary.ts';
 import { digestOf } from './canonical.ts';
 import { denies, edgesTo } from './collaboration.ts';
 import { checkComposition } from './composition.ts';
@@ -23,11 +23,9 @@ import {
   originatorOf,
 } from './lineage.ts';
 import { envelopeTexts, parseEnvelope } from './parse.ts';
-import { patternOf } from './pattern.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
-import { checkScope, sourceCouldDoIt } from './scope.ts';
 import type { StageName } from './stage.ts';
 import { suggestId, suggestTarget } from './suggestion.ts';
 import { checkFreshness, checkTimestampForm, type Instant, readClock } from './timestamp.ts';

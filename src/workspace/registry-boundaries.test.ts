@@ -5,11 +5,10 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
-import { loadRegistry } from '../trust/load.ts';
 import { lockOf } from '../trust/lock.ts';
 import { DEFAULT_POLICY } from '../trust/policy.ts';
+import { LOCK_PATH, loadRegistry, MANIFEST_PATH } from '../trust/registry.ts';
 import { sha256 } from '../trust/registry-folder.ts';
-import { LOCK_PATH, MANIFEST_PATH } from '../trust/registry-json.ts';
 import { boundariesIn, boundariesOf } from './registry-boundaries.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
 import { given, isObject, isString, type Json, objectAt } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
+import { libraryText } from '../trust/canonical.ts';
 import { denies } from '../trust/collaboration.ts';
 import { checkShares } from '../trust/composition.ts';
-import { libraryText } from '../trust/library-text.ts';
-import { readManifest } from '../trust/manifest.ts';
+import { isSemver, readManifest } from '../trust/manifest.ts';
 import { DEFAULT_POLICY } from '../trust/policy.ts';
-import { readInside } from '../trust/read-inside.ts';
-import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry-json.ts';
-import { isSemver } from '../trust/semver.ts';
+import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry.ts';
+import { readInside } from '../trust/registry-folder.ts';
 import type { Workspace } from './locate.ts';
 
 /** Every edge of a cast carries a request of this type, and names no scopes. */

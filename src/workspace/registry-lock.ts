@@ -8,14 +8,19 @@ import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
 import { isHigher } from '../kernel/trust/version.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { boundariesIn } from '../trust/boundary-prose.ts';
-import { loadRegistry } from '../trust/load.ts';
-import { loadedFrom } from '../trust/loaded.ts';
 import { type Lock, lockOf, type Relock, readLock } from '../trust/lock.ts';
 import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
 import { type ReadFile, safePath } from '../trust/prompt.ts';
-import { type Agent, type Registry, readRegistry } from '../trust/registry.ts';
+import {
+  type Agent,
+  LOCK_PATH,
+  loadedFrom,
+  loadRegistry,
+  MANIFEST_PATH,
+  type Registry,
+  readRegistry,
+} from '../trust/registry.ts';
 import { loadRegistryFolder, readerOf, sha256 } from '../trust/registry-folder.ts';
-import { LOCK_PATH, MANIFEST_PATH } from '../trust/registry-json.ts';
 import { readJsonFile } from './load-config.ts';
 
 export type Pinned = {

@@ -5,12 +5,11 @@ import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
 import { typeOfMateria } from '../kernel/graph/authored.ts';
 import { isToolScope } from '../kernel/graph/config.ts';
 import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
+import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
-import { type Approval, driftFrom } from '../trust/approval.ts';
-import { type Diagnostic, warning } from '../trust/diagnostic.ts';
-import { pastPins, readLock } from '../trust/lock.ts';
-import { isPinnedModel } from '../trust/model-pin.ts';
+import { type Approval, driftFrom, pastPins, readLock } from '../trust/lock.ts';
+import { isPinnedModel } from '../trust/manifest.ts';
 import type { Registry } from '../trust/registry.ts';
 
 /** Everything found, the worst first. `before` is the registry that last came into force. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { entryOf } from '../../src/log/line.ts';
-import { loadRegistry } from '../../src/trust/load.ts';
+import { loadRegistry } from '../../src/trust/registry.ts';
 import { sha256 } from '../../src/trust/registry-folder.ts';
 import { verifyHandoff } from '../../src/trust/verify.ts';
 import { baton, json, pinTeam, project, put, read } from './baton.ts';

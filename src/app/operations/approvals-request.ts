@@ -1,10 +1,9 @@
 // The way for an agent to ask. What it asks for is sealed as whoever calls, and waits from then on.
 
-import { logIdentity } from '../../approvals/log-identity.ts';
 import { approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
-import { readPolicy } from '../../approvals/policy-file.ts';
+import { readPolicy } from '../../approvals/policy.ts';
 import { requesterOf } from '../../approvals/requester.ts';
-import { openSealKey } from '../../approvals/seal-key.ts';
+import { logIdentity, openSealKey } from '../../approvals/seal-key.ts';
 import { sealRequest } from '../../approvals/seal-request.ts';
 import { checkBlocking } from '../../dialects/gaia/checks.ts';
 import { asDetails } from '../../dialects/gaia/contract.ts';

@@ -2,12 +2,11 @@
 // without them its end is in the answer.
 import { resolve } from 'node:path';
 import { environmentOf } from '../../approvals/bound-variables.ts';
-import { logIdentity } from '../../approvals/log-identity.ts';
-import { readPolicy } from '../../approvals/policy-file.ts';
+import { readPolicy } from '../../approvals/policy.ts';
 import { presentedAs } from '../../approvals/present.ts';
 import { requesterOf } from '../../approvals/requester.ts';
 import { type CommandEnd, keptStreams, runCommand } from '../../approvals/run-command.ts';
-import { openSealKey } from '../../approvals/seal-key.ts';
+import { logIdentity, openSealKey } from '../../approvals/seal-key.ts';
 import { isUnchanged, useApproval } from '../../approvals/use-approval.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Approval } from '../../kernel/approval/state.ts';

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../kernel/counted.ts';
+import type { Diagnostic } from '../../kernel/trust/problem.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
-import type { Diagnostic } from '../../trust/diagnostic.ts';
-import { MANIFEST_PATH } from '../../trust/registry-json.ts';
+import { MANIFEST_PATH } from '../../trust/registry.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { keeperOf, registryOnceLocked, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { approvalsOf, problemsIn, reviewRegistry } from '../../workspace/registry-review.ts';

@@ -1,10 +1,46 @@
-// Commands that nobody may approve: what they destroy cannot be brought back, or they would give an agent what only people
-// give.
-
-import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+// The policy in force: the `approvals` section of the configuration, its version, and the commands that it can never approve.
+import { readFileSync } from 'node:fs';
+import { type ApprovalPolicy, DEFAULT_POLICY, policyOf } from '../kernel/approval/policy.ts';
+import { checkApprovals } from '../kernel/graph/check-config.ts';
+import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
 import { isFlagged } from '../shell/dangerous.ts';
 import type { Invocation, Step } from '../shell/programs.ts';
+import { sha256 } from './look.ts';
+import { RISK_TABLE } from './risk-table.ts';
 
+/** A section that cannot be understood is refused: a tier that is misspelt must not be no tier. */
+export function readPolicy(configFile: string): ApprovalPolicy | Denied {
+  let text: string;
+  try {
+    text = readFileSync(configFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return DEFAULT_POLICY;
+    return refuse(configFile, `it cannot be read (${(error as Error).message})`);
+  }
+  try {
+    const config: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    if (!isObject(config)) return refuse(configFile, 'it holds no object');
+    const section = config.approvals ?? undefined;
+    const [issue] = [...checkApprovals(section)].filter(({ level }) => level === 'error');
+    return issue ? refuse(configFile, `${issue.path}: ${issue.message}`) : policyOf(section);
+  } catch (error) {
+    return refuse(configFile, `it is not JSON (${(error as Error).message})`);
+  }
+}
+
+function refuse(file: string, why: string): Denied {
+  return deny('INVALID_CONFIG', `${file}: ${why}; mend it, nothing is approved until then`);
+}
+
+// The version by which an approval knows the policy again under which it was asked for.
+/** The digest of everything that decides about tiers. */
+export function versionOf(policy: ApprovalPolicy): string {
+  const table = JSON.stringify(RISK_TABLE, (_, value) => (value instanceof RegExp ? value.source : value));
+  return sha256(canonicalJson({ policy, table } as unknown as Json));
+}
+
+// Commands that can never be approved: what they destroy cannot be restored, or only a person may say them.
 /** The roots of the system and of people's own files. */
 const ROOTS =
   /^(?:\/+|\/+\*|~|~\/+|~\/+\*|\$HOME\/?\*?|\/+(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var|Users|System|Library)\/*\*?)$/;
