@@ -223,7 +223,8 @@ test.each<[string, (at: string) => void, Record<string, unknown>, string[]]>([
     'a file beside a repository that hides it and has no commit',
     (at) => [git(at, 'init', '-q', 'lib'), put(at, { 'lib/.git/info/exclude': '*\n', 'lib/new.h': 'n' })],
     { 'lib/new.h': NOT_OUT },
-    ['lib/new.h'],
+    // What hides files from git is planted, too.
+    ['lib/.git/info/exclude', 'lib/new.h'],
   ],
 ])('in the place of a submodule that is not checked out: %s', async (_what, work, unkept, changes) => {
   const made = workspace(true);
