@@ -49,6 +49,7 @@ export const PEOPLE_ONLY: Readonly<Record<string, Row>> = {
   'token revoke': TOKENS,
   gc: { may: 'erase texts' },
   'registry lock': { may: 'lock a registry' },
+  'registry accept': { may: 'accept an edited prompt' },
   'registry import': { may: 'import a registry' },
 };
 
@@ -63,6 +64,7 @@ const DECISIONS: Readonly<Record<string, { readonly terminal?: true; readonly ca
   answer: { terminal: true, cast: true },
   decide: { terminal: true, cast: true },
   'registry release': { terminal: true },
+  'registry accept': { terminal: true },
   budget: { cast: true },
   revive: { cast: true },
   unhold: {},

@@ -56,7 +56,10 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   poweroff: 'it stops the machine',
 };
 /** Commands of ours that are a person's alone. */
-const OURS = ['approve', 'answer', 'decide', 'registry release', 'registry lock', 'install', 'memory accept'];
+const OURS = [
+  ...['approve', 'answer', 'decide', 'install'],
+  ...['registry release', 'registry accept', 'registry lock', 'memory accept'],
+];
 
 /** Why nobody may approve it, or null. */
 export function blockedIn(line: string, steps: readonly Step[], { blocked }: ApprovalPolicy): string | null {

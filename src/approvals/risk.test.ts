@@ -67,6 +67,7 @@ test.each([
   ['baton --directory=x approve P-1', 'person'],
   ['baton --not-C approve P-1', 'person'],
   ['baton registry release x', 'person'],
+  ['baton registry accept x', 'person'],
   ['env -iu ls /path/baton approve P-1', 'person'],
   ['terraform destroy -auto-approve', 'configuration'],
 ])('%s can never be approved: %s', (line, why) => {

@@ -85,6 +85,8 @@ export type Relock = {
   readonly before?: Lock;
   /** When this is locked. */
   readonly at?: string;
+  /** Only these are pinned again; the others keep the pin that they have. */
+  readonly only?: ReadonlySet<string>;
 };
 
 /**
@@ -95,15 +97,19 @@ export function lockOf(
   manifestJson: Json,
   read: (path: string) => Uint8Array | null,
   sha256: Sha256,
-  { approvals, before, at }: Relock = {},
+  { approvals, before, at, only }: Relock = {},
 ): JsonObject {
   const manifest: Manifest = readManifest(manifestJson);
   const entries = new Map<string, LockEntry>();
   for (const agent of manifest.agents.values()) {
     const { id, file, type, version } = agent;
+    const past = before?.entries.get(id);
+    if (past && only?.has(id) === false) {
+      entries.set(id, past);
+      continue;
+    }
     const bytes = file === null ? null : read(file);
     if (!bytes) continue;
-    const past = before?.entries.get(id);
     const approval = approvals?.get(id) ?? past?.approval ?? null;
     const pin = { hash: sha256(bytes), version, declared: digestOf(declaredBy(agent), sha256) };
     const lockedAt = (past && isSamePin(past, pin) ? past.lockedAt : null) ?? at ?? null;

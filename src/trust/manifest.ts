@@ -12,6 +12,8 @@ export type AgentRecord = {
   readonly type: AgentType;
   readonly canonicalId: string;
   readonly name: string | null;
+  /** The agent of the configuration that this record is about, where that names no identity itself. */
+  readonly materia: string | null;
   readonly file: string | null;
   readonly version: string | null;
   /** The prose of `scope` or `purpose`. */
@@ -39,7 +41,7 @@ const TOP_MEMBERS = new Set([
   ...['prompts_index', '$schema'],
 ]);
 const RECORD_MEMBERS = new Set([
-  ...['canonical_id', 'name', 'file', 'version', 'scope', 'scopes', 'purpose', 'status', 'collaboration'],
+  ...['canonical_id', 'name', 'materia', 'file', 'version', 'scope', 'scopes', 'purpose', 'status', 'collaboration'],
   ...['composition', 'primary_domain', 'description'],
 ]);
 
@@ -112,6 +114,7 @@ function readRecord(id: string, type: AgentType, json: JsonObject): [AgentRecord
     type,
     canonicalId: text(json.canonical_id) ?? (json.canonical_id === undefined ? id : ''),
     name: text(json.name),
+    materia: text(json.materia),
     file: text(json.file),
     version: text(json.version),
     about: text(json.scope) ?? text(json.purpose),
@@ -130,8 +133,17 @@ export function declaredBy({ type, status, scopes, collaboration, composition }:
 }
 
 function toRecordJson(agent: AgentRecord): JsonObject {
-  const { name, file, version, status, scopes, about } = agent;
-  const common = { canonical_id: agent.id, name, file, version, status, collaboration: toJson(agent.collaboration) };
+  const { name, materia, file, version, status, scopes, about } = agent;
+  const of = materia === null ? {} : { materia };
+  const common = {
+    canonical_id: agent.id,
+    name,
+    ...of,
+    file,
+    version,
+    status,
+    collaboration: toJson(agent.collaboration),
+  };
   if (agent.type === 'domain') return { ...common, scope: about, scopes };
   if (agent.type === 'archetype') {
     return { ...common, purpose: about, composition: agent.composition && Object.fromEntries(agent.composition) };

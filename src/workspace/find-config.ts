@@ -1,12 +1,13 @@
 // Which configuration counts: the named file, the project's own (config.json and its loadouts of the short form), or the one
 // that comes with the product.
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withDefaultRunner } from '../kernel/graph/authored.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Loaded, loadConfig } from './load-config.ts';
 import type { Workspace } from './locate.ts';
+import { withNamesOf } from './registry-names.ts';
 import { loadTeam, mayBeTeam, type TeamFile, teamFilesIn } from './team-files.ts';
 
 export type Wanted = {
@@ -18,10 +19,11 @@ export type Wanted = {
 
 /**
  * The named file; else the loadout of that name: a file of the short form, one of the project's config.json, or one that
- * ships with the product. A project without any configuration uses what ships. The default runner is filled in.
+ * ships with the product. A project without any configuration uses what ships. The default runner is filled in, and
+ * the registry ids that the project's manifest gives to its agents.
  */
 export function loadFor(wanted: Wanted): Loaded {
-  return withRunner(loadedFor(wanted));
+  return completed(loadedFor(wanted), wanted.workspace);
 }
 
 function loadedFor({ file, workspace, cwd, loadout }: Wanted): Loaded {
@@ -49,9 +51,9 @@ export function loadAll(workspace: Workspace): readonly Loaded[] {
   const teams = teamFilesIn(dirname(configFile));
   const own = isThere(configFile) ? loadConfig(configFile) : null;
   const over = teams.map((team) => loadOver(team, own));
-  if (!own) return (over.length === 0 ? [loadConfig(BUNDLED)] : over).map(withRunner);
+  if (!own) return (over.length === 0 ? [loadConfig(BUNDLED)] : over).map((each) => completed(each, workspace));
   const isEmpty = isObject(own.config) && Object.keys(objectOf(own.config.loadouts)).length === 0 && over.length > 0;
-  return (isEmpty ? over : [ownApart(own, teams), ...over]).map(withRunner);
+  return (isEmpty ? over : [ownApart(own, teams), ...over]).map((each) => completed(each, workspace));
 }
 
 /** config.json without the name of its active loadout, where that is one of the short form. */
@@ -89,8 +91,15 @@ function objectOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function withRunner(loaded: Loaded): Loaded {
-  return isObject(loaded.config) ? { ...loaded, config: withDefaultRunner(loaded.config) } : loaded;
+function completed(loaded: Loaded, { configFile }: Workspace): Loaded {
+  if (!isObject(loaded.config)) return loaded;
+  const config = withDefaultRunner(loaded.config);
+  const home = dirname(configFile);
+  return { ...loaded, config: isSameFolder(loaded.baseDir, home) ? withNamesOf(home, config) : config };
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  return one === other || (isThere(other) && one === realpathSync(other));
 }
 
 /** `src/bundled` in a checkout, `dist/bundled` in the package. */

@@ -85,8 +85,10 @@ export async function standingIn(dir: string): Promise<((boundaries: Boundaries 
       return boundaries?.unfit(identity) ?? (found === undefined ? null : `${identity}: ${found}`);
     },
     otherPrompt(identity, prompt) {
-      const locked = agents.get(identity)?.lockedHash;
-      return typeof locked === 'string' && sha256(prompt) !== locked;
+      const agent = agents.get(identity);
+      // What is no text was changed by reading it.
+      if (!agent || (agent.bytesMatch && agent.prompt && !isUtf8(agent.prompt))) return false;
+      return typeof agent.lockedHash === 'string' && sha256(prompt) !== agent.lockedHash;
     },
   });
 }

@@ -2,8 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MANIFEST_PATH } from '../trust/registry.ts';
 import { loadRegistryFolder, sha256 } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
+import { readJsonFile } from './load-config.ts';
 import { hasRegistry, registryOnceLocked, writeRegistryLock } from './registry-lock.ts';
 import { reviewRegistry } from './registry-review.ts';
 
@@ -69,7 +71,8 @@ test('the bundled agents are those of the manifest, and their prompts hold no te
 
 test('bytes that are no text are pinned as they are, with a remark that no cast can send them', () => {
   writeFileSync(join(dir, 'prompts', 'build.md'), Buffer.from([0xff, 0xfe, 0x00]));
-  expect(reviewRegistry(registryOnceLocked(dir), {}, null)).toMatchObject([
+  const manifest = readJsonFile(join(dir, MANIFEST_PATH));
+  expect(reviewRegistry(registryOnceLocked(dir, manifest), {}, null)).toMatchObject([
     { level: 'warning', code: 'PROMPT_NOT_TEXT', agent: 'domain-02-build' },
   ]);
   writeRegistryLock(dir);

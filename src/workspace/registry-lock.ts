@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
-import { isObject } from '../kernel/json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
 import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
 import { isHigher } from '../kernel/trust/version.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
@@ -33,6 +33,14 @@ export type Pinned = {
   readonly sameVersion: readonly string[];
 };
 
+/** The prompts as they were pinned, one file for each agent: to be compared with, and the file of a prompt that has no other. */
+export function pinnedPath(id: string): string {
+  return `versions/pinned/${id}.md`;
+}
+
+/** What a lock is made with; `read` gives the prompts where they are not those of the folder. */
+export type Locking = Omit<Relock, 'before'> & { readonly read?: ReadFile };
+
 /** Whether the folder already says who exists or which bytes are pinned: then neither is for others to write. */
 export function hasRegistry(dir: string): boolean {
   return [MANIFEST_PATH, LOCK_PATH].some((path) => existsSync(join(dir, path)));
@@ -42,16 +50,20 @@ export function hasRegistry(dir: string): boolean {
  * Pins every agent of the folder's manifest to the bytes its prompt has now. An older lock is replaced, whole or not at
  * all; what it pinned otherwise is kept in the history of the new one.
  */
-export function writeRegistryLock(dir: string, relock: Omit<Relock, 'before'> = {}): Pinned {
+export function writeRegistryLock(dir: string, { read = readerOf(dir), ...relock }: Locking = {}): Pinned {
   const before = lockIn(dir);
-  const json = lockOf(readJsonFile(join(dir, MANIFEST_PATH)), readerOf(dir), sha256, {
+  const json = lockOf(readJsonFile(join(dir, MANIFEST_PATH)), read, sha256, {
     ...relock,
     ...(before ? { before } : {}),
   });
   const file = join(dir, LOCK_PATH);
   mkdirSync(dirname(file), { recursive: true });
-  writeWhole(file, json);
   const now = readLock(json);
+  for (const [id, entry] of now.entries) {
+    const bytes = entry.file === null ? null : read(entry.file);
+    if (bytes && sha256(bytes) === entry.hash) put(join(dir, pinnedPath(id)), bytes);
+  }
+  writeWhole(file, json);
   const changed = before ? [...now.entries.keys()].filter((id) => isRepinned(before, now, id)) : [];
   const sameVersion = changed.filter(
     (id) => !isHigher(now.entries.get(id)?.version ?? '', before?.entries.get(id)?.version ?? ''),
@@ -59,11 +71,13 @@ export function writeRegistryLock(dir: string, relock: Omit<Relock, 'before'> = 
   return { file, agents: isObject(json.prompts) ? Object.keys(json.prompts) : [], changed, sameVersion };
 }
 
-/** The registry as it would be with such a lock; nothing is written. */
-export function registryOnceLocked(dir: string, relock: Omit<Relock, 'before'> = {}): Registry {
+/** The registry as it would be with this manifest and such a lock; nothing is written. */
+export function registryOnceLocked(
+  dir: string,
+  manifest: Json,
+  { read = readerOf(dir), ...relock }: Locking = {},
+): Registry {
   const before = lockIn(dir);
-  const manifest = readJsonFile(join(dir, MANIFEST_PATH));
-  const read = readerOf(dir);
   return readRegistry(
     manifest,
     lockOf(manifest, read, sha256, { ...relock, ...(before ? { before } : {}) }),
@@ -85,7 +99,7 @@ function isRepinned(before: Lock, now: Lock, id: string): boolean {
 }
 
 /** A lock that cannot be read has nothing to be taken over. */
-function lockIn(dir: string): Lock | null {
+export function lockIn(dir: string): Lock | null {
   try {
     const parsed = parseJsonText(readFileSync(join(dir, LOCK_PATH), 'utf8'));
     return parsed.ok ? readLock(parsed.value) : null;

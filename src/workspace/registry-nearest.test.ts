@@ -65,7 +65,7 @@ test.each<[string, () => void, object, RegExp]>([
   change();
   const issues = await found(materia);
   expect(issues).toHaveLength(1);
-  expect(issues[0]).toMatch(/^BOUNDARY_REFUSED No turn of it can start: /);
+  expect(issues[0]).toMatch(/^(BOUNDARY_REFUSED|PROMPT_BYTES_MISMATCH) No turn of it can start: /);
   expect(issues[0]).toMatch(told);
 });
 

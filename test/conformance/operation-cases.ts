@@ -437,6 +437,7 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   },
   explain: { allowed: ok(empty, { code: 'LOCK_CONFLICT' }), refused: no('BAD_USAGE', empty, { code: 'NOTHING' }) },
   'registry.lock': { allowed: ok(pinned, { reason: 'x' }) },
+  'registry.accept': { allowed: ok(pinned), refused: no('REGISTRY_MISSING', empty) },
   'registry.verify': { allowed: ok(pinned) },
   'registry.list': { allowed: ok(pinned) },
   'registry.quarantine': { allowed: ok(pinned) },

@@ -2,7 +2,7 @@
 import { counted } from '../../kernel/counted.ts';
 import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
-import { objectAt } from '../../kernel/json.ts';
+import { isObject, type Json, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { loadAll, loadFor } from '../../workspace/find-config.ts';
@@ -34,12 +34,26 @@ export const run: Run<FieldsOf<'check'>> = async (workspace, { file, strict = fa
   return deny(first.code, `${counts}; first: ${first.path}: ${first.message}`, details);
 };
 
+const STOPS = ['BOUNDARY_REFUSED', 'PROMPT_BYTES_MISMATCH'];
+
+/** Where the registry of the workspace keeps an agent of a loadout from starting, every cast of it would fail. */
+function asCast(issue: Issue, config: Json): Issue {
+  if (!STOPS.includes(issue.code)) return issue;
+  const loadouts = Object.values(objectAt(isObject(config) ? config : {}, 'loadouts')).filter(isObject);
+  const sockets = loadouts.flatMap((loadout) => Object.values(objectAt(loadout, 'sockets')));
+  const isUsed = sockets.some(
+    (socket) => isObject(socket) && `${issue.path}.`.startsWith(`materia.${socket.materia}.`),
+  );
+  return isUsed ? { ...issue, level: 'error' } : issue;
+}
+
 async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
   const { config, source } = loaded;
   if (config === null) return loaded.issues;
   const boundaries = await nearestBoundaries(workspace, loaded.baseDir, config);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
-  const all = [...loaded.issues, ...check(config, options), ...uncastableIn(config)];
+  const checked = check(config, options).map((issue) => (boundaries?.isInForce ? asCast(issue, config) : issue));
+  const all = [...loaded.issues, ...checked, ...uncastableIn(config)];
   if (!source) return all;
   // What config.json adds is reported with config.json.
   const own = ['loadouts', 'materia'].flatMap((section) =>

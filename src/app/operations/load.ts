@@ -47,6 +47,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   validate: () => import('./validate.ts'),
   explain: () => import('./explain.ts'),
   'registry.lock': () => import('./registry-lock.ts'),
+  'registry.accept': () => import('./registry-accept.ts'),
   'registry.verify': () => import('./registry-verify.ts'),
   'registry.list': () => import('./registry-list.ts'),
   'registry.quarantine': () => import('./registry-quarantine.ts'),

@@ -2,16 +2,16 @@
 import { join } from 'node:path';
 import { counted } from '../../kernel/counted.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { loadFor } from '../../workspace/find-config.ts';
 import { keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, reviewRegistry } from '../../workspace/registry-review.ts';
+import { teamOf } from '../../workspace/registry-team.ts';
 import type { Run } from '../operation.ts';
 import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'registry.verify'>> = async (workspace, { strict = false }) => {
   const { registry } = keeperOf(join(workspace.dir, '.baton'))();
-  const { config } = loadFor({ workspace, file: undefined, loadout: undefined, cwd: workspace.cwd });
+  const { config } = teamOf(workspace);
   const before = workspace.hasLog() ? (await trustIn(workspace.ledgerStore())).registry : null;
   const found = reviewRegistry(registry, config, before);
   const [first] = strict ? found : found.filter(({ level }) => level !== 'warning');

@@ -11,9 +11,29 @@ export const REGISTRY = {
     group: 'registry',
     act: 'govern',
     peopleOnly: 'lock a registry',
-    means: 'pin every prompt to the bytes it has now; covers the manifest, and what each agent runs with',
+    means:
+      'pin every prompt to the bytes it has now, and what each agent runs with; agents that the registry does not know get an id and a record in the manifest',
     example: 'baton registry lock --reason "reviewed"',
     fields: { reason: REASON },
+    mcp: BY_PEOPLE,
+  },
+  'registry.accept': {
+    name: 'registry.accept',
+    group: 'registry',
+    act: 'govern',
+    peopleOnly: 'accept an edited prompt',
+    means:
+      'accept edited prompts: show what changed, raise their versions, pin them, and release what the edit blocked',
+    example: 'baton registry accept build --reason "shorter answers"',
+    fields: {
+      agent: {
+        type: 'text',
+        word: 'AGENT',
+        means: 'the agent; without it every agent whose prompt was edited',
+        example: 'build',
+      },
+      reason: REASON,
+    },
     mcp: BY_PEOPLE,
   },
   'registry.verify': {

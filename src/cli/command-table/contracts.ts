@@ -43,7 +43,15 @@ The answer is always JSON. Exit: 0 allowed, 1 denied.`,
       summary: 'who exists, which prompts are pinned, what is blocked until a person has looked',
       note: 'Exit: 0 allowed, 1 denied.',
     },
-    ['registry.lock', 'registry.verify', 'registry.list', 'registry.quarantine', 'registry.release', 'registry.import'],
+    [
+      'registry.lock',
+      'registry.accept',
+      'registry.verify',
+      'registry.list',
+      'registry.quarantine',
+      'registry.release',
+      'registry.import',
+    ],
   ),
   operationCommand(
     {

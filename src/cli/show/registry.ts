@@ -2,6 +2,7 @@
 import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
+import { again, type Call } from '../command.ts';
 import { table } from '../safe-text.ts';
 import { type Form, type Forms, reasonLine, rowsIn } from './form.ts';
 
@@ -18,6 +19,7 @@ export const forms: Forms = {
   'token.revoke': { lines: reasonLine, refusal: 'lines' },
   trust: { lines: reasonLine, refusal: 'lines' },
   'registry.lock': { lines: lockedLines, refusal: 'fault' },
+  'registry.accept': DONE,
   'registry.verify': { lines: (details, _, __, verdict) => verifiedLines(details, verdict), refusal: 'same' },
   'registry.list': { value: 'agents', lines: agentLines, refusal: 'fault' },
   'registry.quarantine': { value: 'blocked', lines: blockedLines },
@@ -25,10 +27,22 @@ export const forms: Forms = {
   'registry.import': DONE,
 };
 
-function lockedLines({ agents, changed }: JsonObject): readonly string[] {
-  const [locked, pinned] = [agents, changed].map((list) => (Array.isArray(list) ? list.map(String) : []));
-  const anew = pinned && pinned.length > 0 ? `; pinned anew: ${pinned.join(', ')}` : '';
-  return [`${counted(locked?.length ?? 0, 'prompt')} locked${anew}`];
+function lockedLines({ agents, changed, added, widened, written }: JsonObject, call: Call): readonly string[] {
+  const [locked, pinned, wider, files] = [agents, changed, widened, written].map((list) =>
+    Array.isArray(list) ? list.map(String) : [],
+  );
+  const news = rowsIn(added).map(({ materia, id, file, handsTo }) => {
+    const to = Array.isArray(handsTo) && handsTo.length > 0 ? `, hands to ${handsTo.join(', ')}` : '';
+    return `new    ${materia} is ${id}: .baton/${file}${to}`;
+  });
+  const repinned = pinned && pinned.length > 0 ? `; pinned again: ${pinned.join(', ')}` : '';
+  return [
+    ...(files ?? []).map((file) => `wrote  ${file}`),
+    ...news,
+    ...(wider ?? []).map((id) => `wider  ${id} may hand to the new agents; its version was raised`),
+    `${counted(locked?.length ?? 0, 'prompt')} locked${repinned}`,
+    ...(news.length > 0 ? [`After an edit of a prompt: ${again(call)} registry accept`] : []),
+  ];
 }
 
 function verifiedLines({ problems }: JsonObject, { allow, code, reason }: Verdict): readonly string[] {

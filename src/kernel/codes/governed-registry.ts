@@ -7,7 +7,7 @@ export const REGISTRY_CODES = {
     'person',
     'the manifest or the lock is not there',
     'the folder is no registry, a file was not checked out, or may not be read',
-    'restore the file; `baton registry lock` writes the lock of a manifest',
+    'restore the file, or write it with `baton registry lock`',
   ),
   REGISTRY_NOT_JSON: row(
     503,

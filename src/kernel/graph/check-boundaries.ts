@@ -52,15 +52,13 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
   // Without a registry that is all there is to say, and the loadout says it.
   if (boundaries.isBundled && !boundaries.knows(identity)) return;
   const unfit = boundaries.unfit(identity);
-  if (unfit !== null) yield warning('BOUNDARY_REFUSED', `${path}.identity`, `No turn of it can start: ${unfit}.`);
   const prompt = stringAt(materia, 'prompt');
-  if (unfit === null && prompt !== null && boundaries.otherPrompt?.(identity, prompt)) {
+  if (prompt !== null && boundaries.otherPrompt?.(identity, prompt)) {
     const message = `No turn of it can start: its prompt is not the one that ${shown(identity)} is pinned to.`;
-    yield warning(
-      'BOUNDARY_REFUSED',
-      `${path}.prompt`,
-      `${message} Name the pinned file with promptFile, or lock anew.`,
-    );
+    const fix = `\`baton registry accept ${identity}\` accepts the edit; else restore the prompt.`;
+    yield warning('PROMPT_BYTES_MISMATCH', `${path}.prompt`, `${message} ${fix}`);
+  } else if (unfit !== null) {
+    yield warning('BOUNDARY_REFUSED', `${path}.identity`, `No turn of it can start: ${unfit}.`);
   }
   if (!boundaries.knows(identity)) {
     yield warning(
@@ -94,29 +92,8 @@ export const REGISTRY = 'registry.';
 
 export function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundaries): Findings {
   const draft = draftOf(config, name);
-  const identityOf = (socket: string) => {
-    const materia = materiaOf(draft, objectAt(draft.sockets, socket));
-    return materia && typeOfMateria(materia) === 'agent' ? stringAt(materia, 'identity') : null;
-  };
-  const isUtility = (socket: string) => {
-    const materia = materiaOf(draft, objectAt(draft.sockets, socket));
-    return materia !== null && typeOfMateria(materia) === 'utility';
-  };
-  const known = (socket: string) => {
-    const identity = identityOf(socket);
-    return identity !== null && boundaries.knows(identity) ? identity : null;
-  };
   yield* checkAbsence(draft, boundaries);
-  const hands = draft.socketIds.flatMap((from): Hand[] => {
-    const source = known(from);
-    if (source === null) return [];
-    return waysFrom(draft.sockets, draft.loops, from).flatMap(({ to, path }) =>
-      agentsBehind(to, draft, isUtility).flatMap((socket): Hand[] => {
-        const target = known(socket);
-        return target === null ? [] : [{ from, source, socket, target, path }];
-      }),
-    );
-  });
+  const hands = handsIn(draft, boundaries.knows);
   for (const { from, source, socket, target, path } of hands) {
     if (source === target) continue;
     const origins = hands.filter((before) => before.socket === from).map((before) => before.source);
@@ -148,13 +125,37 @@ function* checkAbsence(draft: Draft, { isBundled }: Boundaries): Findings {
 }
 
 /** An agent that hands to another, perhaps through utilities, and the edge by which it does. */
-type Hand = {
+export type Hand = {
   readonly from: string;
   readonly source: string;
   readonly socket: string;
   readonly target: string;
   readonly path: string;
 };
+
+/** Which agents of a loadout hand to which, through utilities. `knows` says whose identity counts. */
+export function handsIn(draft: Draft, knows: (identity: string) => boolean): readonly Hand[] {
+  const materiaAt = (socket: string) => materiaOf(draft, objectAt(draft.sockets, socket));
+  const isUtility = (socket: string) => {
+    const materia = materiaAt(socket);
+    return materia !== null && typeOfMateria(materia) === 'utility';
+  };
+  const known = (socket: string) => {
+    const materia = materiaAt(socket);
+    const identity = materia && typeOfMateria(materia) === 'agent' ? stringAt(materia, 'identity') : null;
+    return identity !== null && knows(identity) ? identity : null;
+  };
+  return draft.socketIds.flatMap((from): Hand[] => {
+    const source = known(from);
+    if (source === null) return [];
+    return waysFrom(draft.sockets, draft.loops, from).flatMap(({ to, path }) =>
+      agentsBehind(to, draft, isUtility).flatMap((socket): Hand[] => {
+        const target = known(socket);
+        return target === null ? [] : [{ from, source, socket, target, path }];
+      }),
+    );
+  });
+}
 
 type Way = { readonly to: string; readonly path: string };
 
