@@ -55,10 +55,12 @@ export type Stage = {
   readonly hold?: boolean;
   /** The worktree in which the cast works; else the workspace itself. */
   readonly root?: string;
+  /** Whether what was done for an item is taken out of the worktree at once; else the test does that. */
+  readonly parks?: boolean;
 };
 
 export function play(stage: Stage): Play {
-  const { config, loadout, request = 'do it', agents, data, hold = agents === undefined, root } = stage;
+  const { config, loadout, request = 'do it', agents, data, hold = agents === undefined, root, parks = true } = stage;
   const name = loadout ?? Object.keys(config.loadouts as JsonObject)[0] ?? '';
   const errors = check(config).filter(({ level }) => level === 'error');
   if (errors.length > 0) throw new Error(`the stage does not check: ${JSON.stringify(errors)}`);
@@ -85,7 +87,10 @@ export function play(stage: Stage): Play {
       if (effect.kind === 'prepare') submit({ kind: 'turn.prepared', cast: 'c', turn, attempt });
       else if (effect.kind === 'merge')
         submit({ kind: 'turn.merged', cast: 'c', turn, attempt, merge: { ok: true, commit: null } });
-      else submit(answerFor(cast, turn, attempt));
+      else if (effect.kind === 'park') {
+        if (!parks) return;
+        submit({ kind: 'turn.parked', cast: 'c', turn, attempt, kept: null });
+      } else submit(answerFor(cast, turn, attempt));
     }
   };
   const script = (agents as Script | undefined) ?? null;

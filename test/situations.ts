@@ -37,6 +37,7 @@ const JUDGED = graph(
   { 'Socket-1': { materia: 'Spec', parse: 'json', edges: [satisfied('end'), notSatisfied('Socket-1', 1)] } },
   { materia: { Spec: agent } },
 );
+const PARKED = workflow({ 'sockets.Socket-3.edges.1': { ...notSatisfied('Socket-2', 1), then: 'park' } });
 const ASKED = graph(
   {
     'Socket-1': {
@@ -476,6 +477,13 @@ export const SITUATIONS: readonly Row[] = [
     code: 'EDGE_BUDGET_EXHAUSTED',
     says: ['its edge to Socket-1 was taken as often as it may be', 'The last rejection: still not.'],
     commands: ['continue c', 'abort c', 'show c --turn 2'],
+  },
+  {
+    what: 'waiting for a decision about parked items',
+    situation: look(play({ config: PARKED, agents: crew({ Plan: [plan(1)], Eval: [no('bad'), no('still bad')] }) })),
+    code: 'ITEMS_PARKED',
+    says: ['WI-1 (Item 1) is parked. The last rejection: still bad.', 'Nothing of its work was taken back.'],
+    commands: ['retry c:WI-1 --note "…"', 'drop c:WI-1 --reason "…"'],
   },
   {
     what: 'failed at a spent allowance',

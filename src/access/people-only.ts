@@ -33,6 +33,8 @@ export const PEOPLE_ONLY: Readonly<Record<string, Row>> = {
   abort: { may: 'stop a cast' },
   answer: { may: 'answer for a person' },
   decide: { may: 'decide what became of a turn' },
+  retry: { may: 'decide about a parked item' },
+  drop: { may: 'decide about a parked item' },
   budget: {
     may: 'change what a cast may use',
     isLook: (values) => ['tokens', 'cost', 'minutes'].every((limit) => values[limit] === undefined),
@@ -63,6 +65,8 @@ const DECISIONS: Readonly<Record<string, { readonly terminal?: true; readonly ca
   reject: { terminal: true, cast: true },
   answer: { terminal: true, cast: true },
   decide: { terminal: true, cast: true },
+  retry: { terminal: true, cast: true },
+  drop: { terminal: true, cast: true },
   'registry release': { terminal: true },
   'registry accept': { terminal: true },
   budget: { cast: true },

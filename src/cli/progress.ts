@@ -228,6 +228,11 @@ function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] 
       return [`  ${paint.warn('… put off')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}`];
     case 'lanes.held':
       return [`  ${paint.warn('… put off')} ${oneLine(fact.reason)}`];
+    case 'item.parked':
+      return [`  ${paint.warn('‖ parked')} ${oneLine(fact.item.label, 60)}: ${oneLine(fact.note, 100)}`];
+    case 'item.retried':
+      forgetParked(seen, fact.task);
+      return [];
     case 'lane.ended':
       if (fact.item !== null) forgetItem(seen.rounds, fact.item);
       return [];
@@ -279,6 +284,12 @@ function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] 
     default:
       return [];
   }
+}
+
+/** Its edge gets its traversals again. */
+function forgetParked({ rounds, view }: Seen, task: string): void {
+  const key = view.cast?.parked?.[task]?.edge.key;
+  if (key !== undefined) delete rounds.traversals[key];
 }
 
 function extendRound({ rounds: { extended } }: Seen, key: string, more: number): void {

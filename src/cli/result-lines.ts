@@ -46,7 +46,9 @@ export function itemLines(tasks: readonly TaskView[] = [], columns = process.std
 }
 
 /** What became of an item: in the ledger a skipped one is done, and one that was left early is canceled. */
-function outcomeOf({ status, skipped, code }: TaskView): string {
+function outcomeOf({ status, skipped, code, files = 0, kept }: TaskView): string {
+  // What was done for it is in the files still, where it was not taken out of a worktree.
+  if (code === 'PARKED') return kept === undefined && files > 0 ? 'parked, its changes stay' : 'parked';
   if (code === 'LEFT_EARLY') return 'left early';
   return skipped ? 'skipped' : status;
 }

@@ -197,7 +197,7 @@ class Drive {
         let isDispatched = false;
         try {
           const cwd = await this.#folder(signal, watch?.place);
-          if (watch) await this.#ground?.begin(watch);
+          const clashes = (watch && (await this.#ground?.begin(watch))) ?? [];
           const look =
             watch?.looks && witness
               ? await seen(async () => {
@@ -214,6 +214,7 @@ class Drive {
                 turn,
                 attempt,
                 ...look,
+                ...(clashes.length > 0 ? { clashes } : {}),
                 ...(trust === undefined ? {} : { trust }),
               });
           isDispatched = verdict?.allow === true;
@@ -252,6 +253,15 @@ class Drive {
         await this.#tidied(async () => {
           const merge = (watch && (await this.#ground?.merge(watch))) ?? { ok: true, commit: null };
           if (!signal.aborted) await this.#submit(key, { kind: 'turn.merged', cast, turn, attempt, merge });
+        });
+        return;
+      }
+      case 'park': {
+        const { cast, turn, attempt } = effect;
+        await this.#folder(signal, watch?.place);
+        await this.#tidied(async () => {
+          const kept = (watch && (await this.#ground?.park(watch))) ?? null;
+          if (!signal.aborted) await this.#submit(key, { kind: 'turn.parked', cast, turn, attempt, kept });
         });
         return;
       }

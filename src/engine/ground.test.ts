@@ -38,6 +38,7 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
     ready,
     async begin({ turn, begins }) {
       calls.push(`begin ${turn} ${begins}`);
+      return [];
     },
     async keep({ turn }, changes) {
       await sleep(20);
@@ -45,6 +46,10 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
     },
     async refuse({ turn }) {
       calls.push(`refuse ${turn}`);
+    },
+    async park({ turn }) {
+      calls.push(`park ${turn}`);
+      return null;
     },
     async merge({ turn }) {
       calls.push(`merge ${turn}`);

@@ -7,7 +7,7 @@ import type { Seen } from '../kernel/gate/changes.ts';
 import type { MergeEnd } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Links } from '../kernel/ledger/path.ts';
-import type { Usage } from '../kernel/state.ts';
+import type { Kept, Usage } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 
@@ -290,14 +290,19 @@ export interface Ground {
    * signal ends whatever still has to be done for that.
    */
   ready(signal: AbortSignal, place: number | null): Promise<string>;
-  /** Brings the folder to where an attempt of the turn begins. */
-  begin(watch: Watch): Promise<void>;
+  /**
+   * Brings the folder to where an attempt of the turn begins. Answers the files in which work that was merged back clashes
+   * with what others did since.
+   */
+  begin(watch: Watch): Promise<readonly string[]>;
   /** The turn was accepted, with what it was seen to change. */
   keep(watch: Watch, changes: Seen['changes']): Promise<void>;
   /** The turn was refused because of where it wrote. */
   refuse(watch: Watch): Promise<void>;
   /** Takes what an accepted item did in a folder of its own over into that of the cast. Asked again, it does it once. */
   merge(watch: Watch): Promise<MergeEnd>;
+  /** Takes what was done for an item out of the folder and keeps it. Asked again, it does it once. Null for nothing. */
+  park(watch: Watch): Promise<Kept | null>;
   /** Nothing is done for the cast now. Where it is completed, folders of items are not needed any more. */
   settle(isCompleted: boolean): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { exhausted, leftToSpend, spend, spendUntaken, takeSpending } from './cas
 import { dispatch, startDue, startHeld, startReady } from './cast/dispatch.ts';
 import { lose, markUnknown, takeFault } from './cast/fault.ts';
 import { takeMerge } from './cast/lanes.ts';
+import { dropItem, retryItem, takeParked, waitIfParked } from './cast/park.ts';
 import { type Dialects, fail, newPen, type Pen, type RanOf, socketOf } from './cast/pen.ts';
 import { excuseOf, recover } from './cast/recover.ts';
 import { startCast } from './cast/start.ts';
@@ -74,6 +75,7 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (cast && pen.facts.length > 0) {
     startReady(pen, cast);
     waitIfAsked(pen, cast);
+    waitIfParked(pen, cast);
   }
   return verdict;
 }
@@ -148,6 +150,10 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
       return recast(pen, cast);
     case 'cast.revive':
       return revive(pen, cast);
+    case 'item.retry':
+      return retryItem(pen, cast, input);
+    case 'item.drop':
+      return dropItem(pen, cast, input);
     case 'budget.change':
       return changeBudget(pen, cast, input);
     case 'clock.rang':
@@ -182,6 +188,7 @@ function decideForTurn(pen: Pen, cast: Cast, input: TurnInput): Verdict {
 
 function phaseFor({ kind }: TurnInput): Turn['phase'] {
   if (kind === 'turn.merged') return 'merging';
+  if (kind === 'turn.parked') return 'parking';
   return kind === 'turn.verified' ? 'verifying' : 'running';
 }
 
@@ -209,6 +216,8 @@ function decideForAttempt(
       return lose(pen, cast, turn, input.mayHaveRun, input.reason, input);
     case 'turn.merged':
       return takeMerge(pen, cast, turn, input.merge);
+    case 'turn.parked':
+      return takeParked(pen, cast, turn, input.kept);
     case 'turn.verified':
       return takeVerification(pen, cast, turn, {
         seal: input.seal,

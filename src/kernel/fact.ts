@@ -11,7 +11,7 @@ import type { KnowledgeFact } from './knowledge/state.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
 import type { Progress, UnfinishedLoop } from './report/status.ts';
-import type { Held, HeldTurn, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
+import type { Held, HeldTurn, Item, Kept, ReportNote, ReworkNote, Session, SpentEdge, Stand, Usage } from './state.ts';
 import type { TrustFact } from './trust/fact.ts';
 import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
 import type { Denied } from './verdict.ts';
@@ -332,6 +332,25 @@ export type CastFact =
       readonly key: string;
       readonly more: number;
     }
+  /** What was done for an item is taken out of the worktree before the item is parked. */
+  | { readonly kind: 'park.awaited'; readonly cast: string; readonly turn: number }
+  /** An item is put off until a person decides, because an edge was taken as often as it may be for it. */
+  | {
+      readonly kind: 'item.parked';
+      readonly cast: string;
+      readonly turn: number;
+      readonly item: Item;
+      readonly task: string;
+      readonly lane: string | null;
+      readonly edge: SpentEdge;
+      readonly count: number;
+      /** The last rejection. */
+      readonly note: string;
+      readonly kept?: Kept;
+    }
+  /** The item is worked on again: the edge gets its traversals again, and the cursor returns to it. */
+  | { readonly kind: 'item.retried'; readonly cast: string; readonly task: string }
+  | { readonly kind: 'item.dropped'; readonly cast: string; readonly task: string; readonly reason: string }
   | {
       readonly kind: 'exit.taken';
       readonly cast: string;

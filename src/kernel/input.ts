@@ -11,7 +11,7 @@ import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/entries.ts';
 import type { KnowledgeRequest } from './knowledge/state.ts';
 import type { Check, LedgerRequest } from './ledger/fact.ts';
-import type { Usage } from './state.ts';
+import type { Kept, Usage } from './state.ts';
 import type { TrustRequest } from './trust/request.ts';
 import type { Sighting } from './trust/sighting.ts';
 
@@ -61,6 +61,8 @@ export type CastRequest =
       readonly orders?: Touched;
       /** Why what it changes cannot be told, where it has to be. */
       readonly unseen?: string;
+      /** Files in which work that was merged back clashes with what others did since. */
+      readonly clashes?: readonly string[];
     }
   | {
       readonly kind: 'attempt.output';
@@ -142,6 +144,23 @@ export type CastRequest =
       readonly turn: number;
       readonly attempt: number;
       readonly merge: MergeEnd;
+    }
+  /** What was done for the item of the turn is out of the worktree, and kept; null where nothing was done. */
+  | {
+      readonly kind: 'turn.parked';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly kept: Kept | null;
+    }
+  | { readonly kind: 'item.retry'; readonly cast: string; readonly task: string; readonly note?: string }
+  | {
+      readonly kind: 'item.drop';
+      readonly cast: string;
+      readonly task: string;
+      readonly reason: string;
+      /** A person agreed to drop the tasks that depend on it as well. */
+      readonly withDependents?: boolean;
     }
   | {
       readonly kind: 'turn.decide';

@@ -10,6 +10,7 @@ export function pending(cast: Cast): readonly Effect[] {
     if (turn.phase === 'owed') owed.push({ kind: 'prepare', ...common, attempt: turn.attempt + 1 });
     else if (turn.phase === 'running') owed.push({ kind: 'dispatch', ...common, attempt: turn.attempt });
     else if (turn.phase === 'verifying') owed.push({ kind: 'verify', ...common, attempt: turn.attempt });
+    else if (turn.phase === 'parking') owed.push({ kind: 'park', ...common, attempt: turn.attempt });
     // One after the other: what was accepted first is merged first.
     else if (turn.phase === 'merging' && cast.merges?.[0] === turn.id) {
       owed.push({ kind: 'merge', ...common, attempt: turn.attempt });
@@ -37,6 +38,7 @@ export type Effect =
   | { readonly kind: 'dispatch'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'verify'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'merge'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | { readonly kind: 'park'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'timer'; readonly cast: string; readonly at: number };
 
 /** Names an effect, so that the same owed work is started once. */

@@ -63,6 +63,12 @@ export type Cast = {
   commands?: CommandOutcomes;
   /** Turns whose work waits to be merged into the cast's branch, in the order in which it was accepted. */
   merges?: number[];
+  /** Items that are put off until a person decides, by task; absent where none ever was. */
+  parked?: Record<string, Parked>;
+  /** What is merged back before the next attempt for a task. */
+  restores?: Record<string, Kept>;
+  /** By cursor, who advanced last in a loop whose items may be parked. */
+  advancedBy?: Record<string, { readonly socket: string; readonly satisfied: boolean | null }>;
   turnsStarted: number;
   turnsAccepted: number;
   traversals: Record<string, number>;
@@ -166,6 +172,8 @@ export type TurnPhase =
   | 'merging'
   /** Accepted; the edge that it would take is spent, and a person is asked. */
   | 'spent'
+  /** Accepted; its item is parked as soon as what was done for it is taken out of the worktree. */
+  | 'parking'
   | 'blocked'
   | 'unknown'
   | 'failed';
@@ -261,6 +269,23 @@ export type Stand =
   | { readonly at: 'edge'; readonly turn: number; readonly key: string; readonly limit: number; readonly to: string }
   /** A socket that the guard did not let start. */
   | { readonly at: 'start'; readonly socket: string };
+
+export type Parked = {
+  readonly item: Item;
+  readonly task: string;
+  /** The edge that was taken as often as it may be. */
+  readonly edge: SpentEdge;
+  readonly lane: string | null;
+  /** The last rejection. */
+  readonly note: string;
+  /** Null where nothing was taken out of a worktree. */
+  readonly kept: Kept | null;
+};
+
+export type SpentEdge = { readonly from: string; readonly to: string; readonly key: string };
+
+/** Work that was taken out of a worktree: its last commit, and the name under which git keeps it. */
+export type Kept = { readonly ref: string; readonly commit: string };
 
 /** Watches for rounds in which no item gets finished. */
 export type Guard = { readonly key: string; readonly count: number; readonly path: readonly string[] };

@@ -25,7 +25,7 @@ test('a loop that ends with items left is no success, and everything counts the 
   expect(show.stdout).toMatch(/^items {5}1 of 3 items done, 2 open$/m);
   const view = json<CastView>(await baton(dir, ['show', 'latest', '--json']));
   expect(view).toMatchObject({ status: 'failed', code: 'ITEMS_LEFT' });
-  expect(view.items).toEqual({ total: 3, done: 1, skipped: 0, leftEarly: 0, leftOut: 0, open: 2 });
+  expect(view.items).toEqual({ total: 3, done: 1, skipped: 0, leftEarly: 0, leftOut: 0, parked: 0, open: 2 });
   const check = json<{ details: { issues: JsonObject[] } }>(await baton(dir, ['check', 'cast.json', '--json']));
   expect(check.details.issues[0]).toMatchObject({
     ...{ code: 'ITEMS_LEFT', level: 'warning', path: 'loadouts.Flow.sockets.Socket-4.edges[0]' },

@@ -1,5 +1,5 @@
 // Killed anywhere on the way from an accepted item to the cast's branch: carried on, every item is in the branch once.
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { envelope, result, TEAM } from '../team.ts';
 import { baton, batonProcess, json, put, start, until } from './baton.ts';
-import { git, repository, worktreesOf } from './repository.ts';
+import { deadlyGit, git, repository, worktreesOf } from './repository.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -26,21 +26,6 @@ const SCOPED: JsonObject = {
   ...THREE,
   Lead: [envelope(...[1, 2, 3].map((n) => ({ id: `T-${n}`, lock_scope: [`src/T-${n}.ts`, `src/T-${n}.ts.bak`] })))],
 };
-
-/**
- * A git that kills whoever asked it, once: after it has done, or before it does, what the shell's pattern says. The real
- * one does the work.
- */
-function deadlyGit(dir: string, when: 'before' | 'after', pattern: string): NodeJS.ProcessEnv {
-  const real = (process.env.PATH ?? '').split(':').find((folder) => existsSync(join(folder, 'git')));
-  const bin = join(dir, '.baton', 'state', 'deadly');
-  put(dir, { '.baton/state/deadly/armed': 'x' });
-  const kill = `case "$*" in ${pattern}) if rm "${bin}/armed" 2>/dev/null; then kill -9 $PPID; exit 1; fi;; esac`;
-  const lines = ['#!/bin/sh', ...(when === 'before' ? [kill] : []), `${real}/git "$@"`, 'code=$?'];
-  writeFileSync(join(bin, 'git'), [...lines, ...(when === 'after' ? [kill] : []), 'exit $code', ''].join('\n'));
-  chmodSync(join(bin, 'git'), 0o755);
-  return { PATH: `${bin}:${process.env.PATH}` };
-}
 
 /** Stands before a pattern that is about the cast's own branch only. */
 const NO_LANE = '*.lane-*) ;;';

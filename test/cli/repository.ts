@@ -1,5 +1,7 @@
 // A project that is a git repository, for tests of what casts do there.
 import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { initRepository } from '../init-repository.ts';
 import { always, flow, project, put } from './baton.ts';
@@ -46,4 +48,19 @@ export function writes(files: Readonly<Record<string, string>>, more: JsonObject
 export function worktreesOf(dir: string): string[] {
   const lines = git(dir, 'worktree', 'list', '--porcelain').split('\n');
   return lines.flatMap((line) => (line.startsWith('worktree ') ? [line.slice('worktree '.length)] : [])).slice(1);
+}
+
+/**
+ * A git that kills whoever asked it, once: after it has done, or before it does, what the shell's pattern says. The real
+ * one does the work.
+ */
+export function deadlyGit(dir: string, when: 'before' | 'after', pattern: string): NodeJS.ProcessEnv {
+  const real = (process.env.PATH ?? '').split(':').find((folder) => existsSync(join(folder, 'git')));
+  const bin = join(dir, '.baton', 'state', 'deadly');
+  put(dir, { '.baton/state/deadly/armed': 'x' });
+  const kill = `case "$*" in ${pattern}) if rm "${bin}/armed" 2>/dev/null; then kill -9 $PPID; exit 1; fi;; esac`;
+  const lines = ['#!/bin/sh', ...(when === 'before' ? [kill] : []), `${real}/git "$@"`, 'code=$?'];
+  writeFileSync(join(bin, 'git'), [...lines, ...(when === 'after' ? [kill] : []), 'exit $code', ''].join('\n'));
+  chmodSync(join(bin, 'git'), 0o755);
+  return { PATH: `${bin}:${process.env.PATH}` };
 }

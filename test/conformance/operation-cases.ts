@@ -23,6 +23,7 @@ import {
   untilWritten,
 } from '../cli/baton.ts';
 import { create, packet, RUN, result, start } from '../cli/ledger-story.ts';
+import { PARKING, PARKING_AGENTS } from '../cli/parking.ts';
 import { coder, repository, row, writes } from '../cli/repository.ts';
 
 /** Makes a folder, and answers values that the input needs. */
@@ -260,6 +261,13 @@ const asking: SetUp = async () => {
   return { dir };
 };
 
+/** A cast whose only item is parked. */
+const parked: SetUp = async () => {
+  const dir = project({ '.baton/config.json': PARKING, 'agents.json': PARKING_AGENTS });
+  await baton(dir, ['cast', '--agents', 'agents.json', 'do it']);
+  return { dir };
+};
+
 const WISH = { operation: 'tidy', exact_content: 'rm a.txt', rollback: 'none', verification: 'look' };
 
 /** A permission that waits for a person. */
@@ -343,6 +351,14 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   'cast.decide': {
     allowed: ok(unknown, { turn: 'latest:1', choice: 'rerun' }),
     refused: no('UNKNOWN_CAST', empty, { turn: 'latest:7', choice: 'rerun' }),
+  },
+  'cast.retry': {
+    allowed: ok(parked, { item: 'latest:WI-1' }),
+    refused: no('NOT_ALLOWED_NOW', parked, { item: 'latest:WI-7' }),
+  },
+  'cast.drop': {
+    allowed: ok(parked, { item: 'latest:1', reason: 'not needed' }),
+    refused: no('UNKNOWN_CAST', empty, { item: 'latest:1', reason: 'not needed' }),
   },
   approve: {
     allowed: ok(wished, (_, id) => ({ id })),

@@ -184,7 +184,11 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-5': [...KINDS_3, 'attempt.spent' as const].toSorted(),
   'golden-6': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
   'golden-7': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
-  'golden-8': [...KINDS_3, ...(['attempt.spent', 'edge.extended', 'edge.spent', 'ledger.linked'] as const)].toSorted(),
+  'golden-8': [
+    ...KINDS_3,
+    ...(['attempt.spent', 'edge.extended', 'edge.spent', 'item.dropped', 'item.parked', 'item.retried'] as const),
+    ...(['ledger.linked', 'park.awaited'] as const),
+  ].toSorted(),
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };
@@ -252,6 +256,7 @@ test.each([
   ['cast.started', 'rules.materia.*.env'],
   ['cast.started', 'rules.materia.*.writes'],
   ['cast.started', 'rules.graph.sockets.*.strict'],
+  ['cast.started', 'rules.graph.sockets.*.edges.*.then'],
   ['approval.requested', 'sealed.plainEnv'],
   ['approval.used', 'executor.machine'],
   ['approval.used', 'executor.namespace'],

@@ -26,6 +26,7 @@ import {
 } from '../../workspace/worktree/lane.ts';
 import { readyLane, readyWorktree, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
 import { saidOfLeftBehind } from '../../workspace/worktree/nested-repositories.ts';
+import { parkWork, restoreWork } from '../../workspace/worktree/park.ts';
 import {
   holdRecords,
   type LaneRecord,
@@ -130,18 +131,28 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
     },
     begin: (watch) =>
       inTurn(async () => {
-        if (!own) return;
+        if (!own) return [];
         const lane = laneOf(watch);
+        const inTheWay = `something was in the way of what was parked for turn ${watch.turn}`;
         if (lane) {
           const begun = await beginInLane(stateDir, own, lane, watch);
           lanes.set(lane.lane.place, begun.record);
           told(begun.aside, `turn ${watch.turn} begins where something was left`);
-          return;
+          if (!watch.restores) return [];
+          const restored = await restoreWork(stateDir, begun.record, watch, watch.restores);
+          lanes.set(lane.lane.place, restored.record);
+          told(restored.aside, inTheWay);
+          return restored.clashes;
         }
         if (watch.begins === 'first' && watch.beside !== null) await dropRefused();
         const begun = await beginTurn(stateDir, own, watch);
         own = begun.record;
         if (begun.aside) say(`  turn ${watch.turn} begins over; what it had left is kept as ${begun.aside.ref}`);
+        if (!watch.restores) return [];
+        const restored = await restoreWork(stateDir, own, watch, watch.restores);
+        own = restored.record;
+        told(restored.aside, inTheWay);
+        return restored.clashes;
       }),
     keep: (watch, changes) =>
       inTurn(async () => {
@@ -174,6 +185,18 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
         lanes.set(merged.lane.lane.place, merged.lane);
         for (const aside of merged.asides) told(aside, `something was in the way of merging turn ${watch.turn}`);
         return merged.end;
+      }),
+    park: (watch) =>
+      inTurn(async () => {
+        const lane = laneOf(watch);
+        if (!own || (watch.place !== null && !lane)) return null;
+        const key = watch.itemKey ?? `${watch.turn}`;
+        const parked = await parkWork(stateDir, lane ?? own, watch, key);
+        if (lane) lanes.set(lane.lane.place, { ...parked.record, lane: lane.lane });
+        else own = parked.record;
+        for (const aside of parked.asides) told(aside, `something was in the way of parking ${key}`);
+        if (parked.kept) say(`  what was done for ${key} is kept as ${parked.kept.ref}`);
+        return parked.kept;
       }),
     // The cast stands as it stands, whatever becomes of what is left of it.
     settle: (isCompleted) =>

@@ -1,9 +1,11 @@
 // Before a cast starts: its plan from the configuration, the folder it works in, and whether the project's checks can start
 // there. A check that fails is no obstacle, and nothing of the project runs here.
+
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileOf } from '../../agents/find-file.ts';
 import { mayWrite } from '../../kernel/cast/lock-scope.ts';
+import { mayPark } from '../../kernel/cast/park.ts';
 import { counted } from '../../kernel/counted.ts';
 import { readChecker } from '../../kernel/graph/checker.ts';
 import type { Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
@@ -114,17 +116,20 @@ type Isolation = {
   readonly says: readonly string[];
 };
 
-const IN_PLACE: Isolation = { says: [] };
-
 export async function isolationOf(
   workspace: Workspace,
   rules: Rules,
   cast: string,
   isInPlace: boolean,
 ): Promise<Isolation> {
-  if (isInPlace || rules.worktree === null || !mayWrite(rules)) return IN_PLACE;
+  const parks = rules.graph.loops.some((loop) => mayPark(rules.graph, loop)) && mayWrite(rules);
+  const inPlace = parks
+    ? ['what is done for an item that is parked stays in the files: nothing is taken back in place']
+    : [];
+  if (isInPlace || rules.worktree === null || !mayWrite(rules)) return { says: inPlace };
   const look = await looked(workspace.dir);
-  if (!look.ok) return look.why === null ? IN_PLACE : { says: [`works in the directory itself: ${look.why}`] };
+  if (!look.ok)
+    return { says: [...(look.why === null ? [] : [`works in the directory itself: ${look.why}`]), ...inPlace] };
   const cwd = join(worktreesFolder(workspace, workspace.env), cast, look.repository.prefix);
   return {
     root: rootNamed(workspace, cwd),

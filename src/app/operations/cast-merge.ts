@@ -12,6 +12,7 @@ import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { checkProject } from '../../workspace/checkers.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { acceptedTip, catchUp, positionOf, tipOf } from '../../workspace/worktree/accepted.ts';
+import { parkedOf, saidOfParked } from '../../workspace/worktree/aside.ts';
 import { commitOf, filesBetween, fromWorkspace, tryGit } from '../../workspace/worktree/git.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
@@ -112,9 +113,11 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
   const kept = writeRecord(stateDir, { ...record, merges });
   const left = isThere && status !== 'completed' ? await uncommittedOf(record) : 0;
   const beyond = await countBetween(top, upTo, branch);
+  const parked = await parkedOf(record);
   const details = {
     ...{ cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left },
     ...(beyond > 0 ? { unaccepted: beyond } : {}),
+    ...(parked.length > 0 ? { parked } : {}),
   };
   const what = `${branch} is merged as ${merged.commit.slice(0, 7)} (${merged.how}, ${counted(files.length, 'file')})`;
   if (status !== 'completed') {
@@ -124,7 +127,7 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
       beyond === 0
         ? ''
         : `; without ${counted(beyond, 'commit')} of a turn that was not accepted (\`git log ${branch}\`)`;
-    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}`;
+    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}${saidOfParked(parked)}`;
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
   const stays = await whyKept(stateDir, record);
@@ -133,7 +136,7 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
   const behind = allLeftBehind([...inOwn, ...(await clearLanes(stateDir, record))]);
   await removeWorktree(stateDir, kept, 'merged');
   const ignored = behind.count > 0 ? { ignored: behind.count } : {};
-  const without = `${behind.count > 0 ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfMoved(record)}`;
+  const without = `${behind.count > 0 ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfParked(parked)}${saidOfMoved(record)}`;
   return allow(`${what}; its worktree and branch are cleared away${without}`, { ...details, ...ignored });
 }
 

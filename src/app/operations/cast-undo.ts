@@ -9,7 +9,7 @@ import { isOver } from '../../kernel/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { planRestoring, type Restoring, readBefore, restoreFiles } from '../../workspace/restore-files.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';
-import { dropAside } from '../../workspace/worktree/aside.ts';
+import { dropAside, parkedOf, saidOfParked } from '../../workspace/worktree/aside.ts';
 import { filesBetween, fromWorkspace, tryGit } from '../../workspace/worktree/git.ts';
 import { removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
@@ -84,9 +84,13 @@ async function undoWorktree(undoing: Undoing): Promise<Verdict> {
   const removed = await removeWorktree(workspace.stateDir, rest, 'undone');
   await dropAside(record);
   const { tip = null } = removed;
+  const parked = await parkedOf(record);
   const back =
     tip === null || lost === null ? '' : `; while git keeps it, \`git branch NAME ${tip.slice(0, 12)}\` brings it back`;
-  return allow(`the worktree and the branch ${branch} are gone${back}${saidOfMoved(record)}`, { cast, branch, tip });
+  return allow(`the worktree and the branch ${branch} are gone${back}${saidOfParked(parked)}${saidOfMoved(record)}`, {
+    ...{ cast, branch, tip },
+    ...(parked.length > 0 ? { parked } : {}),
+  });
 }
 
 /** What came into a branch of the user. Of a branch that he merged by himself only where it began and ended is known. */

@@ -11,6 +11,13 @@ const CAST = {
 } as const;
 const TURNS = { type: 'flag', means: 'with --json: add every attempt with its brief, output and verdict' } as const;
 const DETACH = { type: 'flag', means: 'give the cast to a background process and return' } as const;
+const ITEM = {
+  type: 'text',
+  word: 'CAST:ITEM',
+  required: true,
+  means: 'the parked item, as CAST:ITEM: its key, its number, or the beginning of a title that only one has',
+  example: 'latest:WI-2',
+} as const;
 const REASON = { type: 'text', mayBeEmpty: true, means: 'why, for the log', example: 'looked at it' } as const;
 const BY_TOOL = { without: ['detach', 'turns'], defaults: { detach: true } } as const;
 const THEN_WAIT = 'The cast is carried on; use cast_wait then.';
@@ -229,6 +236,39 @@ export const DRIVING = {
       turns: TURNS,
     },
     cli: 'decide',
+    mcp: BY_PERSON,
+  },
+  'cast.retry': {
+    name: 'cast.retry',
+    group: 'casts',
+    act: 'decide',
+    peopleOnly: 'decide about a parked item',
+    means: 'work on a parked item again: its kept work is merged back, and its edge gets its traversals again',
+    example: 'baton retry latest:WI-2 --note "use the old parser"',
+    fields: {
+      item: ITEM,
+      note: { type: 'text', means: 'what its next agent is told', example: 'use the old parser' },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'retry',
+    mcp: BY_PERSON,
+  },
+  'cast.drop': {
+    name: 'cast.drop',
+    group: 'casts',
+    act: 'decide',
+    peopleOnly: 'decide about a parked item',
+    means: 'leave a parked item out; what depends on it is named, and left out with it',
+    example: 'baton drop latest:WI-2 --reason "not needed"',
+    fields: {
+      item: ITEM,
+      reason: { type: 'text', required: true, means: 'why, for the log', example: 'not needed' },
+      yes: { type: 'flag', means: 'also the tasks that depend on it, without asking' },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'drop',
     mcp: BY_PERSON,
   },
   approve: {

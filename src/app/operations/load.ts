@@ -20,6 +20,8 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'cast.continue': () => import('./cast-carry-on.ts').then(({ goOn: run }) => ({ run })),
   'cast.answer': () => import('./cast-answer.ts'),
   'cast.decide': () => import('./cast-decide.ts'),
+  'cast.retry': () => import('./cast-park.ts').then(({ retry: run }) => ({ run })),
+  'cast.drop': () => import('./cast-park.ts').then(({ drop: run }) => ({ run })),
   approve: () => import('./approval-settle.ts').then(({ approve: run }) => ({ run })),
   reject: () => import('./approval-settle.ts').then(({ reject: run }) => ({ run })),
   'cast.abort': () => import('./cast-abort.ts'),

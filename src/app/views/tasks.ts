@@ -24,10 +24,12 @@ export type TaskView = {
   readonly files?: number;
   /** Its item was passed over by `advance.when: "not_satisfied"`. */
   readonly skipped?: true;
+  /** The name under which git keeps what was done for it before it was parked. */
+  readonly kept?: string;
 };
 
 /** `files` is null until a turn that may write was accepted. */
-type Work = { readonly isItem: boolean; files: Set<string> | null };
+type Work = { readonly isItem: boolean; files: Set<string> | null; kept?: string };
 
 export type TasksRecord = {
   /** Only what concerns tasks: the kernel closes the run of a cast that is over. */
@@ -48,6 +50,9 @@ export function foldTask({ state, work, turns }: TasksRecord, entry: Entry, rule
     work.set(fact.task, own);
     turns.set(fact.turn, { socket: fact.socket, work: own });
   }
+  const parked = fact.kind === 'item.parked' || fact.kind === 'item.retried' ? work.get(fact.task) : undefined;
+  if (parked && fact.kind === 'item.parked' && fact.kept) parked.kept = fact.kept.ref;
+  else if (parked) delete parked.kept;
   const turn = fact.kind === 'turn.accepted' ? turns.get(fact.turn) : undefined;
   if (fact.kind !== 'turn.accepted' || !turn || !rules || !hasOwnPaths(rules, turn.socket)) return;
   turn.work.files ??= new Set();
@@ -58,9 +63,10 @@ export function tasksIn({ cast, items, tasks }: View): readonly TaskView[] {
   if (!cast) return [];
   const fates = itemFates(items);
   return tasksOf(tasks.state.ledger, cast.id).map(({ id, title, status, owner, code, reason, fence }) => {
-    const { isItem, files } = tasks.work.get(id) ?? { isItem: fates.has(id), files: null };
+    const { isItem, files, kept } = tasks.work.get(id) ?? { isItem: fates.has(id), files: null };
     const work = { ...(isItem ? { isItem: true as const } : {}), ...(files === null ? {} : { files: files.size }) };
     const skipped = fates.get(id) === 'skipped' ? ({ skipped: true } as const) : {};
-    return { task: id, title, status, owner, code, reason, fence, ...work, ...skipped };
+    const keeps = kept === undefined ? {} : { kept };
+    return { task: id, title, status, owner, code, reason, fence, ...work, ...skipped, ...keeps };
   });
 }

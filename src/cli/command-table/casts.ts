@@ -83,6 +83,24 @@ ${EXITS}`,
   ),
   operationCommand(
     {
+      name: 'retry',
+      summary: 'work on a parked item again',
+      note: EXITS,
+      shownBy: driveBy('cast.retry'),
+    },
+    ['cast.retry'],
+  ),
+  operationCommand(
+    {
+      name: 'drop',
+      summary: 'leave a parked item out',
+      note: EXITS,
+      shownBy: driveBy('cast.drop'),
+    },
+    ['cast.drop'],
+  ),
+  operationCommand(
+    {
       name: 'abort',
       summary: 'stop a cast and its running agents',
       note: 'Without CAST: the one that is open, if it is the only one.',

@@ -19,6 +19,7 @@ import {
 } from './bookkeeping.ts';
 import { elapsedOf } from './budget.ts';
 import { REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
+import { applyParking, isParkingFact, noteAdvanced } from './park.ts';
 import { noteOver } from './work.ts';
 
 export function applyToCast(
@@ -26,6 +27,7 @@ export function applyToCast(
   fact: Exclude<CastFact, { kind: 'cast.started' | 'items.planned' | 'run.named' }>,
   at: number,
 ): void {
+  if (isParkingFact(fact)) return applyParking(cast, fact);
   switch (fact.kind) {
     case 'turn.started':
       cast.turnsStarted = fact.turn;
@@ -96,6 +98,7 @@ export function applyToCast(
         ...(fact.seal === undefined ? {} : { seal: fact.seal }),
         ...(fact.fence === undefined ? {} : { fence: fact.fence }),
       });
+      delete cast.restores?.[cast.turns[fact.turn]?.task ?? ''];
       return;
     case 'attempt.answered': {
       const { output, handoff, usage, truncated, scrubbed, agent } = fact;
@@ -172,6 +175,7 @@ export function applyToCast(
     case 'cursor.advanced':
       cast.cursors[fact.cursor] = fact.to;
       if (fact.item !== null) noteOver(cast, cast.turns[fact.turn]);
+      if (fact.item !== null) noteAdvanced(cast, fact.cursor, cast.turns[fact.turn]);
       if (fact.item !== null) cast.guard = NO_ROUNDS;
       return;
     case 'cursor.reset':

@@ -19,6 +19,7 @@ test.each<[Verb, CastStatus, string | null, string]>([
   ['continue', 'paused', null, 'resume submit'],
   ['continue', 'waiting', 'TASKS_BLOCKED', 'resume submit'],
   ['continue', 'waiting', 'OUTCOME_UNKNOWN', 'resume nothing'],
+  ['continue', 'waiting', 'ITEMS_PARKED', 'resume nothing'],
   ['continue', 'failed', 'EDGE_BUDGET_EXHAUSTED', 'recast submit'],
   ['continue', 'aborted', 'ABORTED', 'recast submit'],
   ['continue', 'completed', null, 'resume nothing'],

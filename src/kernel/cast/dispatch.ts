@@ -19,17 +19,18 @@ import { refuseTask } from '../ledger/fact.ts';
 import { compareRank } from '../ledger/rank.ts';
 import type { Task } from '../ledger/state.ts';
 import { inputOf } from '../report/input.ts';
-import { type Cast, heldBy, type State, type Turn } from '../state.ts';
+import { type Cast, heldBy, type Kept, type State, type Turn } from '../state.ts';
 import { load } from '../trust/decide.ts';
 import { block } from '../trust/quarantine.ts';
 import { isAttested } from '../trust/watch.ts';
 import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
 import { isPersons } from './asked.ts';
+import { noteKey } from './bookkeeping.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
-import { fillAllLanes, fillLanes, refusalOfPlace } from './lanes.ts';
+import { clashNote, fillAllLanes, fillLanes, refusalOfPlace } from './lanes.ts';
 import { isBound } from './lock-scope.ts';
-import { fail, type Pen } from './pen.ts';
+import { fail, materiaOf, type Pen } from './pen.ts';
 import { chosenMateria, isScripted, nextScripted, scriptedTurn } from './runner-choice.ts';
 import { ownerOf, reopen, taskOfTurn } from './task.ts';
 
@@ -38,14 +39,34 @@ export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input,
   if (cast.status !== 'running' || turn.phase !== 'owed' || input.attempt !== turn.attempt + 1) {
     return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is not owed`);
   }
+  noteClashes(pen, cast, turn, input.clashes ?? []);
   return startAttempt(pen, cast, turn, input);
+}
+
+/** Work that was merged back and clashes is rework. A turn that is put off is prepared again, and noted once. */
+function noteClashes(pen: Pen, cast: Cast, turn: Turn, files: readonly string[]): void {
+  const item = turn.item?.key ?? null;
+  if (files.length === 0) return;
+  const reason = clashNote(files);
+  const notes = cast.rework[noteKey(turn.socket, item)] ?? [];
+  if (notes.some((note) => note.reason === reason)) return;
+  const { label } = materiaOf(cast, turn.socket);
+  const target = { from: turn.socket, label, target: turn.socket, when: 'not_satisfied' } as const;
+  const note = { ...target, item, itemLabel: turn.item?.label ?? null, reason };
+  pen.write({ kind: 'rework.noted', cast: cast.id, note });
 }
 
 type Prepared = Extract<Input, { kind: 'turn.prepared' }>;
 
 /** Whether anything outside has to be looked at before a dispatch. A script that writes nothing says all there is to say. */
 export function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
+  if (restoreOf(cast, turn)) return true;
   return isWatched(state, cast, turn) || isAttested(state.trust, cast.rules, chosenMateria(cast, turn));
+}
+
+/** What is merged back before the first attempt of a turn. */
+export function restoreOf({ restores }: Cast, { task }: Turn): Kept | null {
+  return (task !== null && restores?.[task]) || null;
 }
 
 /** Whether what the turn does beside its answer is to be seen from outside. */

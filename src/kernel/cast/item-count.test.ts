@@ -4,7 +4,7 @@ import { type Play, play } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
 import { countItems, foldItem, type ItemCounts, itemFates, itemsText, noItems } from './item.ts';
 
-const NONE: ItemCounts = { total: 0, done: 0, skipped: 0, leftEarly: 0, leftOut: 0, open: 0 };
+const NONE: ItemCounts = { total: 0, done: 0, skipped: 0, leftEarly: 0, leftOut: 0, parked: 0, open: 0 };
 const recordOf = ({ cast, facts }: Play) => {
   const record = noItems();
   for (const fact of facts) foldItem(record, fact, cast.rules);

@@ -157,6 +157,8 @@ export type ItemCounts = {
   readonly leftEarly: number;
   /** Taken out by a person. */
   readonly leftOut: number;
+  /** Put off until a person decides. */
+  readonly parked: number;
   readonly open: number;
 };
 
@@ -173,6 +175,7 @@ export function countItems(record: ItemsRecord): ItemCounts | null {
     skipped: count('skipped'),
     leftEarly: count('leftEarly'),
     leftOut: count('leftOut'),
+    parked: count('parked'),
     open: count('open'),
   };
 }
@@ -183,8 +186,8 @@ export function itemFates(record: ItemsRecord): ReadonlyMap<string, Fate> {
 }
 
 /** Such as `2 of 4 items done, 1 skipped, 1 open`. */
-export function itemsText({ total, done, skipped, leftEarly, leftOut, open }: ItemCounts): string {
-  const others = { skipped, 'left early': leftEarly, 'left out': leftOut, open };
+export function itemsText({ total, done, skipped, leftEarly, leftOut, parked, open }: ItemCounts): string {
+  const others = { skipped, 'left early': leftEarly, 'left out': leftOut, parked, open };
   const named = Object.entries(others).flatMap(([name, count]) => (count === 0 ? [] : [`, ${count} ${name}`]));
   return `${done} of ${total} item${total === 1 ? '' : 's'} done${named.join('')}`;
 }
@@ -222,7 +225,9 @@ export function foldItem(record: ItemsRecord, fact: Entry['fact'], rules: Rules 
   } else if (fact.kind === 'cursor.reset') {
     replaced.push(...(lists.get(fact.cursor) ?? []).filter(({ fate }) => fate !== 'open'));
     lists.delete(fact.cursor);
-  } else if (fact.kind === 'task.moved' && (fact.to === 'canceled' || fact.to === 'failed')) {
+  } else if (fact.kind === 'item.parked') given.set(fact.task, 'parked');
+  else if (fact.kind === 'item.retried') given.delete(fact.task);
+  else if (fact.kind === 'task.moved' && (fact.to === 'canceled' || fact.to === 'failed')) {
     given.set(fact.task, fact.code === 'LEFT_EARLY' ? 'leftEarly' : 'leftOut');
   }
 }

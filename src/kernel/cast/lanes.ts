@@ -17,6 +17,7 @@ import { NO_ROUNDS, tracked } from './bookkeeping.ts';
 import { claimFor } from './dispatch.ts';
 import { hasOpen, idsIn, itemAt, lengthOf, listOf, placeOf } from './item.ts';
 import { reasonIn } from './notes.ts';
+import { isParked, mayPark, waitForParked } from './park.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
 import { route } from './route.ts';
 import { leaveLoop, openTurn } from './start.ts';
@@ -56,7 +57,8 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   reopenMoved(pen, cast, loopId);
   const running = inProgress(cast, loopId).length;
   const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - placesTaken(cast, loopId));
-  const isBeside = cast.root !== undefined && running + claimed.length > 1;
+  // What is parked is taken out of a worktree, so an item that may be parked is alone in one.
+  const isBeside = cast.root !== undefined && (running + claimed.length > 1 || mayPark(cast.rules.graph, loop));
   for (const task of claimed) {
     if (cast.status !== 'running') return;
     const place = isBeside ? freePlace(cast) : null;
@@ -93,7 +95,7 @@ function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: nu
 }
 
 /** The lowest number of which no item walks. One that is blocked keeps its own, because its work lies there. */
-function freePlace({ lanes }: Cast): number {
+export function freePlace({ lanes }: Cast): number {
   const taken = new Set(Object.values(lanes).flatMap(({ walks }) => Object.values(walks).map(({ place }) => place)));
   let place = 1;
   while (taken.has(place)) place += 1;
@@ -160,9 +162,10 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
   if (unsound) refusals.unshift(unsound);
   const isLiftable = ({ code }: Denied) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW';
   const liftable = unsound ? undefined : refusals.find(isLiftable);
-  const blocked = tasks.find(({ status }) => status === 'blocked');
+  const blocked = tasks.find((task) => task.status === 'blocked' && !isParked(task));
   if (liftable) return hold(pen, cast, loop, liftable);
   const [refusal] = refusals;
+  if (!blocked && waitForParked(pen, cast)) return;
   if (!blocked && !refusal) return;
   const code = blocked?.code ?? refusal?.code ?? 'NO_PROGRESS';
   const [first] = waiting;
@@ -249,8 +252,13 @@ function noteFor(cast: Cast, turn: Turn, target: string, files: readonly string[
     when: 'not_satisfied',
     item: turn.item?.key ?? null,
     itemLabel: turn.item?.label ?? null,
-    reason: reasonIn(`${ASKED} The files: ${spokenPaths(files, FILES_NAMED_MAX)}.`),
+    reason: clashNote(files),
   };
+}
+
+/** What an agent is told that has to bring two versions together. */
+export function clashNote(files: readonly string[]): string {
+  return reasonIn(`${ASKED} The files: ${spokenPaths(files, FILES_NAMED_MAX)}.`);
 }
 
 const ASKED = [

@@ -9,11 +9,11 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { realIn } from '../ledger/lock-tree.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
-import { type Cast, type Item, type Session, type State, type Turn, walkOf } from '../state.ts';
+import { type Cast, type Item, type Kept, type Session, type State, type Turn, walkOf } from '../state.ts';
 import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { timeoutOf } from './budget.ts';
-import { isWatched } from './dispatch.ts';
+import { isWatched, restoreOf } from './dispatch.ts';
 import { retriesLeft, runsOnce } from './fault.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
@@ -85,6 +85,8 @@ export type Watch = {
   /** What people know it by: its materia, and the title of its item. */
   readonly label: string;
   readonly title: string | null;
+  /** Such as `WI-2`. */
+  readonly itemKey: string | null;
   /**
    * `first` before its first attempt; `over` where what it did so far counts for nothing, because it was cut off or
    * refused for good; `on` where the next attempt goes on with what the last one left.
@@ -124,6 +126,8 @@ export type Watch = {
   readonly artifacts: readonly string[];
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
+  /** What was done for its item before it was parked, and is merged back before the attempt. */
+  readonly restores: Kept | null;
 };
 
 export type WorkWatch = {
@@ -162,6 +166,7 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     place: walkOf(cast, turn)?.place ?? null,
     label: materiaOf(cast, turn.socket).label,
     title: turn.item?.label ?? null,
+    itemKey: turn.item?.key ?? null,
     begins: turn.attempt === 0 ? 'first' : beginsOver(cast, turn) ? 'over' : 'on',
     beside: turn.lane === null ? null : (task?.lockScope ?? []).map(realIn(ledger.locks, task?.root ?? '')),
     readsOnly: readsOnly(cast, turn.socket) !== null,
@@ -178,6 +183,7 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     approval: approvalOf(cast, turn),
     artifacts: turn.answered ? artifactsOf(cast, turn, turn.answered.handoff) : [],
     slot: slotOf(cast, turn),
+    restores: restoreOf(cast, turn),
   };
 }
 

@@ -50,7 +50,7 @@ export function turnOn(cast: Cast, task: string): Turn | null {
 export function excuseOf(cast: Cast, task: string): string | null {
   const phase = turnOn(cast, task)?.phase ?? 'owed';
   if (phase === 'owed' || phase === 'held' || phase === 'running') return null;
-  return phase === 'verifying' || phase === 'accepted' || phase === 'merging'
+  return phase === 'verifying' || phase === 'accepted' || phase === 'merging' || phase === 'parking'
     ? 'its agent has answered'
     : 'it waits for a person';
 }

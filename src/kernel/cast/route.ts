@@ -14,6 +14,7 @@ import { exhausted } from './budget.ts';
 import { hasOpen, idAt, idsIn, itemKey, lengthOf, listOf } from './item.ts';
 import { fillLanes, hasLanes, isToMerge } from './lanes.ts';
 import { noteFor } from './notes.ts';
+import { beginParking, isParked, isUsedUp, parkedIn, waitForParked } from './park.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { startSocket } from './start.ts';
 import { finish, taskOfTurn } from './task.ts';
@@ -43,6 +44,11 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   if (turn.lane !== null && step && !step.exhausted) return endWalk(pen, cast, turn, step);
   if (step?.exhausted) {
     writeStep(pen, cast, turn, step);
+    if (cast.parked && parkedIn(pen, cast)?.length) {
+      pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
+      waitForParked(pen, cast);
+      return;
+    }
     return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff.satisfied));
   }
   if (found) return takeEdge(pen, cast, turn, handoff, found.edge, step, isNoted);
@@ -76,7 +82,8 @@ function nextStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | nu
   const from = cast.cursors[cursor] ?? 0;
   const { length } = listOf(cast, advance.items);
   const item = from < length ? (turn.item?.key ?? itemKey(advance.items, null, from)) : null;
-  return { cursor, to: from + 1, item, exhausted: from + 1 >= length };
+  const exhausted = from + 1 >= length || (cast.parked !== undefined && isUsedUp(pen, cast, cursor, from + 1));
+  return { cursor, to: exhausted ? Math.max(from + 1, length) : from + 1, item, exhausted };
 }
 
 /** An item that walks on its own is over where it advances; the last one empties the loop. */
@@ -99,7 +106,8 @@ function endWalk(pen: Pen, cast: Cast, turn: Turn, step: Step): void {
 function writeStep(pen: Pen, cast: Cast, turn: Turn, step: Step | null): void {
   if (!step) return;
   pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, ...step });
-  const id = turn.lane === null ? idAt(cast.lists[step.cursor], step.to - 1) : turn.task;
+  const isOwn = turn.lane !== null || turn.item?.cursorKey === step.cursor;
+  const id = isOwn ? turn.task : idAt(cast.lists[step.cursor], step.to - 1);
   const isSkipped = socketOf(cast, turn.socket).advance?.when === 'not_satisfied';
   const reason = isSkipped ? 'its item was skipped' : 'its item is finished';
   if (id) finish(pen, taskOf(pen.ledger, cast.id, id), turn, reason);
@@ -155,6 +163,7 @@ function takeEdge(
     const what = turn.item ? ` for ${turn.item.key} (${turn.item.label})` : '';
     const reason = `the edge ${socket.id} → ${edge.to} was taken ${times(limit)}${what} and is wanted once more`;
     const details = { from: socket.id, to: edge.to, item, key, count, limit };
+    if (edge.then === 'park' && loopOfItem(cast, turn) && !step) return beginParking(pen, cast, turn);
     if (edge.then === 'ask') return pen.write({ kind: 'edge.spent', cast: cast.id, turn: turn.id, ...details, reason });
     const stand = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
     return fail(pen, cast, deny('EDGE_BUDGET_EXHAUSTED', reason, details), turn.id, stand);
@@ -274,8 +283,12 @@ function totalOf(cast: Cast, { iterator }: Loop): number {
 function unfinished({ ledger }: Pen, cast: Cast, cursor: string, from = cast.cursors[cursor] ?? 0): readonly Task[] {
   const isWalked = ({ iterator }: Loop) => iterator?.cursorKey === cursor;
   const isSideBySide = cast.rules.graph.loops.some((loop) => isWalked(loop) && hasLanes(cast, loop));
-  const tasks = idsIn(cast.lists[cursor]).slice(isSideBySide ? 0 : from);
-  return tasks.flatMap((id) => taskOf(ledger, cast.id, id) ?? []).filter(({ status }) => !isTerminal(status));
+  const ids = idsIn(cast.lists[cursor]);
+  const tasks = ids.flatMap((id, index) => {
+    const task = taskOf(ledger, cast.id, id);
+    return task && (isSideBySide || index >= from || (cast.parked && isParked(task))) ? [task] : [];
+  });
+  return tasks.filter(({ status }) => !isTerminal(status));
 }
 
 // What a new list does to the walk over it.

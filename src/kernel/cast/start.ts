@@ -9,6 +9,7 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { NO_ROUNDS, tracked } from './bookkeeping.ts';
 import { idsIn, listOf, selectItem } from './item.ts';
 import { enterLanes, fillAllLanes, hasLanes, hasOpenLanes } from './lanes.ts';
+import { exitByLast } from './park.ts';
 import { fail, type Pen, socketOf } from './pen.ts';
 import { leaveAll } from './route.ts';
 import { nextScripted } from './runner-choice.ts';
@@ -85,7 +86,11 @@ export function leaveLoop(pen: Pen, cast: Cast, { id, iterator }: Loop, entry: s
     const step = { cursor: iterator.cursorKey, to, item: null, exhausted: true };
     pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: cast.turnsStarted, ...step });
   }
-  startSocket(pen, cast, passOver(pen, cast, entry, id), false);
+  const exit = iterator && exitByLast(cast, iterator.cursorKey);
+  if (!exit) return startSocket(pen, cast, passOver(pen, cast, entry, id), false);
+  const { id: route, from, targetSocketId: target } = exit.route;
+  pen.write({ kind: 'exit.taken', cast: cast.id, turn: null, loop: id, route, from, to: target, empty: false });
+  startSocket(pen, cast, target, false);
 }
 
 /** An empty list: nothing of the loop runs, and its `always` exit leads on. */

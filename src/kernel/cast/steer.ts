@@ -249,12 +249,16 @@ export type Step = {
   readonly how: 'drive' | 'submit' | 'refuse' | 'nothing';
 };
 
+/** A cast that waits with these needs a decision, and going on is none. */
+const NEEDS_MORE: readonly string[] = ['OUTCOME_UNKNOWN', 'ITEMS_PARKED'];
+
 /** `isExtended` says that a person extends the spent allowance. */
 export function stepFor(verb: Verb, stands: Stands, now: number, isExtended = false): Step {
   const { status, code } = stands;
   const exact = verb === 'continue' ? obvious(stands, isExtended) : verb;
   // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
-  const isStuck = isExpired(stands, now) || (verb === 'continue' && status === 'waiting' && code !== 'OUTCOME_UNKNOWN');
+  const isStuck =
+    isExpired(stands, now) || (verb === 'continue' && status === 'waiting' && !NEEDS_MORE.includes(code ?? ''));
   if (isStuck) return { verb: exact, how: 'submit' };
   if (!FITS[exact].includes(status)) return { verb: exact, how: exact === 'resume' ? 'nothing' : 'refuse' };
   return { verb: exact, how: exact === 'resume' && status === 'running' ? 'drive' : 'submit' };

@@ -11,6 +11,7 @@ import { type Denied, deny } from '../verdict.ts';
 import { reopenTurn } from './asked.ts';
 import { listOf } from './item.ts';
 import { fillAllLanes } from './lanes.ts';
+import { isParked } from './park.ts';
 import { type Pen, socketOf } from './pen.ts';
 import { turnOn } from './recover.ts';
 import { startSocket } from './start.ts';
@@ -28,6 +29,12 @@ export function refusalOfMove(pen: Pen, input: Input): Denied | null {
   if (input.kind !== 'task.move') return null;
   const found = findTask(pen.ledger, input);
   const cast = found.ok ? castOf(pen.state, pen.ledger, found.task.run) : null;
+  const parked = found.ok && isParked(found.task) ? cast?.parked?.[found.task.id] : undefined;
+  if (found.ok && cast && parked) {
+    const name = `${cast.id}:${parked.item.key}`;
+    const reason = `${found.task.id} is parked; use: baton retry ${name}, or baton drop ${name} --reason "…"`;
+    return refuseTask(pen, 'move', found.task, deny('NOT_ALLOWED_NOW', reason, { task: found.task.id, cast: cast.id }));
+  }
   const turn = found.ok && cast && !isOver(cast.status) ? turnOn(cast, found.task.id) : null;
   if (!found.ok || !cast || !turn) return null;
   const { id, status } = found.task;

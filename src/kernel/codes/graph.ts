@@ -132,6 +132,20 @@ export const GRAPH_CODES = {
     cause: 'a socket inside the loop has no edge for its outcome, or its edge leads to `end`',
     fix: 'let the socket lead back into the loop (`baton check` names each way out of it) and cast again; or `baton recast`, which gives that socket another turn or goes on with the next item; where items go side by side: `baton continue`',
   },
+  ITEMS_PARKED: {
+    http: 409,
+    retry: 'person',
+    means: 'all other items of a loop are over, and parked ones wait for a person',
+    cause: 'an edge with `"then": "park"` was taken as often as its maxTraversals allows for these items',
+    fix: '`baton retry CAST:ITEM` works on one again, with `--note` for the agents; `baton drop CAST:ITEM --reason …` leaves it out. With the last decision the cast goes on',
+  },
+  PARKED: {
+    http: 409,
+    retry: 'person',
+    means: 'the task is put off until a person decides about its item',
+    cause: 'the item was sent back as often as the edge with `"then": "park"` allows',
+    fix: 'when the cast waits with ITEMS_PARKED: `baton retry CAST:ITEM`, or `baton drop CAST:ITEM --reason …`',
+  },
   LEFT_EARLY: {
     http: 409,
     retry: 'never',

@@ -118,6 +118,26 @@ const loops: [rule: string, edits: Edits, issues: string[]][] = [
     ['ITEMS_LEFT sockets.Socket-4.edges'],
   ],
   [
+    'an item is parked where its loop goes on',
+    { 'sockets.Socket-3.edges.1': { when: 'not_satisfied', to: 'Socket-2', maxTraversals: 2, then: 'park' } },
+    [],
+  ],
+  [
+    'nothing is parked by an edge that leads out of the loop',
+    { 'sockets.Socket-3.edges.1': { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 2, then: 'park' } },
+    ['INVALID_CONFIG sockets.Socket-3.edges[1].then'],
+  ],
+  [
+    'nothing is parked outside of loops',
+    { 'sockets.Socket-5.edges': [{ when: 'always', to: 'Socket-5', maxTraversals: 2, then: 'park' }] },
+    ['INVALID_CONFIG sockets.Socket-5.edges[0].then'],
+  ],
+  [
+    'nothing is parked that is finished there',
+    { 'sockets.Socket-4.edges': [{ when: 'always', to: 'Socket-2', maxTraversals: 2, then: 'park' }] },
+    ['INVALID_CONFIG sockets.Socket-4.edges[0].then'],
+  ],
+  [
     'an edge to a socket outside the loop',
     { 'sockets.Socket-3.edges': [to('Socket-4', 'satisfied'), to('Socket-5', 'not_satisfied')] },
     ['LEFT_EARLY sockets.Socket-3.edges[1]'],

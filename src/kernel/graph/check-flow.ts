@@ -4,8 +4,8 @@ import { dialectCan, PRESENT } from '../capabilities.ts';
 import { given, isObject, isString, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { type Draft, isGenerator, isGeneratorSocket, materiaOf, typeOfMateria } from './authored.ts';
 import type { UtilityNames } from './check-materia.ts';
-import { END, type Graph, type Iterator, type Loop, type Socket } from './config.ts';
-import { type Findings, listed, shown, warning } from './issue.ts';
+import { type Condition, END, type Graph, type Iterator, type Loop, type Socket } from './config.ts';
+import { error, type Findings, listed, shown, warning } from './issue.ts';
 import { expressionsIn, segmentsOf, slotOf } from './path.ts';
 import { GENERATED } from './resolve-graph.ts';
 import { cyclesIn, exitTarget, firstEdge, loopOf, matches, reachedFrom, successorsOf } from './route.ts';
@@ -25,6 +25,34 @@ export function* checkFlow(draft: Draft, graph: Graph): Findings {
   yield* checkGenerators(draft, graph);
   yield* checkAdvances(draft, graph);
   yield* checkWaysOut(draft, graph, reached);
+}
+
+/** An item can be parked only where its loop goes on without it. `isInPlace`: no cast works in a worktree. */
+export function* checkParking(draft: Draft, graph: Graph, isInPlace: boolean): Findings {
+  for (const socket of Object.values(graph.sockets)) {
+    const loop = socket.foreach ? null : loopOf(graph, socket.id);
+    for (const [index, edge] of socket.edges.entries()) {
+      if (edge.then !== 'park') continue;
+      const path = `${draft.path}.sockets.${socket.id}.edges[${index}].then`;
+      const { advance } = socket;
+      if (!loop?.sockets.includes(edge.to)) {
+        const why =
+          'Only an item of a loop can be parked: this edge has to lead from a member of a loop to a member of it.';
+        yield error('INVALID_CONFIG', path, `${why} Write "fail" or "ask" here.`);
+      } else if (advance && mayMatchBoth(advance.when ?? 'always', edge.when)) {
+        const why = `${socket.id} finishes its item where it takes this edge, so there is nothing to park.`;
+        yield error('INVALID_CONFIG', path, `${why} Write "fail" or "ask", or give advance another when.`);
+      } else if (isInPlace) {
+        const why = 'Without a worktree the files of a parked item stay as they are, and later items find them.';
+        yield warning('ITEMS_PARKED', path, `${why} Let the cast work in a worktree.`);
+      }
+    }
+  }
+}
+
+/** Whether one outcome matches both conditions. */
+function mayMatchBoth(one: Condition, other: Condition): boolean {
+  return one === other || one === 'always' || other === 'always';
 }
 
 /** Every way out of the middle of a loop: items that are not done would be left behind. */

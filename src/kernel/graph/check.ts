@@ -5,7 +5,7 @@ import { findSecrets, scrubJson } from '../secrets.ts';
 import { draftOf, withDefaultRunner } from './authored.ts';
 import { type Boundaries, checkBoundaries, checkIdentity, checkMalformed, REGISTRY } from './check-boundaries.ts';
 import { ACTIVE_FIELDS, checkConfig } from './check-config.ts';
-import { checkFlow, checkSlots } from './check-flow.ts';
+import { checkFlow, checkParking, checkSlots } from './check-flow.ts';
 import { checkLoops } from './check-loops.ts';
 import {
   checkHeldBack,
@@ -98,6 +98,7 @@ function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilitie
   if (found.some((issue) => issue.level === 'error')) return;
   const graph = graphOf(draft);
   yield* checkFlow(draft, graph);
+  yield* checkParking(draft, graph, given(config, 'worktree') === false);
   yield* checkSlots(draft, graph, utilities);
 }
 

@@ -26,7 +26,7 @@ export type Edge = {
   /** What happens when it was taken as often as it may be; without it the cast fails. */
   readonly then?: Exclude<EdgeEnd, 'fail'>;
 };
-export const EDGE_ENDS = ['fail', 'ask'] as const;
+export const EDGE_ENDS = ['fail', 'park', 'ask'] as const;
 export type EdgeEnd = (typeof EDGE_ENDS)[number];
 export type Advance = { readonly cursor: string; readonly items: string; readonly when: Condition | null };
 /** What a loop (or a `foreach` socket) walks over. `cursorKey` is unique among the loops of a loadout. */

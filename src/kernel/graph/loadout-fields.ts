@@ -43,7 +43,8 @@ export const EDGE: ObjectField = {
     then: {
       type: 'choice',
       of: EDGE_ENDS,
-      means: 'what happens when maxTraversals is used up: the cast fails, or waits for a person',
+      means:
+        'what happens when maxTraversals is used up: the cast fails, parks the item and goes on with the next one, or waits for a person',
       default: 'fail',
       example: 'ask',
     },

@@ -129,7 +129,7 @@ function edgeFor(edge: JsonObject): Edge {
     when: conditionOf(given(edge, 'when')),
     to: stringAt(edge, 'to') ?? END,
     maxTraversals: isPositiveInteger(budget) ? budget : null,
-    ...(then === 'ask' ? { then } : {}),
+    ...(then === 'ask' || then === 'park' ? { then } : {}),
   };
 }
 

@@ -49,9 +49,32 @@ function asideRefs(cast: string): string {
   return `refs/baton/${cast}`;
 }
 
+/** Where the work of parked items is kept. It outlives what was put aside: only a person gives it up. */
+export function parkedRefs(cast: string): string {
+  return `${asideRefs(cast)}/parked`;
+}
+
 export async function dropAside({ top, cast }: WorktreeRecord): Promise<void> {
-  const refs = await git(top, ['for-each-ref', '--format=%(refname)', `${asideRefs(cast)}/`]);
-  for (const ref of refs.split('\n').filter((line) => line !== '')) await git(top, ['update-ref', '-d', ref]);
+  const parked = await parkedOf({ top, cast });
+  for (const ref of await refsIn(top, asideRefs(cast))) {
+    if (!parked.includes(ref)) await git(top, ['update-ref', '-d', ref]);
+  }
+}
+
+/** The names under which the work of parked items is kept. */
+export function parkedOf({ top, cast }: Pick<WorktreeRecord, 'top' | 'cast'>): Promise<readonly string[]> {
+  return refsIn(top, parkedRefs(cast));
+}
+
+/** What is said of it after the worktree is gone. */
+export function saidOfParked(refs: readonly string[]): string {
+  if (refs.length === 0) return '';
+  return `; the work of parked items is kept as ${refs.join(', ')}: \`git branch NAME REF\` brings it back`;
+}
+
+async function refsIn(top: string, folder: string): Promise<readonly string[]> {
+  const refs = await git(top, ['for-each-ref', '--format=%(refname)', `${folder}/`]);
+  return refs.split('\n').filter((line) => line !== '');
 }
 
 /** Everything that lies in the worktree as a tree of git, without touching its index. */

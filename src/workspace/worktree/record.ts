@@ -52,6 +52,8 @@ export type WorktreeRecord = {
   /** What its set-up left: what git ignores, and what repositories inside of it were like. */
   readonly ignored?: readonly string[];
   readonly stands?: Stands;
+  /** The task that was begun last in the cast's own worktree, the commit before it, and what clashed when its work came back. */
+  readonly item?: { readonly task: string; readonly base: string; readonly conflicts: readonly string[] };
   /** Of a worktree in which one item after the other walks beside those of other worktrees. */
   readonly lane?: Lane;
 };

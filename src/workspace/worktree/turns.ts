@@ -59,7 +59,14 @@ export async function beginTurn<T extends WorktreeRecord>(
         ];
   const isOnTop = begins === 'on' || (beside !== null && (begins === 'over' || Object.keys(record.open).length > 0));
   const accepted = isOnTop ? (record.accepted ?? start) : start;
-  return { record: writeRecord(stateDir, { ...record, starts, open, accepted }), aside };
+  const item = itemOf(record, watch, start);
+  return { record: writeRecord(stateDir, { ...record, starts, open, accepted, ...item }), aside };
+}
+
+/** The commit before the first turn of a task, to which the worktree goes back when its item is parked. */
+function itemOf({ item, lane }: WorktreeRecord, { task }: Watch, base: string): Pick<WorktreeRecord, 'item'> {
+  if (task === null || lane || item?.task === task) return {};
+  return { item: { task, base, conflicts: [] } };
 }
 
 /**

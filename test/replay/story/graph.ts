@@ -2,6 +2,31 @@
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { Stage } from './stage.ts';
 
+const PARKED = {
+  entry: 'Socket-1',
+  sockets: {
+    'Socket-1': { materia: 'Plan', edges: [{ when: 'always', to: 'Socket-2' }] },
+    'Socket-2': { materia: 'Build', parse: 'text', edges: [{ when: 'always', to: 'Socket-3' }] },
+    'Socket-3': {
+      materia: 'Eval',
+      parse: 'json',
+      advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+      edges: [
+        { when: 'satisfied', to: 'Socket-2' },
+        { when: 'not_satisfied', to: 'Socket-2', maxTraversals: 1, then: 'park' },
+      ],
+    },
+    'Socket-4': { materia: 'Review', parse: 'json' },
+  },
+  loops: {
+    items: {
+      sockets: ['Socket-2', 'Socket-3'],
+      consumes: { from: 'Socket-1', output: 'workItems' },
+      exits: [{ id: 'done', from: 'Socket-3', condition: 'satisfied', targetSocketId: 'Socket-4' }],
+    },
+  },
+};
+
 const config: JsonObject = {
   activeLoadout: 'Work',
   budget: { maxTokens: 1_000, warnAtPercent: 50 },
@@ -55,6 +80,7 @@ const config: JsonObject = {
         },
       },
     },
+    Park: PARKED,
     Ask: {
       entry: 'Socket-1',
       sockets: {
@@ -142,6 +168,21 @@ export async function tellOfGraph(stage: Stage): Promise<void> {
   await stage.play('asking');
   await stage.tell({ kind: 'cast.resume', cast: 'asking', reason: 'one more round' });
   await stage.play('asking');
+
+  // Items that are parked: one is retried with a note, one is dropped.
+  const parking = {
+    Plan: [{ workItems: ['One', 'Two'].map((title) => ({ title, context: 'Do it.' })), context: 'Two things.' }],
+    Build: ['Built.', '$repeat'],
+    Eval: [no, no, no, no, yes],
+    Maintain: [yes],
+    Review: [yes],
+  };
+  await stage.start('parking', { config, loadout: 'Park', script: parking, root: 'worktrees/parking' });
+  await stage.play('parking');
+  await stage.tell({ kind: 'item.retry', cast: 'parking', task: 'T-1', note: 'Look at the README first.' });
+  await stage.play('parking');
+  await stage.tell({ kind: 'item.drop', cast: 'parking', task: 'T-2', reason: 'not needed' });
+  await stage.play('parking');
 
   // An edge that is spent: worked on once more from there, then revived.
   const round = { config, loadout: 'Round' };

@@ -25,6 +25,8 @@ const START = Date.parse('2026-01-01T00:00:00.000Z');
 /** Every look at the clock takes so long. */
 const TICK_MS = 250;
 const SNAPSHOT_EVERY = 20;
+/** The commit with the work of a parked item. */
+const KEPT = '0123456789abcdef0123456789abcdef01234567';
 /** The seal of the workspace before and after every turn: nobody changes what governs the agents. */
 export const SEAL = 'seal of .baton';
 
@@ -189,6 +191,8 @@ export class Stage {
   #answerTo(owed: Exclude<Effect['kind'], 'timer'>, at: Attempt, packet: Packet | null): Request {
     if (owed === 'verify') return { kind: 'turn.verified', ...at, seal: SEAL };
     if (owed === 'merge') return { kind: 'turn.merged', ...at, merge: { ok: true, commit: null } };
+    if (owed === 'park')
+      return { kind: 'turn.parked', ...at, kept: { ref: `refs/baton/${at.cast}/parked/WI-1`, commit: KEPT } };
     return packet ? this.#answerOf(packet) : { kind: 'turn.prepared', ...at };
   }
 

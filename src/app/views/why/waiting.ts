@@ -1,9 +1,10 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
 import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
+import { parkedIn } from '../../../kernel/cast/park.ts';
 import type { Turn } from '../../../kernel/state.ts';
 import { askedFor, spentAt } from './asked.ts';
-import { lookAt, moment, nameOf, type Situation, sentence, type Told, type Way } from './situation.ts';
+import { lookAt, moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
 
 export function waiting(situation: Situation): Told {
   const { cast, now } = situation;
@@ -15,16 +16,43 @@ export function waiting(situation: Situation): Told {
     ...turns.filter(({ phase }) => phase === 'spent').map((turn) => spentAt(situation, turn)),
     ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(situation, turn)),
   ];
+  if (code === 'ITEMS_PARKED') parts.push(parkedItems(situation));
   const isBlocked = turns.some(({ phase }) => phase === 'blocked');
   // Items that wait for a person's word are not blocked, and trying again would change nothing.
   const isAsked = turns.some(({ phase }) => phase === 'asked' || phase === 'spent');
-  const isStuck = isBlocked || (Object.keys(cast.lanes).length > 0 && !isAsked);
+  const isStuck = isBlocked || (code !== 'ITEMS_PARKED' && Object.keys(cast.lanes).length > 0 && !isAsked);
   const isAsking = parts.some((part) => part.code === code);
   return {
     code,
     // What no turn of it explains, the cast says itself.
     sentences: [...(isAsking ? [] : [sentence(reason)]), ...parts.flatMap((part) => part.sentences)],
     commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(situation)] : [])],
+  };
+}
+
+/** Each parked item with its last rejection, where its work is kept, and both ways on. */
+function parkedItems({ cast, ledger, baton }: Situation): Told {
+  const parked = (ledger && parkedIn({ ledger }, cast)) ?? Object.values(cast.parked ?? {});
+  const ways = parked.flatMap(({ item }): Way[] => {
+    const name = `${cast.id}:${item.key}`;
+    return [
+      { does: `work on ${item.key} again`, command: `${baton} retry ${name} --note "…"` },
+      { does: `leave ${item.key} out`, command: `${baton} drop ${name} --reason "…"` },
+    ];
+  });
+  const isInPlace = cast.root === undefined;
+  return {
+    code: 'ITEMS_PARKED',
+    sentences: parked.map(({ item, note, kept }) => {
+      const why = note === '' ? '' : ` The last rejection: ${sentence(note)}`;
+      const where = kept
+        ? ` Its work is kept as ${kept.ref}.`
+        : isInPlace
+          ? ' Nothing of its work was taken back.'
+          : '';
+      return `${item.key} (${said(item.label, 60)}) is parked.${why}${where}`;
+    }),
+    commands: ways,
   };
 }
 
