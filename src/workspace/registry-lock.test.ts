@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -67,6 +67,16 @@ test('the bundled agents are those of the manifest, and their prompts hold no te
   expect(Object.fromEntries(agents.map(({ identity, promptFile }) => [identity, promptFile]))).toEqual(pinned);
   for (const { promptFile } of agents)
     expect(readFileSync(join(bundled, promptFile ?? ''), 'utf8')).not.toContain('{{');
+});
+
+test('the copy of a pinned prompt replaces a link and writes nothing through it', () => {
+  const other = join(dir, 'other.md');
+  writeFileSync(other, 'Mine.');
+  mkdirSync(join(dir, 'versions', 'pinned'), { recursive: true });
+  symlinkSync(other, join(dir, 'versions', 'pinned', 'domain-02-build.md'));
+  writeRegistryLock(dir);
+  const copy = readFileSync(join(dir, 'versions', 'pinned', 'domain-02-build.md'));
+  expect([readFileSync(other, 'utf8'), copy]).toEqual(['Mine.', readFileSync(join(dir, 'prompts', 'build.md'))]);
 });
 
 test('bytes that are no text are pinned as they are, with a remark that no cast can send them', () => {

@@ -61,7 +61,7 @@ export function writeRegistryLock(dir: string, { read = readerOf(dir), ...relock
   const now = readLock(json);
   for (const [id, entry] of now.entries) {
     const bytes = entry.file === null ? null : read(entry.file);
-    if (bytes && sha256(bytes) === entry.hash) put(join(dir, pinnedPath(id)), bytes);
+    if (bytes && sha256(bytes) === entry.hash) replace(join(dir, pinnedPath(id)), bytes);
   }
   writeWhole(file, json);
   const changed = before ? [...now.entries.keys()].filter((id) => isRepinned(before, now, id)) : [];
@@ -88,8 +88,14 @@ export function registryOnceLocked(
 
 /** A reader meets the old file or the new one, never half of one. */
 export function writeWhole(file: string, json: unknown): void {
+  replace(file, `${JSON.stringify(json, null, 2)}\n`);
+}
+
+/** A link in the place of the file is replaced, and what it leads to stays as it is. */
+function replace(file: string, content: string | Uint8Array): void {
   const draft = `${file}.${process.pid}.draft`;
-  writeFileSync(draft, `${JSON.stringify(json, null, 2)}\n`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(draft, content);
   renameSync(draft, file);
 }
 
