@@ -222,7 +222,7 @@ test.each<[string, (at: string) => void, Record<string, unknown>, string[]]>([
   [
     'a file beside a repository that hides it and has no commit',
     (at) => [git(at, 'init', '-q', 'lib'), put(at, { 'lib/.git/info/exclude': '*\n', 'lib/new.h': 'n' })],
-    { 'lib/new.h': NOT_OUT },
+    { 'lib/.git/info/exclude': NOT_OUT, 'lib/new.h': NOT_OUT },
     // What hides files from git is planted, too.
     ['lib/.git/info/exclude', 'lib/new.h'],
   ],
