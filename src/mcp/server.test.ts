@@ -56,6 +56,12 @@ test.each([
   ['cast_why', false, true],
   ['cast_list', false, true],
   ['approvals_list', false, true],
+  ['graph', false, true],
+  ['init', false, true],
+  ['doctor', false, true],
+  ['agents_list', false, true],
+  ['agents_test', false, true],
+  ['install', false, true],
   ['approval_approve', false, false],
   ['approval_reject', false, false],
 ])('%s is for an agent: %s, for a client outside: %s', (name, agent, outside) => {
@@ -77,7 +83,7 @@ test.each<[string, Verdict | null, boolean, boolean]>([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(25);
+  expect(TOOLS).toHaveLength(31);
 });
 
 test('what is kept from an agent is not even begun', async () => {

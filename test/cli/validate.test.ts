@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { baton, CHECKOUT, json, project } from './baton.ts';
 
-const registry = join(CHECKOUT, 'src', 'dialects', 'governed', 'fixtures', 'registry');
+const registry = join(CHECKOUT, 'src', 'trust', 'fixtures', 'registry');
 
 test.each([
   ['{"satisfied":true}', 0, 'OK'],
