@@ -1,10 +1,12 @@
 // The files of a repository that configure git, read without asking git: a planted configuration must not run before it is seen.
 // Three parts: where they are, what in them runs commands, and a digest of each for the comparison before and after a turn.
 
-import { hash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+
+/** Loaded when it is used: it takes as long to load as the rest of a short command. */
+const crypto = () => process.getBuiltinModule('node:crypto');
 
 type GitFolders = {
   /** The folder with HEAD and index; a worktree has its own. */
@@ -90,7 +92,7 @@ export function localConfigOf({ own, common }: GitFolders): LocalConfig {
   const attributes = textOf(join(common, 'info/attributes')) ?? '';
   const parts = [...texts].flatMap(([file, text]) => [file, withoutBranches(text)]);
   const mayHaveDrivers = files.length > 0 || [...texts.values()].some((text) => DRIVER.test(withoutBranches(text)));
-  return { digest: hash('sha256', JSON.stringify([...parts, attributes]), 'hex'), mayHaveDrivers };
+  return { digest: crypto().hash('sha256', JSON.stringify([...parts, attributes]), 'hex'), mayHaveDrivers };
 }
 
 /** Every `path` counts as one that is included: too many files in the digest do no harm. */
@@ -268,7 +270,7 @@ function contentOf(file: string): string {
     if (found.size > BYTES_MAX) return `large:${found.size}:${found.mtimeMs}`;
     const text = readFileSync(file, 'latin1');
     const plain = /\/config(?:\.worktree)?$/.test(file) ? withoutBranches(text) : text;
-    return `sha256:${hash('sha256', plain, 'hex')}`;
+    return `sha256:${crypto().hash('sha256', plain, 'hex')}`;
   } catch {
     return 'unreadable';
   }

@@ -1,11 +1,18 @@
 // Digests of JSON values: SHA-256 over their canonical text (RFC 8785). The hash function comes from outside.
 
-import canonicalize from 'canonicalize';
+import { createRequire } from 'node:module';
+import type canonicalize from 'canonicalize';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { ENVELOPE_SCHEMA, type Schema } from './schema.ts';
 
 /** Lower-case hex of the SHA-256 of exactly these bytes, or of the UTF-8 bytes of this text. */
 export type Sha256 = (content: Uint8Array | string) => string;
+
+/** Loaded when a value needs it: short commands read registries, and their values are plain. */
+function writeByLibrary(value: Json | object): string | undefined {
+  const library = createRequire(import.meta.url)('canonicalize') as { default: typeof canonicalize };
+  return library.default(value);
+}
 
 /** Null for a value that has no canonical text, such as one with half a character in a string. */
 export function digestOf(value: Json, sha256: Sha256): string | null {
@@ -204,7 +211,7 @@ function sorted(names: string[]): string[] {
 /** Undefined for what has none, such as a value with half a character in a string. */
 export function libraryText(value: Json | object): string | undefined {
   try {
-    return canonicalize(value);
+    return writeByLibrary(value);
   } catch {
     return undefined;
   }

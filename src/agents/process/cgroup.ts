@@ -1,11 +1,13 @@
 // A control group for the processes of one attempt, where the system lets us make one. A process cannot leave its group by
 // starting a session, emptying its environment or losing its parent, so ending the group ends what all other means miss. It
 // is one more net and never a condition: where it cannot be made, the attempt runs without it.
-import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processNamespace } from './process-identity.ts';
+
+/** Loaded when it is used: it takes as long to load as the rest of a short command. */
+const crypto = () => process.getBuiltinModule('node:crypto');
 
 const FILE = 'cgroup';
 const ROUNDS_MAX = 40;
@@ -94,7 +96,7 @@ export function ownGroup(
 
 /** One name for each attempt. It does not depend on anything that a process of the attempt could change. */
 function nameOf(dir: string): string {
-  return `baton-${hash('sha256', dir, 'hex').slice(0, 24)}`;
+  return `baton-${crypto().hash('sha256', dir, 'hex').slice(0, 24)}`;
 }
 
 function enter(group: string): boolean {
