@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { CHECKOUT, flow, personToken, project, put, start } from '../cli/baton.ts';
 
 const INDEX = join(CHECKOUT, 'src', 'index.ts');
+const CONTRACTS = join(CHECKOUT, 'src', 'contracts.ts');
 const EXAMPLES = Array.from(
   readFileSync(join(CHECKOUT, 'docs', 'library.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms),
   ([, code = '']) => code,
@@ -31,7 +32,10 @@ const GREETER = `import { existsSync } from 'node:fs';
 
 /** What an example prints. */
 async function said(number: number): Promise<string[]> {
-  const code = (EXAMPLES[number] ?? '').replace(`'baton-run'`, `'${pathToFileURL(INDEX).href}'`);
+  const source = (file: string) => `'${pathToFileURL(file).href}'`;
+  const code = (EXAMPLES[number] ?? '')
+    .replace(`'baton-run'`, source(INDEX))
+    .replace(`'baton-run/contracts'`, source(CONTRACTS));
   const dir = project({ '.baton/config.json': config as never, 'greet.mjs': GREETER, 'example.mts': code });
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'example.mts'];
   // A program of a person that has no terminal answers with a token.
@@ -64,11 +68,19 @@ test('a task is made, claimed, worked on and handed in', async () => {
   expect(await said(2)).toEqual([expect.stringMatching(/^OK OK OK T-1 /)]);
 });
 
+test('a payload is read without a workspace', async () => {
+  expect(await said(3)).toEqual(['CONTRACT_VIOLATION']);
+});
+
 test('every example of the page has a test above, and compiles', () => {
-  expect(EXAMPLES).toHaveLength(3);
+  expect(EXAMPLES).toHaveLength(4);
   const dir = project(Object.fromEntries(EXAMPLES.map((code, index) => [`example-${index}.mts`, code])));
   symlinkSync(join(CHECKOUT, 'node_modules'), join(dir, 'node_modules'));
-  const options = { noEmit: true, paths: { 'baton-run': [INDEX] }, types: ['node'] };
+  const options = {
+    noEmit: true,
+    paths: { 'baton-run': [INDEX], 'baton-run/contracts': [CONTRACTS] },
+    types: ['node'],
+  };
   const tsconfig = { extends: join(CHECKOUT, 'tsconfig.json'), compilerOptions: options, include: ['*.mts'] };
   put(dir, { 'tsconfig.json': tsconfig });
   execFileSync(join(CHECKOUT, 'node_modules', '.bin', 'tsc'), ['-p', dir], { cwd: dir, encoding: 'utf8' });
