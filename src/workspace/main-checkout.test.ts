@@ -179,7 +179,8 @@ test('a submodule: what is checked out in it counts, and a commit of that does n
   inOther('commit', '-q', '--allow-empty', '-m', 'one');
   inOther('commit', '-q', '--allow-empty', '-m', 'two');
   git('submodule', '--quiet', 'add', other, 'sub');
-  process.env.GIT_ALLOW_PROTOCOL = GIT_ALLOW_PROTOCOL;
+  if (GIT_ALLOW_PROTOCOL === undefined) delete process.env.GIT_ALLOW_PROTOCOL;
+  else process.env.GIT_ALLOW_PROTOCOL = GIT_ALLOW_PROTOCOL;
   git('commit', '-qam', 'sub');
   git('-C', 'sub', 'checkout', '-q', 'HEAD^');
   await begin();
