@@ -65,16 +65,17 @@ const WHOLE = Object.fromEntries(
 
 type Kill = readonly ['before' | 'after', string];
 
-/** Runs a command and then `resume`, each to the next kill; answers how the cast stands then. */
+/**
+ * Runs a command and then `resume`, each to the next kill; answers how the cast stands then. Which lane is merged last differs,
+ * so the last moment may not come before the cast is completed; every earlier one has to.
+ */
 async function killedAt(dir: string, args: readonly string[], kills: readonly Kill[]): Promise<string | undefined> {
   let next = args;
-  for (const [when, pattern] of kills) {
+  for (const [at, [when, pattern]] of kills.entries()) {
     const ran = await batonProcess(dir, next, { env: deadlyGit(dir, when, pattern) });
-    expect([pattern, ran.code === null ? null : ran, existsSync(join(dir, '.baton/state/deadly/armed'))]).toEqual([
-      pattern,
-      null,
-      false,
-    ]);
+    const isMissed = existsSync(join(dir, '.baton/state/deadly/armed'));
+    if (isMissed && at > 0 && at === kills.length - 1 && ran.code === 0) break;
+    expect([pattern, ran.code === null ? null : ran, isMissed]).toEqual([pattern, null, false]);
     next = ['resume'];
   }
   return json<{ status: string }[]>(await baton(dir, ['casts', '--json']))[0]?.status;
@@ -101,11 +102,11 @@ test.each<[string, readonly Kill[]]>([
       ['after', '*"reset -q --hard"*'],
     ],
   ],
-  // Which lane is merged last differs from run to run, and on a busy machine a moment may not come in the order of the table.
-])('killed again and again by git while %s', { retry: 3 }, async (_what, kills) => {
+])('killed again and again by git while %s', async (_what, kills) => {
   const [dir, args] = prepared(SCOPED);
-  expect(await killedAt(dir, args, kills)).not.toBe('completed');
-  await isWhole(dir, json<CastView>(await baton(dir, ['resume', '--json'])), WHOLE);
+  const status = await killedAt(dir, args, kills);
+  const look = status === 'completed' ? 'show' : 'resume';
+  await isWhole(dir, json<CastView>(await baton(dir, [look, '--json'])), WHOLE);
 });
 
 test('killed when it is over already, and only its worktrees are not cleared away: merging does that', async () => {
