@@ -94,6 +94,8 @@ export type Query = {
    * of a long cast, and nothing is decided by them any more.
    */
   readonly briefs?: 'digest';
+  /** `digest`: every text that is stored by its digest comes in that form. For whoever fetches a text when somebody opens it. */
+  readonly texts?: 'digest';
 };
 
 /** The casts of a log, oldest first; only those that fit everything that is named. */

@@ -18,6 +18,9 @@ const NAMES_MAX = 2_000;
 
 export type Blob = { readonly digest: string; readonly text: string };
 
+/** What stands in the line for a text that lies beside it. */
+export type Reference = { readonly digest: string; readonly bytes: number };
+
 /** Reads what a digest stands for; null where the text was erased. */
 export type TextOf = (digest: string) => string | null;
 
@@ -47,19 +50,23 @@ export function dehydrate(value: JsonObject, blobs: Blob[], omitted: readonly st
   return looksStored ? `{"${LITERAL}":{${text}}}` : `{${text}}`;
 }
 
-export function hydrate(value: Json, textOf: TextOf): Json {
-  if (Array.isArray(value)) return value.map((element: Json) => hydrate(element, textOf));
+/** Brings the texts back. With `shownOf`, what it gives takes the place of each of them. */
+export function hydrate(value: Json, textOf: TextOf, shownOf?: (reference: Reference) => Json): Json {
+  if (Array.isArray(value)) return value.map((element: Json) => hydrate(element, textOf, shownOf));
   if (!isObject(value)) return value;
-  if (typeof value[BLOB] === 'string') return textOf(value[BLOB]) ?? ERASED;
+  if (typeof value[BLOB] === 'string') {
+    const reference = shownOf ? referenceIn(value) : null;
+    return reference && shownOf ? shownOf(reference) : (textOf(value[BLOB]) ?? ERASED);
+  }
   if (JSON_TEXT in value) return fromJsonText(hydrate(value[JSON_TEXT] as Json, textOf));
   const inner = LITERAL in value && isObject(value[LITERAL]) ? value[LITERAL] : value;
   const read: Record<string, Json> = {};
-  for (const key in inner) define(read, key, hydrate(inner[key] as Json, textOf));
+  for (const key in inner) define(read, key, hydrate(inner[key] as Json, textOf, shownOf));
   return read;
 }
 
 /** The reference that stands for a long text; null where the value is something else. */
-export function referenceIn(value: Json | undefined): { readonly digest: string; readonly bytes: number } | null {
+export function referenceIn(value: Json | undefined): Reference | null {
   if (!isObject(value) || typeof value[BLOB] !== 'string' || typeof value.bytes !== 'number') return null;
   return { digest: value[BLOB], bytes: value.bytes };
 }

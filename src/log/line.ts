@@ -1,9 +1,19 @@
 // An entry as it is stored: one line of RFC 8785 canonical JSON that holds the leaf hash of the line before it.
 // leaf = SHA-256(0x00 ‖ line), as in RFC 6962, so that Merkle proofs can be made over the same leaves.
-import type { Append } from '../engine/ports.ts';
+import type { Append, Query } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Blob, dehydrate, ERASED, hydrate, quoted, referenceIn, sha256, type TextOf } from './blob-text.ts';
+import {
+  type Blob,
+  dehydrate,
+  ERASED,
+  hydrate,
+  quoted,
+  type Reference,
+  referenceIn,
+  sha256,
+  type TextOf,
+} from './blob-text.ts';
 
 /** What the first entry has for the hash of the one before it. */
 export const NO_PREV = '0'.repeat(64);
@@ -52,17 +62,30 @@ export function usedTwice(key: string, seq: number): Error {
   return new Error(`the key ${key} was used up by entry ${seq}`);
 }
 
-/**
- * The entry behind a line. `textOf` brings back what was stored by digest. With `beginningOf` a long brief stays away, and
- * its place has its digest and its beginning.
- */
-export function entryOf(line: string, textOf: TextOf, beginningOf?: TextOf): Entry {
+/** Which texts stay away: their places have their digests and their beginnings. */
+export type Away = { readonly which: 'briefs' | 'texts'; readonly beginningOf: TextOf };
+
+/** Of a query: what stays away, or undefined. */
+export function awayOf({ briefs, texts }: Query, beginningOf: TextOf): Away | undefined {
+  if (texts === 'digest') return { which: 'texts', beginningOf };
+  return briefs === 'digest' ? { which: 'briefs', beginningOf } : undefined;
+}
+
+/** The entry behind a line. `textOf` brings back what was stored by digest. */
+export function entryOf(line: string, textOf: TextOf, away?: Away): Entry {
   const { v, seq, at, clock, ranMs, prev, by, kind, cast, once, body } = JSON.parse(line) as JsonObject & {
     body: Json;
   };
-  const brief = beginningOf && kind === 'attempt.started' && isObject(body) ? referenceIn(body.brief) : null;
-  const texts = hydrate(brief ? { ...(body as JsonObject), brief: '' } : body, textOf) as JsonObject;
-  const named = brief && { brief: { ...brief, seq, preview: beginningOf?.(brief.digest) ?? ERASED } };
+  const shownOf = (reference: Reference) => ({
+    ...reference,
+    seq: seq as number,
+    preview: away?.beginningOf(reference.digest) ?? ERASED,
+  });
+  const isOfAttempt = away?.which === 'briefs' && kind === 'attempt.started' && isObject(body);
+  const brief = isOfAttempt ? referenceIn(body.brief) : null;
+  const rest = brief ? { ...(body as JsonObject), brief: '' } : body;
+  const texts = hydrate(rest, textOf, away?.which === 'texts' ? shownOf : undefined) as JsonObject;
+  const named = brief && { brief: shownOf(brief) };
   const fact = { kind, ...(cast === undefined ? {} : { cast }), ...texts, ...named };
   const time = { at, ...(clock === undefined ? {} : { clock }), ...(ranMs === undefined ? {} : { ranMs }) };
   return { v, seq, ...time, prev, by, ...(once === undefined ? {} : { once }), fact } as unknown as Entry;

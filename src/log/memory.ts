@@ -20,7 +20,18 @@ import {
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { fetchLeases, fetchRows, filedUnder, fits, selectCasts } from './filed-under.ts';
-import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import {
+  awayOf,
+  BEGINNING_CHARS,
+  chain,
+  entryOf,
+  escaped,
+  type Line,
+  leafHash,
+  NO_PREV,
+  onceKey,
+  usedTwice,
+} from './line.ts';
 import { MemoryEvidence } from './memory-evidence.ts';
 
 export class MemoryLog implements Log {
@@ -67,7 +78,7 @@ export class MemoryLog implements Log {
   }
 
   async read(query: Query): Promise<readonly Entry[]> {
-    return this.#entries(query.after, query.briefs === 'digest')
+    return this.#entries(query.after, query)
       .filter(({ fact }) => fits(query, fact))
       .slice(0, query.limit);
   }
@@ -206,10 +217,14 @@ export class MemoryLog implements Log {
     return keys;
   }
 
-  #entries(after: number, isBrief = false): Entry[] {
+  #entries(after: number, query: Query = { after }): Entry[] {
     return this.#lines.slice(after).map((line, index) => {
       const textOf = (digest: string) => this.#blobs.get(`${after + index + 1} ${digest}`)?.text ?? null;
-      return entryOf(line, textOf, isBrief ? (digest) => textOf(digest)?.slice(0, BEGINNING_CHARS) ?? null : undefined);
+      return entryOf(
+        line,
+        textOf,
+        awayOf(query, (digest) => textOf(digest)?.slice(0, BEGINNING_CHARS) ?? null),
+      );
     });
   }
 }

@@ -1,4 +1,4 @@
-// Whoever only looks at a cast can leave its long briefs where they are, in every log.
+// Whoever only looks at a cast can leave its long briefs, or all its long texts, where they are, in every log.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,5 +36,26 @@ test.each([
   });
   const head = await log.head();
   expect(shownCast(short, head, false)).toEqual(shownCast(whole, head, false));
+  await log.close();
+});
+
+test.each([
+  ['SQLite', () => new SqliteLog(join(mkdtempSync(join(tmpdir(), 'texts-')), 'log.sqlite'))],
+  ['memory', () => new MemoryLog()],
+])('%s gives every long text by its digest where that is asked for, and an erased one says so', async (_, open) => {
+  const log = open();
+  const { entries } = play({ config: LINE, agents: { First: ['one'], Then: ['two'] } });
+  await log.commit(0, { decide: () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })) });
+  const started = { after: 0, kindPrefix: 'cast.started', texts: 'digest' } as const;
+  const promptIn = async () => {
+    const [entry] = await log.read(started);
+    return JSON.parse(JSON.stringify(entry?.fact)).rules.materia.First.prompt;
+  };
+  const reference = { digest: digestOf(LONG), seq: 1, bytes: Buffer.byteLength(LONG) };
+  expect(await promptIn()).toEqual({ ...reference, preview: LONG.slice(0, 200) });
+  const erased = { kind: 'blob.erased', digest: digestOf(LONG), from: [1], reason: 'asked for' } as const;
+  const head = (await log.head()).seq;
+  await log.commit(head, { decide: () => [{ fact: erased, by: 'ann', at: Date.now() }] });
+  expect(await promptIn()).toEqual({ ...reference, preview: '[erased]' });
   await log.close();
 });

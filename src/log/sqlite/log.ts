@@ -25,7 +25,18 @@ import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
 import type { Blob } from '../blob-text.ts';
 import { fetchLeases, fetchRows, filedUnder, fits, selectCasts } from '../filed-under.ts';
-import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
+import {
+  awayOf,
+  BEGINNING_CHARS,
+  chain,
+  entryOf,
+  escaped,
+  type Line,
+  leafHash,
+  NO_PREV,
+  onceKey,
+  usedTwice,
+} from '../line.ts';
 import { CastIndex, IS_LIFECYCLE, LIFECYCLE, type Row } from './cast-index.ts';
 import { CastsTable } from './casts-table.ts';
 import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './fault.ts';
@@ -136,7 +147,7 @@ export class SqliteLog implements Log {
       const isMixed = [cast, task, kindPrefix].filter((part) => part !== undefined).length > 1;
       // One condition is the business of its index; what else is asked for is looked for among the rows it gives.
       const rows = this.#found(query, isMixed ? -1 : (limit ?? -1));
-      const entries = this.#rows(rows, query.briefs === 'digest').map(({ entry }) => entry);
+      const entries = this.#rows(rows, query).map(({ entry }) => entry);
       return isMixed ? entries.filter(({ fact }) => fits(query, fact)).slice(0, limit) : entries;
     });
   }
@@ -365,22 +376,22 @@ export class SqliteLog implements Log {
     }
   }
 
-  #rows(rows: readonly unknown[], isBrief = false): { entry: Entry; line: string }[] {
+  #rows(rows: readonly unknown[], query: Query | null = null): { entry: Entry; line: string }[] {
     return (rows as Row[]).map(({ seq, line }) => {
-      const entry = this.#entry(seq, line, isBrief);
+      const entry = this.#entry(seq, line, query);
       if (entry.v > FACT_VERSION) throw newerLog(this.#file);
       return { entry, line };
     });
   }
 
-  #entry(seq: number, line: string, isBrief: boolean): Entry {
+  #entry(seq: number, line: string, query: Query | null): Entry {
     let texts: Map<string, string> | null = null;
     const textOf = (digest: string) => {
       texts ??= this.#textsOf(seq);
       return texts.get(digest) ?? null;
     };
     try {
-      return entryOf(line, textOf, isBrief ? (digest) => this.#beginningOf(seq, digest) : undefined);
+      return entryOf(line, textOf, query ? awayOf(query, (digest) => this.#beginningOf(seq, digest)) : undefined);
     } catch (error) {
       throw error instanceof SyntaxError ? damagedEntry(this.#file, seq, error) : error;
     }
