@@ -3,9 +3,10 @@
 // not keep, because no rule asks for it. There is no Node in this folder, so that it runs in a browser, too.
 import { apply } from '../../kernel/apply.ts';
 import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/item.ts';
-import type { CastFact, Entry } from '../../kernel/fact.ts';
+import type { CastFact, Entry, Fact } from '../../kernel/fact.ts';
 import { type Cast, type CastStatus, emptyState, type State } from '../../kernel/state.ts';
 import { type CommandsRecord, foldCommand, noCommands } from './approval-outcomes.ts';
+import { foldPage, noPage, type PageRecord, withBeginnings } from './page-record.ts';
 import { foldReport, noReports, type ReportsRecord } from './reported.ts';
 import { foldResult, noResult, type ResultRecord } from './result.ts';
 import { foldTask, noTasks, type TasksRecord } from './tasks.ts';
@@ -20,6 +21,7 @@ export type View = TurnsRecord & {
   readonly result: ResultRecord;
   readonly reports: ReportsRecord;
   readonly commands: CommandsRecord;
+  readonly page: PageRecord;
   /** Notes that its agents suggest to remember. */
   readonly suggested: Set<string>;
   /** When it came to each status last, and by whom. */
@@ -42,6 +44,7 @@ export function emptyView(): View {
     result: noResult(),
     reports: noReports(),
     commands: noCommands(),
+    page: noPage(),
     suggested: new Set(),
     since: new Map(),
     failed: null,
@@ -52,6 +55,18 @@ export function emptyView(): View {
 
 /** The view after one more entry of the cast. It is changed in place: a copy for each entry would cost too much. */
 export function fold(view: View, entry: Entry): View {
+  return foldWith(view, entry, entry.fact);
+}
+
+/**
+ * The same for an entry as the stream and the pages of the server send it: a long text is `{ digest, seq, bytes, preview }`
+ * in it. What the kernel reads of such a text is its beginning; the page of the cast keeps the digest.
+ */
+export function foldSent(view: View, entry: Entry): View {
+  return foldWith(view, withBeginnings(entry), entry.fact);
+}
+
+function foldWith(view: View, entry: Entry, sent: Fact): View {
   const { fact } = entry;
   apply(view.state, entry);
   if (fact.kind === 'cast.started') view.cast ??= view.state.casts[fact.cast] ?? null;
@@ -62,6 +77,7 @@ export function fold(view: View, entry: Entry): View {
   foldResult(view.result, fact, view);
   foldReport(view.reports, entry);
   foldCommand(view.commands, fact);
+  foldPage(view.page, entry, sent);
   note(view, entry);
   return view;
 }

@@ -43,7 +43,8 @@ export type GraphDrawing = {
 /** One edge or exit that a cast took: the id of an exit, the ends and the condition of an edge. */
 export type TakenWay = string;
 
-function wayKey({ id, from, to, when, kind }: Pick<DrawnWay, 'id' | 'from' | 'to' | 'when' | 'kind'>): TakenWay {
+/** The key by which a way is counted. */
+export function wayKey({ id, from, to, when, kind }: Pick<DrawnWay, 'id' | 'from' | 'to' | 'when' | 'kind'>): TakenWay {
   return kind === 'exit' ? id : `${from} ${when} ${to}`;
 }
 
