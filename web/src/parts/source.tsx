@@ -1,0 +1,261 @@
+// A text as it is: an output, a brief, a file. With line numbers, marks at exact places, and a way to have all of it.
+import { Fragment, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type Text, type TextAnswer, textOf } from '../api.ts';
+import { copy } from '../command.ts';
+import { bytes, count } from '../words.ts';
+import { Button } from './button.tsx';
+import { ForeignLines } from './text.tsx';
+import './source.css';
+
+/** A place in the text that something is said about. Offsets count characters as JavaScript does. */
+export type Mark = {
+  readonly n: number;
+  readonly from: number;
+  readonly to: number;
+  readonly says: ReactNode;
+  readonly path?: string;
+  /** Something is missing here; this line is shown where it would be. */
+  readonly ghost?: string;
+};
+
+export type Tint = 'add' | 'remove' | 'plain' | 'head';
+
+const LINES_FIRST = 2_000;
+const BYTES_FIRST = 262_144;
+
+export function Source({
+  text,
+  title,
+  marks = [],
+  tintOf,
+  firstLine = 1,
+  isStreaming = false,
+  acts,
+  onSeenAll,
+  label,
+}: {
+  text: Text;
+  title?: ReactNode;
+  marks?: readonly Mark[];
+  /** How a line is tinted, for a diff. */
+  tintOf?: (line: string) => Tint;
+  firstLine?: number;
+  isStreaming?: boolean;
+  acts?: ReactNode;
+  /** Called once the last line was on screen. */
+  onSeenAll?: () => void;
+  label: string;
+}): ReactNode {
+  const [isWhole, setWhole] = useState(false);
+  const loaded = useText(text, isWhole);
+  if (loaded.is === 'reading')
+    return (
+      <Frame title={title} acts={acts} label={label}>
+        <p className="source-note">{typeof text === 'string' ? '' : text.preview}…</p>
+      </Frame>
+    );
+  if (loaded.is !== 'text')
+    return (
+      <Frame title={title} acts={acts} label={label}>
+        <p className="source-note">{NOT_THERE[loaded.is]}</p>
+      </Frame>
+    );
+  const left = typeof text === 'string' || isWhole ? 0 : Math.max(0, loaded.bytes - BYTES_FIRST);
+  return (
+    <Frame
+      title={title}
+      acts={
+        <>
+          {acts}
+          <Button kind="quiet" icon="copy" label={`Copy ${label}`} onPress={() => void copy(loaded.text)} />
+        </>
+      }
+      label={label}
+    >
+      <Lines
+        {...{ text: loaded.text, marks, firstLine, isStreaming, isCut: left > 0 }}
+        {...(tintOf ? { tintOf } : {})}
+        {...(onSeenAll ? { onSeenAll } : {})}
+      />
+      {left > 0 ? (
+        <button type="button" className="source-more" onClick={() => setWhole(true)}>
+          {bytes(left)} more, load
+        </button>
+      ) : null}
+    </Frame>
+  );
+}
+
+const NOT_THERE = {
+  erased: 'The text was erased. Its digest is kept in the log.',
+  unknown: 'The log has no text with this digest.',
+  unreachable: 'The server does not answer. The text is read when it is back.',
+} as const;
+
+/** A text by its digest, read when it is shown. */
+export function useText(text: Text, isWhole = true): TextAnswer | { readonly is: 'reading' } {
+  const [answer, setAnswer] = useState<TextAnswer | null>(null);
+  const [digest, seq] = typeof text === 'string' ? [null, 0] : [text.digest, text.seq];
+  useEffect(() => {
+    if (digest === null) return;
+    let isCurrent = true;
+    void textOf({ digest, seq }, isWhole ? undefined : BYTES_FIRST).then((each) => isCurrent && setAnswer(each));
+    return () => {
+      isCurrent = false;
+    };
+  }, [digest, seq, isWhole]);
+  return useMemo(
+    () => (typeof text === 'string' ? { is: 'text', text, bytes: text.length } : (answer ?? { is: 'reading' })),
+    [text, answer],
+  );
+}
+
+function Frame({
+  title,
+  acts,
+  label,
+  children,
+}: {
+  title: ReactNode;
+  acts: ReactNode;
+  label: string;
+  children: ReactNode;
+}): ReactNode {
+  return (
+    <section className="source" aria-label={label}>
+      {title || acts ? (
+        <div className="source-head">
+          <div className="source-title">{title}</div>
+          <div className="source-acts">{acts}</div>
+        </div>
+      ) : null}
+      {children}
+    </section>
+  );
+}
+
+function Lines({
+  text,
+  marks,
+  tintOf,
+  firstLine,
+  isStreaming,
+  isCut,
+  onSeenAll,
+}: {
+  text: string;
+  marks: readonly Mark[];
+  tintOf?: (line: string) => Tint;
+  firstLine: number;
+  isStreaming: boolean;
+  isCut: boolean;
+  onSeenAll?: () => void;
+}): ReactNode {
+  const [linesMax, setLinesMax] = useState(LINES_FIRST);
+  const lines = useMemo(() => linesOf(text), [text]);
+  const frame = useRef<HTMLDivElement>(null);
+  const first = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  const shown = lines.slice(0, linesMax);
+  useLayoutEffect(() => {
+    if (isStreaming && follows.current && frame.current && text !== '')
+      frame.current.scrollTop = frame.current.scrollHeight;
+  }, [text, isStreaming]);
+  const firstFrom = marks[0]?.from;
+  useEffect(() => {
+    if (firstFrom !== undefined) first.current?.scrollIntoView({ block: 'nearest' });
+  }, [firstFrom]);
+  const isAll = shown.length === lines.length && !isCut;
+  useEffect(() => {
+    if (!onSeenAll || !isAll || !end.current) return;
+    const watch = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && onSeenAll());
+    watch.observe(end.current);
+    return () => watch.disconnect();
+  }, [onSeenAll, isAll]);
+  return (
+    <div
+      ref={frame}
+      className="source-lines"
+      tabIndex={0}
+      role="group"
+      aria-label="text"
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        follows.current = scrollHeight - scrollTop - clientHeight < 24;
+      }}
+    >
+      {shown.map(({ from, to, line }, n) => {
+        const here = marks.filter(
+          (mark) => mark.from < Math.max(to, from + 1) && Math.max(mark.to, mark.from + 1) > from,
+        );
+        const begins = here.filter((mark) => mark.from >= from);
+        const tint = tintOf?.(line) ?? 'plain';
+        return (
+          <Fragment key={from}>
+            <div
+              ref={begins.some((mark) => mark === marks[0]) ? first : undefined}
+              className={`line tint-${tint}${here.length > 0 ? ' line-marked' : ''}`}
+            >
+              <span className="line-number">{firstLine + n}</span>
+              <code>
+                <Marked line={line} from={from} marks={here.filter((mark) => mark.ghost === undefined)} />
+                {isStreaming && n === shown.length - 1 ? <span className="caret" /> : null}
+              </code>
+            </div>
+            {begins.map((mark) => (
+              <div key={mark.n} className="line line-marked line-note">
+                <span className="line-number">
+                  <b>{mark.n}</b>
+                </span>
+                <div className="note">
+                  {mark.ghost === undefined ? null : <code className="ghost">{mark.ghost}</code>}
+                  <span>{mark.says}</span>
+                  {mark.path === undefined ? null : <code className="note-path">{mark.path}</code>}
+                </div>
+              </div>
+            ))}
+          </Fragment>
+        );
+      })}
+      {shown.length < lines.length ? (
+        <button type="button" className="source-more" onClick={() => setLinesMax(linesMax * 4)}>
+          {count(lines.length - shown.length)} more lines, show
+        </button>
+      ) : (
+        <div ref={end} className="source-end" />
+      )}
+    </div>
+  );
+}
+
+type Line = { readonly from: number; readonly to: number; readonly line: string };
+
+function linesOf(text: string): readonly Line[] {
+  const lines: Line[] = [];
+  let from = 0;
+  for (const line of text.split('\n')) {
+    lines.push({ from, to: from + line.length, line });
+    from += line.length + 1;
+  }
+  // A newline at the end begins no line.
+  if (lines.length > 1 && lines.at(-1)?.line === '') lines.pop();
+  return lines;
+}
+
+function Marked({ line, from, marks }: { line: string; from: number; marks: readonly Mark[] }): ReactNode {
+  const pieces: ReactNode[] = [];
+  let at = 0;
+  for (const mark of marks.toSorted((a, b) => a.from - b.from)) {
+    const [start, end] = [Math.max(at, mark.from - from), Math.min(line.length, mark.to - from)];
+    if (end <= start) continue;
+    pieces.push(<ForeignLines key={`${at} before`} text={line.slice(at, start)} />);
+    pieces.push(
+      <mark key={start}>
+        <ForeignLines text={line.slice(start, end)} />
+      </mark>,
+    );
+    at = end;
+  }
+  pieces.push(<ForeignLines key={`${at} rest`} text={line.slice(at)} />);
+  return pieces;
+}

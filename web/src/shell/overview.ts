@@ -1,0 +1,86 @@
+// What every view knows of the workspace: which casts are open, what waits for a person, whether it is paused.
+import { useMemo } from 'react';
+import { useLook } from '../workspace.ts';
+
+/** A row of `cast.list`. */
+export type CastRow = {
+  readonly cast: string;
+  readonly status: 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'aborted';
+  readonly code: string | null;
+  readonly reason: string;
+  readonly loadout: string;
+  readonly request: string;
+  readonly startedAt: string;
+  readonly changedAt: string;
+  readonly elapsedMs: number;
+  readonly items?: { readonly done: number; readonly total: number };
+  readonly step?: string;
+  readonly cost?: number;
+  readonly currency?: string;
+};
+
+/** A row of `inbox`. */
+export type InboxRow = {
+  readonly kind: 'approval' | 'question' | 'parked' | 'unknown' | 'memory' | 'quarantine' | 'blocked';
+  readonly id: string;
+  readonly cast: string | null;
+  readonly request: string | null;
+  readonly turn: number | null;
+  readonly socket: string | null;
+  readonly item: { readonly n?: number; readonly title: string } | string | null;
+  readonly title: string;
+  readonly since: string;
+  readonly stops: boolean;
+  readonly [member: string]: unknown;
+};
+
+export const CAST_CHANGES = ['cast.', 'turn.', 'attempt.', 'items.', 'lane', 'item.'];
+export const INBOX_CHANGES = [
+  'cast.',
+  'turn.',
+  'attempt.',
+  'approval.',
+  'item.',
+  'memory.',
+  'quarantine.',
+  'registry.',
+];
+
+export type Overview = {
+  readonly openCasts: readonly CastRow[];
+  /** What stops a cast, the oldest first. */
+  readonly waits: readonly InboxRow[];
+  readonly canWait: readonly InboxRow[];
+  readonly hold: { readonly by: string; readonly reason: string } | null;
+};
+
+export function useInbox() {
+  return useLook<{ readonly inbox?: readonly InboxRow[]; readonly items?: readonly InboxRow[] }>(
+    'inbox',
+    {},
+    INBOX_CHANGES,
+  );
+}
+
+export function useOverview(): Overview {
+  const casts = useLook<{ readonly casts: readonly CastRow[] }>(
+    'cast.list',
+    { limit: 50, status: 'open' },
+    CAST_CHANGES,
+  );
+  const inbox = useInbox();
+  return useMemo(() => {
+    const all = inbox.details?.inbox ?? inbox.details?.items ?? [];
+    const oldest = all.toSorted((a, b) => a.since.localeCompare(b.since));
+    return {
+      openCasts: (casts.details?.casts ?? []).filter(isOpen),
+      waits: oldest.filter(({ stops }) => stops),
+      canWait: oldest.filter(({ stops }) => !stops),
+      hold: null,
+    };
+  }, [casts.details, inbox.details]);
+}
+
+export function isOpen({ status }: Pick<CastRow, 'status'>): boolean {
+  return status === 'running' || status === 'waiting' || status === 'paused';
+}

@@ -1,0 +1,137 @@
+// Where one can go: the sidebar, which is a rail of icons in a narrow window, and the bar at the bottom of a phone.
+import type { ReactNode } from 'react';
+import { Kbd } from '../parts/button.tsx';
+import { Glyph, Icon, type IconName, Mark, type Status } from '../parts/glyphs.tsx';
+import { Name } from '../parts/text.tsx';
+import { castPath, linkTo, type Route } from '../router.ts';
+import { count } from '../words.ts';
+import { useWorkspace } from '../workspace.ts';
+import type { CastRow, Overview } from './overview.ts';
+
+type Place = { readonly name: string; readonly path: string; readonly key: string; readonly icon: IconName };
+
+export const PLACES: readonly Place[] = [
+  { name: 'Home', path: '/', key: 'h', icon: 'home' },
+  { name: 'Inbox', path: '/inbox', key: 'i', icon: 'inbox' },
+  { name: 'Casts', path: '/casts', key: 'a', icon: 'casts' },
+  { name: 'Ledger', path: '/ledger', key: 'l', icon: 'ledger' },
+  { name: 'History', path: '/history', key: 't', icon: 'history' },
+];
+
+function isHere({ path }: Place, route: Route): boolean {
+  const [place] = route.path;
+  if (path === '/casts') return place === 'casts';
+  return path === '/' ? place === undefined : path.slice(1) === place;
+}
+
+export function Sidebar({
+  route,
+  overview,
+  onPalette,
+}: {
+  route: Route;
+  overview: Overview;
+  onPalette: () => void;
+}): ReactNode {
+  const { hello } = useWorkspace();
+  const { openCasts, waits } = overview;
+  return (
+    <nav className="sidebar" aria-label="Places">
+      <div className="workspace" title={hello?.workspace.dir}>
+        <Mark />
+        <b>{hello?.workspace.name}</b>
+      </div>
+      <button type="button" className="find" onClick={onPalette} aria-label="Go to, do, find" title="Go to, do, find">
+        <Icon name="search" />
+        <span className="label">Go to, do, find</span>
+        <Kbd keys="mod+k" />
+      </button>
+      <ul>
+        {PLACES.map((place) => (
+          <li key={place.name}>
+            <a
+              {...linkTo(place.path)}
+              className="place"
+              aria-current={isHere(place, route) ? 'page' : undefined}
+              title={place.name}
+            >
+              <Icon name={place.icon} />
+              <span className="label">{place.name}</span>
+              {place.name === 'Inbox' && waits.length > 0 ? (
+                <b className="place-count">
+                  {count(waits.length)}
+                  <span className="unseen"> wait for you</span>
+                </b>
+              ) : null}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {openCasts.length > 0 ? (
+        <>
+          <div className="open-casts">
+            <span id="open-casts">Open casts</span>
+            <span>{count(openCasts.length)}</span>
+          </div>
+          <ul aria-labelledby="open-casts" className="open-list">
+            {openCasts.slice(0, 12).map((row) => (
+              <li key={row.cast}>
+                <a
+                  {...linkTo(castPath(row.cast))}
+                  className="place place-cast"
+                  aria-current={route.path[0] === 'cast' && route.path[1] === row.cast ? 'page' : undefined}
+                  title={row.request}
+                >
+                  <Glyph status={statusOf(row)} />
+                  <Name text={row.request} className="label" />
+                  {row.items && row.items.total > 0 ? (
+                    <span className="place-items">
+                      {row.items.done}/{row.items.total}
+                    </span>
+                  ) : null}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </nav>
+  );
+}
+
+/** The sign of a cast in a list. */
+export function statusOf({ status, code }: Pick<CastRow, 'status' | 'code'>): Status {
+  if (status === 'waiting') return code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'waits';
+  const signs = {
+    running: 'running',
+    paused: 'paused',
+    completed: 'done',
+    failed: 'failed',
+    aborted: 'stopped',
+  } as const;
+  return signs[status];
+}
+
+export function BottomBar({ route, overview }: { route: Route; overview: Overview }): ReactNode {
+  return (
+    <nav className="bottom-bar" aria-label="Places, at the thumb">
+      {PLACES.slice(0, 4).map((place) => (
+        <a
+          key={place.name}
+          {...linkTo(place.path)}
+          aria-current={
+            isHere(place, route) || (place.name === 'Casts' && route.path[0] === 'cast') ? 'page' : undefined
+          }
+        >
+          <Icon name={place.icon} size={20} />
+          <span>
+            {place.name}
+            {place.name === 'Inbox' && overview.waits.length > 0 ? (
+              <b className="wait"> {overview.waits.length}</b>
+            ) : null}
+          </span>
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,169 @@
+// The frame of the page: where one can go, the view, and the one line of truth below.
+import { Component, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { useKeys } from '../keys.ts';
+import { Banner } from '../parts/banner.tsx';
+import { Button } from '../parts/button.tsx';
+import { Empty, LoadingRows } from '../parts/states.tsx';
+import { go, inboxPath, type Route, useRoute } from '../router.ts';
+import { nextTheme } from '../theme.ts';
+import { clockSeconds, count, plural } from '../words.ts';
+import { tryNow, useWorkspace } from '../workspace.ts';
+import { Keys } from './keys-help.tsx';
+import { BottomBar, PLACES, Sidebar } from './places.tsx';
+import './shell.css';
+import { useOverview } from './overview.ts';
+import { StatusBar } from './status-bar.tsx';
+import { AskToken } from './token.tsx';
+
+const Home = lazy(() => import('../home/home.tsx'));
+const Casts = lazy(() => import('../casts/casts.tsx'));
+const Inbox = lazy(() => import('../inbox/inbox.tsx'));
+const Ledger = lazy(() => import('../ledger/ledger.tsx'));
+const History = lazy(() => import('../history/history.tsx'));
+const CastView = lazy(() => import('../cast/CastView.tsx'));
+const Palette = lazy(() => import('./palette.tsx'));
+
+export function Shell(): ReactNode {
+  const { connection, hello } = useWorkspace();
+  if (connection.is === 'no-token') return <AskToken refusal={connection.refusal} />;
+  if (!hello) return <Opening />;
+  return <Frame />;
+}
+
+function Opening(): ReactNode {
+  const { connection } = useWorkspace();
+  return (
+    <main className="opening">
+      {connection.is === 'lost' ? (
+        <Empty>The server does not answer. Start it with “baton ui”; this page comes back by itself.</Empty>
+      ) : (
+        <LoadingRows what="The workspace" />
+      )}
+    </main>
+  );
+}
+
+function Frame(): ReactNode {
+  const route = useRoute();
+  const overview = useOverview();
+  const [open, setOpen] = useState<'palette' | 'keys' | null>(null);
+  const next = overview.waits[0];
+  useKeys('Everywhere', [
+    { keys: 'mod+k', says: 'Go to, do, find', run: () => setOpen('palette'), inFields: true },
+    { keys: '?', says: 'Keys of this view', run: () => setOpen('keys') },
+    { keys: 'c', says: 'Start a cast', run: () => go('/?new=1') },
+    { keys: 'w', says: 'Next that waits for me', run: () => go(next ? inboxPath(next.id) : '/inbox') },
+    { keys: 'shift+d', says: 'Light, dark, system', run: nextTheme },
+    ...PLACES.map(({ path, name, key }) => ({ keys: `g ${key}`, says: `Go to ${name}`, run: () => go(path) })),
+  ]);
+  const place = route.path.slice(0, 2).join('/');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another place has another title
+  useEffect(() => {
+    const title = document.getElementById('view-title')?.textContent;
+    document.title = title ? `${title} · Baton` : 'Baton';
+  }, [place, overview]);
+  return (
+    <div className="shell">
+      <button type="button" className="skip" onClick={() => document.getElementById('view')?.focus()}>
+        To the content
+      </button>
+      <Sidebar route={route} overview={overview} onPalette={() => setOpen('palette')} />
+      <main id="view" className="view" tabIndex={-1}>
+        <Banners />
+        <Guard key={place}>
+          <Suspense fallback={<LoadingRows what="The view" />}>
+            <View route={route} />
+          </Suspense>
+        </Guard>
+      </main>
+      <StatusBar overview={overview} onKeys={() => setOpen('keys')} />
+      <BottomBar route={route} overview={overview} />
+      {open === 'palette' ? (
+        <Suspense fallback={null}>
+          <Palette overview={overview} onClose={() => setOpen(null)} onKeys={() => setOpen('keys')} />
+        </Suspense>
+      ) : null}
+      {open === 'keys' ? <Keys onClose={() => setOpen(null)} /> : null}
+    </div>
+  );
+}
+
+function View({ route: { path } }: { route: Route }): ReactNode {
+  const [place, id, sub, subId] = path;
+  if (place === undefined) return <Home />;
+  if (place === 'casts' && id === undefined) return <Casts />;
+  if (place === 'inbox') return <Inbox id={id} />;
+  if (place === 'ledger' && id === undefined) return <Ledger />;
+  if (place === 'history') return <History tab={id} />;
+  if (place === 'cast' && id !== undefined && (sub === undefined || sub === 'turn'))
+    return <CastView key={id} cast={id} turn={sub === 'turn' ? subId : undefined} />;
+  return (
+    <div className="page-missing">
+      <Empty act={<Button onPress={() => go('/')}>Go to Home</Button>}>This address leads nowhere.</Empty>
+    </div>
+  );
+}
+
+/** One banner at a time; the line to the server comes first. */
+function Banners(): ReactNode {
+  const { connection, seq, caughtUp, hello } = useWorkspace();
+  const { hold } = useOverview();
+  const now = useNow(connection.is === 'lost');
+  if (connection.is === 'lost') {
+    const left = Math.max(0, Math.ceil((connection.nextTryAt - now) / 1000));
+    return (
+      <Banner
+        kind="lost"
+        title={`Disconnected since ${clockSeconds(connection.since)}.`}
+        act={<Button onPress={tryNow}>Try now</Button>}
+      >
+        You see entry {count(seq)}. Next try in {left} s.
+      </Banner>
+    );
+  }
+  if (caughtUp !== null)
+    return (
+      <Banner kind="plain" title="Caught up,">
+        {plural(caughtUp, 'entry', 'entries')}
+      </Banner>
+    );
+  if (hold)
+    return (
+      <Banner kind="plain" title="The workspace is paused.">
+        Nothing new is handed out: “{hold.reason}”, by {hold.by}.
+      </Banner>
+    );
+  if (hello?.me.role === 'viewer') return <span className="unseen">You may look and not steer.</span>;
+  return null;
+}
+
+/** The time, once a second while it is needed. */
+export function useNow(isNeeded: boolean, everyMs = 1_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isNeeded) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [isNeeded, everyMs]);
+  return now;
+}
+
+/** A fault in one view leaves the others usable. */
+class Guard extends Component<{ children: ReactNode }, { fault: Error | null }> {
+  override state = { fault: null as Error | null };
+  static getDerivedStateFromError(fault: Error): { fault: Error } {
+    return { fault };
+  }
+  override render(): ReactNode {
+    const { fault } = this.state;
+    if (!fault) return this.props.children;
+    return (
+      <div className="page-missing">
+        <Empty act={<Button onPress={() => this.setState({ fault: null })}>Try again</Button>}>
+          This view stopped with a fault: {fault.message}. The other views work.
+        </Empty>
+      </div>
+    );
+  }
+}
