@@ -47,7 +47,7 @@ function asCast(issue: Issue, config: Json): Issue {
   return isUsed ? { ...issue, level: 'error' } : issue;
 }
 
-async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
+export async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
   const { config, source } = loaded;
   if (config === null) return loaded.issues;
   const boundaries = await nearestBoundaries(workspace, loaded.baseDir, config);

@@ -20,6 +20,16 @@ export const CONTRACTS = {
     },
     mcp: { leftOut: 'people write configurations, and an agent may not change them' },
   },
+  'loadout.list': {
+    name: 'loadout.list',
+    group: 'contracts',
+    act: 'look',
+    means: 'list the loadouts that a cast can run here, each with its steps and its first mistake',
+    example: '',
+    fields: {},
+    cli: { leftOut: 'check tells the mistakes, and graph draws a loadout' },
+    mcp: { leftOut: 'people choose the loadout, and write configurations' },
+  },
   compile: {
     name: 'compile',
     group: 'contracts',

@@ -4,6 +4,7 @@ import type { FieldsOf, OperationName } from './table.ts';
 
 export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run: Run<FieldsOf<N>> }> } = {
   compile: () => import('./compile.ts'),
+  'loadout.list': () => import('./loadout-list.ts'),
   graph: () => import('./graph.ts'),
   'cast.list': () => import('./cast-list.ts'),
   'cast.show': () => import('./cast-show.ts'),

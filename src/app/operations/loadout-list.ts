@@ -1,0 +1,59 @@
+// The loadouts that a cast can run here, each with its steps and its first mistake.
+import { basename, extname } from 'node:path';
+import type { Issue } from '../../kernel/graph/config.ts';
+import { isObject, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { loadAll, loadFor } from '../../workspace/find-config.ts';
+import type { Loaded } from '../../workspace/load-config.ts';
+import type { Run } from '../operation.ts';
+import type { Workspace } from '../workspace.ts';
+import { issuesIn } from './check.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'loadout.list'>> = async (workspace) => {
+  const loadouts: JsonObject[] = [];
+  const usual = usualName(workspace);
+  for (const loaded of loadAll(workspace)) {
+    const issues = await issuesIn(loaded, workspace, false);
+    for (const name of namesIn(loaded)) {
+      const loadout = objectAt(objectAt(objectOf(loaded.config), 'loadouts'), name);
+      const steps = stepsOf(loadout);
+      const [first] = issues.filter((issue) => issue.level === 'error' && isAbout(issue, name, steps));
+      loadouts.push({
+        ...{ name, file: loaded.file, steps, isUsual: name === usual },
+        issue: first ? { code: first.code, path: first.path, message: first.message } : null,
+      });
+    }
+  }
+  return allow(`${loadouts.length} loadouts`, { loadouts });
+};
+
+/** The loadout that a cast runs where none is named. */
+function usualName(workspace: Workspace): string | null {
+  const { config } = loadFor({ workspace, cwd: workspace.cwd, file: undefined, loadout: undefined });
+  const { activeLoadout } = objectOf(config);
+  const names = Object.keys(objectAt(objectOf(config), 'loadouts'));
+  return isText(activeLoadout) ? activeLoadout : names.length === 1 ? (names[0] ?? null) : null;
+}
+
+/** What stands in the file itself: a short form is loaded over config.json. One that cannot be read has the name of its file. */
+function namesIn({ source, config, file }: Loaded): readonly string[] {
+  if (config === null) return [basename(file, extname(file))];
+  return Object.keys(objectAt(source ? source.compiled : objectOf(config), 'loadouts'));
+}
+
+function stepsOf(loadout: JsonObject): readonly string[] {
+  const names = Object.values(objectAt(loadout, 'sockets')).map((socket) => (isObject(socket) ? socket.materia : null));
+  return [...new Set(names.filter(isText))];
+}
+
+/** A mistake of the file as a whole is one of each loadout in it. */
+function isAbout({ path }: Issue, name: string, steps: readonly string[]): boolean {
+  const [section, of] = path.split('.');
+  if (section === 'loadouts') return of === name;
+  return section !== 'materia' || of === undefined || steps.includes(of);
+}
+
+function objectOf(value: Json): JsonObject {
+  return isObject(value) ? value : {};
+}
