@@ -37,7 +37,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
   workspace: {
     src: [
-      ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-for-turn.ts'],
+      ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-request.ts'],
       'agents/inside-attempt.ts',
       ...PORTS,
     ],
@@ -70,7 +70,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   hooks: {
     src: [
       ...['kernel', 'dialects', 'contracts', 'engine', 'log', 'workspace', 'shell', 'approvals', 'access/actor.ts'],
-      'agents/pi-guard.ts',
+      ...['access/attempt.ts', 'agents/pi-guard.ts'],
     ],
     npm: ['jsonc-parser'],
     node: true,

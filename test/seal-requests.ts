@@ -1,8 +1,8 @@
 // What the program adds to a request on its way to the kernel: the seal of a decision, and the seal that a use expects. The
 // key of a test is no secret; its seals are still different for different decisions.
 import { hash } from 'node:crypto';
-import { sealDecision, sealedGrant } from '../src/approvals/seal-decision.ts';
-import type { SealKey } from '../src/approvals/seal-key.ts';
+import type { SealKey } from '../src/approvals/seal.ts';
+import { sealDecision, sealedGrant } from '../src/approvals/seal.ts';
 import type { Approvals } from '../src/kernel/approval/state.ts';
 import type { Request } from '../src/kernel/input.ts';
 

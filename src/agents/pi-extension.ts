@@ -3,7 +3,7 @@
 // so brings nothing of ours along. A server that cannot be reached has no tools, and the agent answers in its own words; a
 // guard that cannot be reached refuses.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type Asked, type GuardedPi, guardBy } from './pi-guard.ts';
+import { type GuardCall, type GuardedPi, guardBy } from './pi-guard.ts';
 
 /** Names the servers, as JSON: `{name: {command, args, env}}`. */
 export const SERVERS_VARIABLE = 'BATON_PI_SERVERS';
@@ -34,7 +34,7 @@ type Ask = (method: string, params: Params) => Promise<Params>;
 
 export default async function extension(pi: Pi): Promise<void> {
   const guard = process.env[GUARD_VARIABLE];
-  if (guard !== undefined) guardBy(JSON.parse(guard) as Asked)(pi);
+  if (guard !== undefined) guardBy(JSON.parse(guard) as GuardCall)(pi);
   const servers = JSON.parse(process.env[SERVERS_VARIABLE] ?? '{}') as Record<string, Server>;
   await Promise.all(Object.values(servers).map((server) => offer(pi, server).catch(() => undefined)));
 }

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 
 /** Who is asked, and whether his answer is only written down. */
-export type Asked = { readonly program: string; readonly args: readonly string[]; readonly isReportOnly?: boolean };
+export type GuardCall = { readonly program: string; readonly args: readonly string[]; readonly isReportOnly?: boolean };
 
 type Input = Readonly<Record<string, unknown>>;
 type ToolCall = { readonly toolName: string; readonly input?: Input };
@@ -13,7 +13,7 @@ type Handler = (event: ToolCall, ctx?: { readonly cwd?: string }) => Promise<Ans
 export type GuardedPi = { on(name: 'tool_call', handler: Handler): void };
 
 /** What an extension of pi exports. */
-export function guardBy(asked: Asked): (pi: GuardedPi) => void {
+export function guardBy(asked: GuardCall): (pi: GuardedPi) => void {
   const session = `pi-${process.pid}`;
   return (pi) =>
     pi.on('tool_call', async ({ toolName, input = {} }, ctx) => {
@@ -36,7 +36,7 @@ function asHook(tool: string, input: Input): object | undefined {
 }
 
 /** The reason of a refusal, or undefined. Whatever goes wrong refuses. */
-function refusal({ program, args, isReportOnly = false }: Asked, event: object): Promise<string | undefined> {
+function refusal({ program, args, isReportOnly = false }: GuardCall, event: object): Promise<string | undefined> {
   return new Promise((resolve) => {
     const refuse = (reason: string) => resolve(isReportOnly ? undefined : reason);
     const child = spawn(program, [...args], { stdio: ['pipe', 'ignore', 'pipe'] });

@@ -18,7 +18,7 @@ import { findTask, type Ledger, type Run, runOf, type Task, tasksOf, workRuns } 
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import { realPlace } from '../shell/real-place.ts';
+import { realPath } from '../shell/project-area.ts';
 import { readJsonFile } from '../workspace/load-config.ts';
 import { type Workspace as Located, UsageError } from '../workspace/locate.ts';
 import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
@@ -137,8 +137,8 @@ export function onlyRun({ program }: Workspace, ledger: Ledger, named: string | 
 /** The name of the root that a folder is, with its links followed: the workspace itself, or the folder's path. */
 export function rootNamed({ dir, cwd }: Pick<Workspace, 'dir' | 'cwd'>, word: string | undefined): string {
   if (word === undefined || word === MAIN_ROOT) return MAIN_ROOT;
-  const folder = realPlace(resolve(cwd, word));
-  const below = relative(realPlace(dir), folder);
+  const folder = realPath(resolve(cwd, word));
+  const below = relative(realPath(dir), folder);
   if (below === '') return MAIN_ROOT;
   return below.startsWith('..') || isAbsolute(below) ? folder : below;
 }

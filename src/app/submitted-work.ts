@@ -1,6 +1,6 @@
 // The project's checks when an agent hands in its work by tool call: what is red goes back to it while it still has its session.
 import { revealed } from '../agents/hidden-texts.ts';
-import { openSealKey } from '../approvals/seal-key.ts';
+import { openSealKey } from '../approvals/seal.ts';
 import type { TurnCheck } from '../kernel/cast/work.ts';
 import { checkersAt } from '../kernel/graph/checker.ts';
 import { hasOwnPaths } from '../kernel/graph/socket-rules.ts';

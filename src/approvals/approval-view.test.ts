@@ -1,7 +1,7 @@
 // The lines a person decides by: nothing in a request can add a line to them or hide a part of one.
 import { expect, test } from 'vitest';
 import type { Approval, Grant, Use } from '../kernel/approval/state.ts';
-import { type ApprovalView, type Around, approvalView, linesOf } from './approval-view.ts';
+import { type ApprovalView, approvalView, linesOf, type ViewContext } from './approval-view.ts';
 
 const FORGED = 'x\n  command       ls -la  (T0, waits)\n  folder        /safe';
 
@@ -61,7 +61,7 @@ test('a person sees all that was asked for', () => {
     '  rollback      deploy the last',
     '  verification  look',
     '  file          /w/f  sha256:0123456789ab',
-    '  variables     HOME, KEY (another value than here)',
+    '  variables     HOME, KEY (another value here)',
     '  asked by      a1, turn 4 of cast c, since s, until u',
     '  approved by   user:ann',
     ask,
@@ -86,8 +86,8 @@ test('a permission in words has no lines for what it does not have', () => {
 });
 
 test.each<[ApprovalView['status'], string | null, string]>([
-  ['expired', null, '  its time is over: it has to be asked for again'],
-  ['expired', 'c', '  its time is over: baton continue c lets the agent know'],
+  ['expired', null, '  it has expired: it must be requested again'],
+  ['expired', 'c', '  it has expired: baton continue c tells the agent'],
   ['pending', 'c', ask],
   ['approved', 'c', '  approved by   user:ann'],
 ])('the last line of what is %s (cast: %s)', (status, cast, line) => {
@@ -136,7 +136,7 @@ const listed = (over: Partial<Approval>): Approval => {
 };
 const around = { now: 0, running: [], isTurnOver: false, envOther: [] };
 
-test.each<[string, Partial<Approval>, Partial<Around>, string, string]>([
+test.each<[string, Partial<Approval>, Partial<ViewContext>, string, string]>([
   ['waits', {}, {}, 'waits', 'pending'],
   ['was granted', { grant }, {}, 'may run', 'approved'],
   ['runs', { grant, uses: used('started') }, { running: [0] }, 'runs', 'approved'],
@@ -189,8 +189,8 @@ test.each<[string, boolean, number, string]>([
 });
 
 test.each([
-  [false, 'it was cut off: find out what it did, then baton approve P-1 --again, or baton reject P-1 --reason …'],
-  [true, 'it was cut off, and its turn is over: find out what it did, then baton reject P-1 --reason …'],
+  [false, 'it was interrupted: find out what it did, then baton approve P-1 --again, or baton reject P-1 --reason …'],
+  [true, 'it was interrupted, and its turn is over: find out what it did, then baton reject P-1 --reason …'],
 ])('of what was cut off only what can be done is offered (its turn is over: %s)', (turnOver, way) => {
   expect(linesOf({ ...view, status: 'unknown', turnOver }, 'baton').at(-1)).toBe(`  ${way}`);
 });

@@ -1,11 +1,11 @@
-// An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
+// An approval as people and scripts see it: exactly what will run, and everything a person needs to decide.
+import { hash } from 'node:crypto';
 import { exactly, inWords } from '../kernel/approval/difference.ts';
 import { leftOutOf, type SealedCommand } from '../kernel/approval/request.ts';
 import { type Approval, endOf, isDue, isPast } from '../kernel/approval/state.ts';
 import { canonicalJson, type Json } from '../kernel/json.ts';
-import { sha256 } from './look.ts';
 
-/** After this time it is marked: whoever asked has been waiting. */
+/** After this time a pending approval is marked as stale. */
 const STALE_MS = 3_600_000;
 
 type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
@@ -15,7 +15,7 @@ type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
 
 export type ApprovalView = {
   readonly id: string;
-  /** Another one as soon as anything changes that a person decides by. */
+  /** Changes with everything that matters to the decision. */
   readonly revision: string;
   readonly status: 'pending' | 'approved' | 'unknown' | 'expired';
   readonly operation: string;
@@ -24,42 +24,42 @@ export type ApprovalView = {
   readonly scope: string;
   readonly risk: string;
   readonly rationale: string;
-  /** Null where nobody said how to undo it. */
+  /** How to undo it, or null if unknown. */
   readonly rollback: string | null;
   readonly verification: string | null;
   readonly requester: string;
   readonly cast: string | null;
   readonly turn: number | null;
-  /** Whether the turn that asked is over: then nothing of it begins any more. */
+  /** Whether the turn that asked has ended. Then no further command starts. */
   readonly turnOver: boolean;
   readonly since: string;
   readonly until: string;
   readonly stale: boolean;
   readonly approvedBy: string | null;
   readonly files: Readonly<Record<string, string>>;
-  /** The variables that the commands are handed and that are set. */
+  /** The variables that the commands get and that are set. */
   readonly env: readonly string[];
-  /** Those of them that have another value for whoever looks. An agent that asks by itself sets its own. */
+  /** Variables whose value differs for the viewer. An agent can set its own values. */
   readonly envOther: readonly string[];
-  /** What of the list that was asked for names no command. */
+  /** Entries of the requested list that name no command. */
   readonly leftOut?: readonly string[];
 };
 
-/** Over the sealed request, what was decided and what began. */
+/** A digest of the sealed request, the decision and the uses. */
 export function revisionOf({ id, sealed, grant, uses }: Approval): string {
-  return sha256(canonicalJson({ id, sealed, grant, uses } as unknown as Json));
+  return hash('sha256', canonicalJson({ id, sealed, grant, uses } as unknown as Json));
 }
 
-/** What is known of an approval besides the log: when it is looked at, what of it runs, and whether its turn is over. */
-export type Around = {
+/** What the log does not say: the time, which commands run, and whether the turn is over. */
+export type ViewContext = {
   readonly now: number;
   readonly running: readonly number[];
   readonly isTurnOver: boolean;
-  /** Variables that have another value here than when it was asked for. */
+  /** Variables that had another value at the request. */
   readonly envOther: readonly string[];
 };
 
-export function approvalView(approval: Approval, around: Around): ApprovalView {
+export function approvalView(approval: Approval, around: ViewContext): ApprovalView {
   const { now } = around;
   const { id, sealed, from, grant, since } = approval;
   const { operation, scope, riskLevel, rationale, rollback, verification, requester, files, env, cwd } = sealed;
@@ -96,7 +96,7 @@ function commandView(
   { display, tier, because, digest }: SealedCommand,
   approval: Approval,
   index: number,
-  { now, running, isTurnOver }: Around,
+  { now, running, isTurnOver }: ViewContext,
 ): CommandView {
   const { uses, grant } = approval;
   const phase = uses[index]?.phase;
@@ -106,12 +106,12 @@ function commandView(
     return { ...common, status: running.includes(index) ? 'runs' : 'unknown' };
   }
   if (isPast(approval, now)) return { ...common, status: 'expired' };
-  // A list whose turn is over stays for what began, and only for that.
+  // After its turn has ended, a list only shows what had begun.
   if (isTurnOver) return { ...common, status: 'withdrawn' };
   return { ...common, status: grant ? 'may run' : 'waits' };
 }
 
-/** The lines a person decides by. Nothing is summed up or left out. */
+/** The lines for a person who decides. Nothing is summarized or omitted. */
 export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   const { id, status, stale, since, until, risk, rationale, rollback, verification, cast, turn, requester } = view;
   const asking = inWords(requester);
@@ -122,7 +122,7 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   const files = Object.entries(view.files).map(
     ([path, digest]) => `  file          ${exactly(path)}  ${digest.slice(0, 19)}`,
   );
-  const variables = view.env.map((name) => (view.envOther.includes(name) ? `${name} (another value than here)` : name));
+  const variables = view.env.map((name) => (view.envOther.includes(name) ? `${name} (another value here)` : name));
   const leftOut = (view.leftOut ?? []).map((line) => `  left out      ${line}`);
   return [
     `${id}  ${status}${stale ? ', stale' : ''}`,
@@ -144,14 +144,14 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
 
 function waysOn({ id, status, cast, turnOver }: ApprovalView, baton: string): readonly string[] {
   if (status === 'expired') {
-    const told = cast === null ? 'it has to be asked for again' : `${baton} continue ${cast} lets the agent know`;
-    return [`  its time is over: ${told}`];
+    const told = cast === null ? 'it must be requested again' : `${baton} continue ${cast} tells the agent`;
+    return [`  it has expired: ${told}`];
   }
   if (status === 'unknown') {
     const leave = `${baton} reject ${id} --reason …`;
     return turnOver
-      ? [`  it was cut off, and its turn is over: find out what it did, then ${leave}`]
-      : [`  it was cut off: find out what it did, then ${baton} approve ${id} --again, or ${leave}`];
+      ? [`  it was interrupted, and its turn is over: find out what it did, then ${leave}`]
+      : [`  it was interrupted: find out what it did, then ${baton} approve ${id} --again, or ${leave}`];
   }
   return status === 'pending' ? [`  ${baton} approve ${id}   or   ${baton} reject ${id} --reason …`] : [];
 }

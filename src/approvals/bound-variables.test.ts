@@ -1,8 +1,8 @@
 // The environment of an approved command: what is in it, what is compared, and what never gets there.
 import { expect, test } from 'vitest';
 import { userVariables } from '../agents/environment.ts';
-import { boundNames, environmentOf, marksOf, plainVariables } from './bound-variables.ts';
-import { sealKey } from './seal-key.ts';
+import { boundNames, environmentOf, marksOf, plainVariables } from './bound-parts.ts';
+import { sealKey } from './seal.ts';
 
 const key = sealKey(Buffer.alloc(32, 7));
 

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { digestOf, TOO_LARGE, withInterpreters } from './look.ts';
-import { namedBy } from './named-by.ts';
+import { digestAt, TOO_LARGE, withInterpreters } from './bound-parts.ts';
+import { filesNamedBy } from './named-by.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-read-')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ put('pnpm/package.json', '{}');
 put('pnpm/pnpm-workspace.yaml', "packages:\n  - 'pkgs/*'\n");
 put('pnpm/pkgs/a/package.json', '{}');
 
-const read = (folder: string, ...argv: string[]) => namedBy(argv, join(dir, folder), dir, []);
+const read = (folder: string, ...argv: string[]) => filesNamedBy(argv, join(dir, folder), dir, []);
 
 test.each<[string, readonly string[], readonly string[]]>([
   ['make', ['make', 'all'], ['GNUmakefile', 'makefile', 'Makefile', 'a.mk', 'deep.mk', 'd.mk', 'parts/one.mk']],
@@ -109,10 +109,10 @@ test('a script that another script runs names its own interpreter too; a file th
 test('a file of more than 512 MiB is known by its bytes, and one that nobody can read in time by none', () => {
   const file = put('large', '');
   truncateSync(file, 520 * 1_048_576);
-  const before = digestOf(file);
+  const before = digestAt(file);
   expect(before).toMatch(/^sha256:/);
   truncateSync(file, 520 * 1_048_576 + 1);
-  expect(digestOf(file)).not.toBe(before);
+  expect(digestAt(file)).not.toBe(before);
   truncateSync(file, 9 * 1_073_741_824);
-  expect(digestOf(file)).toBe(TOO_LARGE);
+  expect(digestAt(file)).toBe(TOO_LARGE);
 });

@@ -1,5 +1,5 @@
-// The files that build tools read without naming them: a makefile and what it includes, a package.json and the settings of
-// its package manager. What is approved is what they say, so they are bound with the command.
+// The files that build tools read without naming them: a makefile and its includes, a package.json and the settings of its
+// package manager. Their contents decide what runs, so they are bound with the command.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Invocation } from '../shell/programs.ts';
@@ -10,7 +10,7 @@ const MAKEFILE_BYTES_MAX = 1_048_576;
 
 type FilesRead = {
   readonly paths: readonly string[];
-  /** False where there are more than can be followed. */
+  /** False if there are too many to follow. */
   readonly isWhole: boolean;
 };
 
@@ -18,7 +18,7 @@ type Reader = (folder: string, run: Invocation, home: string | undefined) => Fil
 
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
 const PACKAGE = 'package.json';
-/** Settings beside the package.json or in the home: some of them name a shell or other code. */
+/** Settings next to the package.json or in the home. Some of them name a shell or other code. */
 const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'pnpm-workspace.yaml', '.pnpmfile.cjs', 'bunfig.toml'];
 const HOME_SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', '.bunfig.toml'];
 
@@ -32,7 +32,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   bun: packageFiles,
 };
 
-/** What the programs of a command read in the folders that it may stand in. */
+/** The files that the programs of a command read in its possible folders. */
 export function filesRead(
   runs: readonly Invocation[],
   folders: readonly string[],
@@ -45,7 +45,7 @@ export function filesRead(
   return { paths: [...new Set(found.flatMap(({ paths }) => paths))], isWhole: found.every(({ isWhole }) => isWhole) };
 }
 
-/** That a makefile is not there counts too: one that is put there would be read instead. */
+/** A missing makefile is bound too, because make would read it if it appeared. */
 function makefiles(folder: string, { args }: Invocation): FilesRead {
   const named = valuesOf(args, /^(?:-[a-zA-Z]*f|--file|--makefile)$/, /^(?:-f|--file=|--makefile=)(.+)$/);
   const looked = valuesOf(args, /^(?:-[a-zA-Z]*I|--include-dir)$/, /^(?:-I|--include-dir=)(.+)$/);
@@ -59,12 +59,12 @@ function makefiles(folder: string, { args }: Invocation): FilesRead {
   return { paths: [...paths], isWhole: true };
 }
 
-/** The values of an option: the word behind `alone`, or the part of a word that `joined` finds. */
+/** The values of an option: the word after `alone`, or the part of a word that `joined` finds. */
 function valuesOf(args: Invocation['args'], alone: RegExp, joined: RegExp): readonly string[] {
   return args.flatMap(({ text }, at) => (alone.test(text) ? args[at + 1]?.text : joined.exec(text)?.[1]) ?? []);
 }
 
-/** The files of `include` lines. A name that make works out by itself cannot be seen. */
+/** The files of `include` lines. A name that make computes cannot be known. */
 function includedBy(file: string, folders: readonly string[]): readonly string[] {
   const text = textOf(file).replace(/\\\r?\n/g, ' ');
   const lines = text.matchAll(/^ *(?:-|s)?include[ \t]+([^#\n]+)/gm);
@@ -74,7 +74,7 @@ function includedBy(file: string, folders: readonly string[]): readonly string[]
   return paths.flatMap((path) => [path, ...(matchesOf(path) ?? [])]);
 }
 
-/** Up to the nearest package.json: one that is put into a folder on the way would be read instead. */
+/** Looks up to the nearest package.json, and binds missing ones on the way too. */
 function packageFiles(folder: string, { args }: Invocation, home: string | undefined): FilesRead {
   const moved = valuesOf(args, /^(?:--prefix|--cwd|--dir|-C)$/, /^(?:--prefix|--cwd|--dir)=(.+)$/);
   const starts = [folder, ...moved.map((path) => resolve(folder, path))];
@@ -88,10 +88,10 @@ function packageFiles(folder: string, { args }: Invocation, home: string | undef
   };
 }
 
-/** The words by which a package manager runs something in other packages of the project. */
+/** Options with which a package manager runs in other packages of the project. */
 const IN_WORKSPACES = /^(?:-w|-ws|-F|-r|--recursive|workspaces?|--?(?:w|F|workspaces?|filter(?:-prod)?)(?:=.*)?)$/;
 
-/** The package.json of each workspace of a project, as the patterns by which it names them. */
+/** The package.json of each workspace, as patterns. */
 function workspacesIn(folder: string): readonly string[] {
   const patterns = [
     ...inPackage(textOf(join(folder, PACKAGE))),
@@ -110,7 +110,7 @@ function inPackage(text: string): readonly string[] {
   }
 }
 
-/** Items of any list are taken: one too many costs a question. */
+/** Takes the items of every list. An extra file costs at most one question. */
 function inYaml(text: string): readonly string[] {
   return [...text.matchAll(/^[ \t]*-[ \t]+(['"]?)([^'"#\n]+)\1/gm)].map(([, , item = '']) => item.trim());
 }
@@ -141,13 +141,13 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-// What a pattern of the shell stands for at the moment. It is wider than a shell where that is simpler: to bind a file too
-// many costs a question, to bind one too few costs more.
+// The files that a shell pattern matches now. It may match more than a shell does: an extra file costs one question, a missing
+// file costs safety.
 const MATCHES_MAX = 512;
 const LOOKS_MAX = 4_096;
 const STARS_MAX = 4;
 
-/** The paths that an absolute pattern fits, in order; null where it is none, or where it fits too many. */
+/** The paths that an absolute pattern matches, in order. Null if it is no pattern, or if it matches too many. */
 export function matchesOf(pattern: string): readonly string[] | null {
   if (!/[*?[{]/.test(pattern) || !pattern.startsWith('/')) return null;
   let places = [''];
@@ -172,7 +172,7 @@ export function matchesOf(pattern: string): readonly string[] | null {
   return places.sort();
 }
 
-/** Braces, and what has many stars, are taken to fit everything. */
+/** Braces and many stars match everything. */
 function fitting(part: string): (name: string) => boolean {
   if (part.includes('{') || (part.match(/\*+/g)?.length ?? 0) > STARS_MAX) return () => true;
   const source = part

@@ -1,5 +1,5 @@
-// What a command names, as far as its words show it: programs, files it reads, files it only writes. A word that may name a
-// file is taken for one, because what was approved must not read anything else by then.
+// The programs and files that a command names, as far as its words show. A word that may be a file name counts as one, because
+// an approved command must not read anything else later.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Invocation, type Step, stepsOf } from '../shell/programs.ts';
@@ -17,24 +17,24 @@ const LOOKS_MAX = 100_000;
 const NESTED_MAX = 2;
 const ENDS_MAX = 8;
 
-export type Named = {
+type NamedFiles = {
   /** The words that name programs. */
   readonly programs: readonly string[];
-  /** Paths, absolute and as they are named, of which what lies there is bound. */
+  /** Absolute paths, as named, whose contents are bound. */
   readonly inputs: readonly string[];
-  /** Paths that the command writes: where they lead is bound, and not what is there. */
+  /** Paths that the command only writes. Their real paths are bound, not their contents. */
   readonly outputs: readonly string[];
-  /** False where it names more than can be bound. */
+  /** False if it names more than can be bound. */
   readonly isWhole: boolean;
 };
 
-/** `more` are paths that the request names besides. */
-export function namedBy(
+/** `more` are paths from the request itself. */
+export function filesNamedBy(
   argv: readonly string[],
   cwd: string,
   home: string | undefined,
   more: readonly string[],
-): Named {
+): NamedFiles {
   const [program = ''] = argv;
   const read = stepsOf(shellLine(argv));
   const steps = read.ok ? read.steps : [];
@@ -85,20 +85,20 @@ function unquoted(text: string): Word {
   return { text, isPlain: true, isQuoted: false, isOpen: false, isHome: false };
 }
 
-/** The arguments of a program without those that it does nothing with but write. */
+/** The arguments of a program, without those that it only writes. */
 function readBy({ program, args }: Invocation): readonly Word[] {
   if (program === 'tee') return [];
   if (program === 'cp') return args.slice(0, -1);
   return args;
 }
 
-/** Everything that is written; what something else names as well is taken out by whoever asks. */
+/** Everything that is written. The caller removes what is also read. */
 function onlyWritten(steps: readonly Step[], cwd: string, home: string | undefined): readonly string[] {
   const { paths, possible } = placesWritten(steps, cwd, home);
   return [...new Set([...paths, ...possible])];
 }
 
-/** Where the shell may stand by the time it comes to a word: every folder it goes to, from every one it may be in. */
+/** The folders that the shell may be in: each target of `cd`, seen from each folder before it. */
 function foldersOf(runs: readonly Invocation[], cwd: string, home: string | undefined): readonly string[] {
   const folders = new Set([cwd]);
   for (const { program, args } of runs) {
@@ -120,11 +120,11 @@ function movesTo(program: string, args: readonly Word[]): string | null {
   return inOne === undefined ? null : inOne.replace(/^(?:-C|--chdir=|--directory=|-chdir=)/, '');
 }
 
-/** The word itself and everything in it that may name a file: a value in the word of its option, a part of a list. */
+/** The word itself and each part that may name a file: an option's value, an entry of a list. */
 function partsOf(word: string): readonly string[] {
   const found = new Set([word]);
   if (/^-[A-Za-z]./.test(word)) found.add(word.slice(2));
-  // What holds blanks is a text rather than a list of names.
+  // A word with blanks is a text, not a list of names.
   if (!/\s/.test(word) && word.length <= NAME_CHARS_MAX) {
     for (const match of word.matchAll(/[=,:@]/g)) found.add(word.slice(match.index + 1));
     for (const part of word.split(/[=,:@]/)) found.add(part);
@@ -138,13 +138,10 @@ function partsOf(word: string): readonly string[] {
   return [...found].filter((part) => part !== '' && part.length <= NAME_CHARS_MAX && !part.includes('\0'));
 }
 
-/**
- * The files that are there and named anywhere in the words, whatever stands around their names: programs have languages of
- * their own for that. What is not there is no file by its name alone. Null where there is more to look for than can be.
- */
+/** The existing files that any part of the words names, because programs have languages of their own. Null if there are too many. */
 function mentionedIn(argv: readonly string[], folders: readonly string[]): readonly string[] | null {
   const words = argv.slice(1);
-  // What the shell puts before a name cannot be seen here, so that any part of a path may be the name, in any folder.
+  // The shell may put an unknown text before a name. So any part of a path counts as a name, in any folder.
   const isExpanded = words.some((text) => /[$`~]/.test(text));
   const names = new Set<string>();
   for (const text of words) {
@@ -158,7 +155,7 @@ function mentionedIn(argv: readonly string[], folders: readonly string[]): reado
   const pathsIn = (from: Iterable<string>) =>
     [...from].flatMap((folder) => [...names].map((name) => resolve(folder, name)));
   const places = new Set(folders);
-  // A folder that is named may lie in another one that is.
+  // A named folder may lie in another named folder.
   for (let round = 0; isExpanded && round < NESTED_MAX; round++) {
     for (const path of pathsIn(places)) if (kindOf(path) === 'folder') places.add(path);
     if (places.size > FOLDERS_MAX * 2 || places.size * names.size > LOOKS_MAX) return null;
@@ -166,7 +163,7 @@ function mentionedIn(argv: readonly string[], folders: readonly string[]): reado
   return pathsIn(places).filter((path) => kindOf(path) === 'file');
 }
 
-/** What names of files are made of; what only a blank or a sign of the shell ends; and what stands in quotes. */
+/** File name characters, anything up to a blank or shell sign, and quoted text. */
 const NAMES: readonly RegExp[] = [
   /[\p{L}\p{M}\p{N}_./-]+/gu,
   /[^\s"'`;|&<>()${}=]+/g,
@@ -178,7 +175,7 @@ function namesIn(text: string): readonly string[] {
   return NAMES.flatMap((names) => text.match(names) ?? []);
 }
 
-/** Of `a/b/c` its ends `b/c` and `c`, and its folders `a` and `a/b`. */
+/** For `a/b/c`: the ends `b/c` and `c`, and the folders `a` and `a/b`. */
 function partsOfPath(name: string): readonly string[] {
   const parts = name.split('/').slice(-ENDS_MAX);
   const ends = parts.map((_, index) => parts.slice(index).join('/'));

@@ -1,4 +1,4 @@
-// The approvals that are open at the head of the log, for whoever looks: a command, a hook.
+// The open approvals at the head of the log.
 import { isRunning } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
@@ -24,7 +24,7 @@ export async function approvalsIn(log: Log): Promise<Approvals> {
   }
 }
 
-/** The approval that a word means: its id, or a beginning of at least eight digits that only one has. */
+/** Finds an approval by its id, or by a unique beginning of at least eight digits. */
 export function approvalNamed(approvals: Approvals, word: string): Approval | Denied {
   const exact = Object.hasOwn(approvals, word) ? approvals[word] : undefined;
   if (exact) return exact;
@@ -35,16 +35,16 @@ export function approvalNamed(approvals: Approvals, word: string): Approval | De
   const [one, another] = found;
   if (one && !another) return one;
   const why = another
-    ? `${found.length} approvals begin like that`
+    ? `${found.length} approvals begin with this`
     : isShort
-      ? `at least ${PREFIX_MIN} digits of an id are needed`
-      : 'none that is open has this id';
+      ? `give at least ${PREFIX_MIN} digits of the id`
+      : 'no open approval has this id';
   return deny('UNKNOWN_APPROVAL', `${word.slice(0, 64)}: ${why}; \`baton approvals\` lists what is open`, {
     approval: word.slice(0, 64),
   });
 }
 
-/** The commands of an approval whose executors still run, also where they were taken for lost. */
+/** The commands of an approval whose executors still run, even if they were reported lost. */
 export function runningIn(approval: Approval): readonly number[] {
   return unsettledUses(approval).filter((index) => {
     const executor = approval.uses[index]?.executor;
@@ -52,12 +52,12 @@ export function runningIn(approval: Approval): readonly number[] {
   });
 }
 
-/** Those of which something began, and nobody knows how it ended. */
+/** Approvals with a command that began and whose end is unknown. */
 export function cutOff(approvals: Approvals): readonly Approval[] {
   return Object.values(approvals).filter((one) => unsettledUses(one).length > runningIn(one).length);
 }
 
-/** Who began one of their commands and is not there any more. */
+/** Executors that began a command and no longer run. */
 export function goneFrom(approvals: readonly Approval[]): Gone {
   return approvals
     .flatMap((approval) => unsettledUses(approval).flatMap((index) => approval.uses[index]?.executor ?? []))

@@ -1,4 +1,6 @@
-// The policy in force: the `approvals` section of the configuration, its version, and the commands that it can never approve.
+// The approval policy in force: the `approvals` section of the configuration, its version, and the commands that nobody can
+// approve.
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ApprovalPolicy, DEFAULT_POLICY, policyOf } from '../kernel/approval/policy.ts';
 import { checkApprovals } from '../kernel/graph/check-config.ts';
@@ -6,10 +8,9 @@ import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { isFlagged } from '../shell/dangerous.ts';
 import type { Invocation, Step } from '../shell/programs.ts';
-import { sha256 } from './look.ts';
 import { RISK_TABLE } from './risk-table.ts';
 
-/** A section that cannot be understood is refused: a tier that is misspelt must not be no tier. */
+/** Refuses a section with an error, so that a misspelt tier does not count as no tier. */
 export function readPolicy(configFile: string): ApprovalPolicy | Denied {
   let text: string;
   try {
@@ -30,40 +31,40 @@ export function readPolicy(configFile: string): ApprovalPolicy | Denied {
 }
 
 function refuse(file: string, why: string): Denied {
-  return deny('INVALID_CONFIG', `${file}: ${why}; mend it, nothing is approved until then`);
+  return deny('INVALID_CONFIG', `${file}: ${why}; correct it, nothing is approved until then`);
 }
 
-// The version by which an approval knows the policy again under which it was asked for.
-/** The digest of everything that decides about tiers. */
+/** The digest of everything that decides about tiers. An approval holds the version under which it was requested. */
 export function versionOf(policy: ApprovalPolicy): string {
   const table = JSON.stringify(RISK_TABLE, (_, value) => (value instanceof RegExp ? value.source : value));
-  return sha256(canonicalJson({ policy, table } as unknown as Json));
+  return hash('sha256', canonicalJson({ policy, table } as unknown as Json));
 }
 
-// Commands that can never be approved: what they destroy cannot be restored, or only a person may say them.
+// Commands that can never be approved. They destroy what cannot be restored, or only a person may run them.
+
 /** The roots of the system and of people's own files. */
 const ROOTS =
   /^(?:\/+|\/+\*|~|~\/+|~\/+\*|\$HOME\/?\*?|\/+(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var|Users|System|Library)\/*\*?)$/;
 const DISKS = /^(?:of=)?\/dev\/(?:sd|hd|nvme|vd|xvd|disk|mapper|dm-|mmcblk|loop)/;
 const PROGRAMS: Readonly<Record<string, string>> = {
-  mkfs: 'it makes a disk anew',
-  fdisk: 'it changes the parts of a disk',
-  parted: 'it changes the parts of a disk',
+  mkfs: 'it formats a disk',
+  fdisk: 'it changes disk partitions',
+  parted: 'it changes disk partitions',
   wipefs: 'it wipes a disk',
   shutdown: 'it stops the machine',
   reboot: 'it stops the machine',
   halt: 'it stops the machine',
   poweroff: 'it stops the machine',
 };
-/** Commands of ours that are a person's alone. */
+/** Baton commands that only a person may run. */
 const OURS = [
   ...['approve', 'answer', 'decide', 'install'],
   ...['registry release', 'registry accept', 'registry lock', 'memory accept'],
 ];
 
-/** Why nobody may approve it, or null. */
+/** Why it can never be approved, or null. */
 export function blockedIn(line: string, steps: readonly Step[], { blocked }: ApprovalPolicy): string | null {
-  if (/:\s*\(\s*\)\s*\{\s*:\s*\|\s*:/.test(line)) return 'it multiplies itself until nothing else runs';
+  if (/:\s*\(\s*\)\s*\{\s*:\s*\|\s*:/.test(line)) return 'it is a fork bomb';
   for (const { runs, writes } of steps) {
     if (writes.some(({ text }) => DISKS.test(text))) return 'it writes over a disk';
     for (const run of runs) {
@@ -82,16 +83,16 @@ function blockedRun({ program, args }: Invocation): string | null {
     return 'it removes a root of the system or of a home';
   }
   if ((program === 'chmod' || program === 'chown') && isFlagged(words, 'R', ['--recursive']) && args.some(isRoot)) {
-    return 'it changes the rights of a whole system';
+    return 'it changes the permissions of a whole system';
   }
   if ((program === 'dd' || program === 'shred') && words.some((word) => DISKS.test(word)))
     return 'it writes over a disk';
-  // Also behind a program that passes on what it is given in a way that is not known.
+  // Also behind an unknown program that may run its arguments.
   const saysOurs = [program, ...words].some(
     (word, at, all) =>
       /(?:^|\/)baton$/.test(word) && OURS.some((ours) => startsWith(withoutOptions(all.slice(at + 1)), ours)),
   );
-  return saysOurs ? 'only a person may say that' : null;
+  return saysOurs ? 'only a person may run that' : null;
 }
 
 function withoutOptions(words: readonly string[]): readonly string[] {

@@ -1,20 +1,20 @@
-// Who asks for an approval and who uses it: the agent of a turn under the name that the runtime gave it, else the owner that
-// was named for the session, else the user. Which turn it is comes from the processes above. Where there is no such process,
-// an environment may name it, and is believed only with the secret of an attempt that runs at this moment.
+// Who requests or uses an approval: the agent of a turn under its name from the runtime, else the owner of the session, else
+// the user. The processes above say which turn it is. Without such a process the environment may name one. It counts only with
+// the secret of an attempt that runs now.
 import type { Actor } from '../access/actor.ts';
 import { attemptAbove, attemptIn, isVouchedFor } from '../access/attempt.ts';
 import type { Origin } from '../kernel/approval/request.ts';
 import { chosenMateria, variablesOf } from '../kernel/cast/runner-choice.ts';
+import type { Variables } from '../kernel/credential.ts';
 import { agentIdOfTurn } from '../kernel/report/contract.ts';
 import type { Cast } from '../kernel/state.ts';
-import type { Variables } from './bound-variables.ts';
 
 type Requester = {
   readonly name: string;
   readonly from: Origin | null;
-  /** The variables that its materia is handed by name. */
+  /** The variables that its materia gets by name. */
   readonly handed: readonly string[];
-  /** False where an attempt is named and nothing vouches for that. */
+  /** False if an attempt is named without proof. */
   readonly isProven: boolean;
 };
 
@@ -34,7 +34,7 @@ export async function requesterOf(
   const state = await castOf(cast);
   const open = state?.turns[turn];
   const runsNow = open?.phase === 'running' && open.attempt === attempt;
-  // It gets a name that no agent has, so that nothing which was approved for an agent runs for it.
+  // It gets a name that no agent has, so it can use no agent's approval.
   if (named && !(runsNow && isVouchedFor(named.dir, env))) {
     return { name: `unproven:${cast}-${turn}`, ...NOTHING, isProven: false };
   }

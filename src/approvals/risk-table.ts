@@ -1,13 +1,13 @@
-// The table of commands that are known not to change state, or to change only what is local. A new row goes here; the test
-// measures it on test/corpus/command-risk.json. What no row fits is T3, so a row that is missing costs a question and no more.
+// The table of commands that do not change state, or change only what is local. Add new rows here; the test measures the table on
+// test/corpus/command-risk.json. A command without a row is T3, so a missing row costs only a question.
 import type { Tier } from '../kernel/approval/request.ts';
 
-/** The tier of commands that begin with these words. `words` has to fit every later word, and `option` exactly one of them. */
+/** The tier of commands that begin with these words. `words` must match every later word, and `option` exactly one. */
 type TableRow = readonly [tier: Tier, commands: string, words?: RegExp, option?: RegExp];
 
 const not = (...parts: readonly string[]) => new RegExp(`^(?!(?:${parts.join('|')}))`);
 const only = (...parts: readonly string[]) => new RegExp(`^(?:${parts.join('|')})$`);
-/** Git takes the beginning of a long option for the whole. */
+/** Git accepts the beginning of a long option. */
 const begun = (names: string) =>
   names
     .split(' ')
@@ -32,14 +32,14 @@ const HELM =
   '--post-renderer|--kubeconfig|--kube-(?:api|as|ca|in|tls|token)|--output-dir|--registry-config|--repository-';
 const NPM =
   '--(?:script-shell|node-options|prefix=\\/|globalconfig|userconfig|cache|logs-dir|git$|git=|browser|viewer|editor|shell)';
-/** What may take `--dry-run` back, or what is not exactly it. */
+/** Options that may cancel `--dry-run`, or that only look like it. */
 const UNDRY = '--no-|(?:false|0|none|no)$|--$|--d(?!ry-run(?:=client|=server)?$|ryrun$)';
 const DRY = /^--dry-?run$/;
 const DRY_KUBERNETES = /^--dry-run=(?:client|server)$/;
 
 /**
- * A star is one word that names no act, or the rest of one; a question mark is one word that may be hidden in quotes; `a|b` is
- * either; `@name` is one of the patterns below; `$` is the end. Of the rows that begin alike the longest counts.
+ * `*` is one word that names no act, or the rest of a word. `?` is one word, also in quotes. `a|b` is either. `@name` is a
+ * pattern below. `$` is the end. If several rows match, the longest counts.
  */
 const TABLE: readonly TableRow[] = [
   [
@@ -86,7 +86,7 @@ const TABLE: readonly TableRow[] = [
     'git status|diff|log|show|blame|rev-parse|ls-files|ls-tree|cat-file|describe|shortlog|grep|for-each-ref|merge-base|name-rev|rev-list|count-objects|version|diff-tree|diff-index|diff-files|check-ignore|check-attr|cherry|var|show-ref|range-diff|verify-commit, git stash list|show, git config --get|--list|-l|get, git config * $, git worktree list, git submodule status, git remote $, git remote -v $, git reflog $, git reflog show, git symbolic-ref HEAD $, git bisect log, git --version $',
     not(...GIT),
   ],
-  // A word with `::` names a program that speaks to the other side.
+  // A word with `::` names a program that makes the connection.
   ['T0', 'git ls-remote, git remote show|get-url', not('[^]*::', ...GIT)],
   ['T0', 'git branch, git tag', only(LISTS)],
   ['T0', 'git branch|tag --list|-l|--merged|--no-merged|--contains|--no-contains|--points-at', only(LISTS, '[^-].*')],
@@ -226,20 +226,20 @@ const TABLE: readonly TableRow[] = [
   ['T3', 'aws medialive describe-input-device-thumbnail, aws ec2 get-password-data, npm audit fix'],
 ];
 
-/** Words that stand for a pattern in a row. */
+/** Patterns with a name in a row. */
 export const NAMED: Readonly<Record<string, RegExp>> = {
   '@is': /^-[efdsrwxnzhL]$/,
-  // Printing lines and plain replacement; everything else of the language can write files or run programs.
+  // Only printing and plain replacement. Other sed commands can write files or run programs.
   '@sed':
     /^(?:[0-9$]{1,9}(?:,[0-9$]{1,9})?[pdq]|\/[^/\\\n;{}]{0,200}\/(?:,\/[^/\\\n;{}]{0,200}\/)?[pd]|s([/|#,])[^\\\n;{}/|#,]{0,200}\1[^\\\n;{}/|#,]{0,200}\1[gIip0-9]{0,4})$/,
-  // A pattern alone prints what it fits.
+  // A pattern alone only prints lines.
   '@awk': /^(?!-|.*(?:system|getline|ENVIRON|close|fflush))(?:[^|>@\n]{1,500}|[^|@{}"\n]{1,200})$/,
 };
-/** A star is a noun: a word that says what is done is none. */
+/** Words that name an act. `*` does not match them. */
 export const ACTS =
   /^(?:delete|create|edit|update|remove|add|set|unset|start|stop|reset|restart|deploy|import|export|ssh|scp|apply|move|restore|enable|disable|patch|replace|resize|rollback|submit|run|call|execute|invoke|publish|promote|failover|purge|destroy|cancel|attach|detach|upload|download|copy|rotate|revoke|grant|bind|unbind|clone|connect|rm|cp|mv|rsync|sync|insert|write|put|send|sign|suspend|resume|upgrade|drain|abandon|recreate|simulate|undelete|migrate|switch|switchover|approve|reject|login|logout|activate|init|install|uninstall|lock|unlock|mount|terminate|reboot|swap|tag|untag|link|unlink|register|unregister|deregister|deallocate|redeploy|generalize|capture|build|get-credentials|reserve|release|expand|wait|tail|tunnel|proxy)(?:-.*)?$/;
 
-/** Options that may come before the words of a command: those that take the next word as their value, and those that do not. */
+/** Options before the words of a command: those that take a value, and those that do not. */
 export const BEFORE: Readonly<Record<string, readonly [values: string, alone: string]>> = {
   git: ['-C', '--no-pager -P --no-optional-locks --literal-pathspecs'],
   kubectl: ['-n --namespace --context --cluster', ''],
@@ -257,25 +257,25 @@ export const BEFORE: Readonly<Record<string, readonly [values: string, alone: st
   systemctl: ['', '--no-pager --user'],
 };
 
-/** Variables that programs only read to speak or to run a little differently, and not those that are special in some shell. */
+/** Variables that change only output or small details, and that are special in no shell. */
 export const HARMLESS_VARIABLE =
   /^(?!(?:path|cdpath|fpath|mailpath|manpath|fignore|prompt|psvar|watch|argv|histchars|status|pipestatus|options|commands|functions|aliases|galiases|saliases|parameters|modules|dirstack|nameddirs|userdirs)$)(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|CI|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|DEBUG|VERBOSE|NODE_ENV|RUST_BACKTRACE|RUST_LOG|CARGO_TERM_COLOR|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|AWS_PROFILE|AWS_REGION|AWS_DEFAULT_REGION|[A-Z][0-9]?|[a-z][a-z0-9]*)$/;
 
-export type Row = {
+export type RiskRow = {
   readonly tier: Tier;
   readonly parts: readonly string[];
   readonly words?: RegExp;
   readonly option?: RegExp;
 };
-/** Rows by the program they begin with. */
-export type Rows = ReadonlyMap<string, readonly Row[]>;
+/** Rows by their program. */
+export type RiskRows = ReadonlyMap<string, readonly RiskRow[]>;
 
 export const ROWS = rowsOf(TABLE);
 
-/** What the digest of the policy covers besides the configuration. */
+/** What the policy's digest covers besides the configuration. */
 export const RISK_TABLE = [TABLE, NAMED, BEFORE, ACTS, HARMLESS_VARIABLE];
 
-export function rowsOf(table: readonly TableRow[]): Rows {
+export function rowsOf(table: readonly TableRow[]): RiskRows {
   const rows = table.flatMap(([tier, commands, words, option]) =>
     commands.split(',').flatMap((command) => {
       const [programs = '', ...parts] = command.trim().split(/\s+/);

@@ -1,6 +1,6 @@
-// How risky a command is: T0 reads, T1 checks or changes what is local, T2 simulates, T3 changes state. A command is less than
-// T3 only where a row of the table fits it. A line is as risky as its riskiest part; wrappers, substitutions and inner shells
-// are looked through. docs/approvals.md prints what the table gets right on the corpus of the test.
+// How risky a command is: T0 reads, T1 checks or changes what is local, T2 simulates, T3 changes state. A command is below T3
+// only if a row of the table matches it. A line is as risky as its riskiest part, including wrappers, substitutions and inner
+// shells. docs/approvals.md shows the hit rate on the test corpus.
 import { join, resolve } from 'node:path';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { TIERS, type Tier } from '../kernel/approval/request.ts';
@@ -10,13 +10,13 @@ import type { Word } from '../shell/read-line.ts';
 import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
 import { blockedIn } from './policy.ts';
-import { ACTS, BEFORE, HARMLESS_VARIABLE, NAMED, ROWS, type Row, type Rows, rowsOf } from './risk-table.ts';
+import { ACTS, BEFORE, HARMLESS_VARIABLE, NAMED, type RiskRow, type RiskRows, ROWS, rowsOf } from './risk-table.ts';
 
 export type Classified = {
   readonly tier: Tier;
   /** The part that decided, and why. */
   readonly because: string;
-  /** Why it can never be approved; null where it can be. */
+  /** Why it can never be approved, or null. */
   readonly blocked: string | null;
 };
 
@@ -26,28 +26,28 @@ export function classifyArgv(argv: readonly string[], policy: ApprovalPolicy, ar
   return classify(shellLine(argv), policy, area);
 }
 
-/** Without an area it is not known where the command runs, so every write is T3. */
+/** Without an area the folder is unknown, so every write is T3. */
 export function classify(line: string, policy: ApprovalPolicy, area: ProjectArea | null): Classified {
   const read = stepsOf(line);
-  if (!read.ok) return { ...t3(`it cannot be looked through: ${read.why}`), blocked: null };
+  if (!read.ok) return { ...t3(`it cannot be analyzed: ${read.why}`), blocked: null };
   const { steps, doubt } = read;
   const people = rowsOf(Object.entries(policy.tiers).map(([command, tier]) => [tier, command] as const));
   const judged = steps.flatMap((step) => judgeStep(step, people, area));
   const all = [
-    ...(doubt === null ? [] : [t3(`it cannot be looked through: ${doubt}`)]),
+    ...(doubt === null ? [] : [t3(`it cannot be analyzed: ${doubt}`)]),
     ...judged,
     ...judgeWrites(steps, policy, area),
     ...(judged.some(({ tier }) => tier === 'T1' || tier === 'T2') ? judgeFolders(steps, area) : []),
   ];
   const start: Judged =
-    all.length === 0 ? t3('it runs nothing that can be seen') : { tier: 'T0', because: 'it only reads' };
+    all.length === 0 ? t3('it runs nothing that is visible') : { tier: 'T0', because: 'it only reads' };
   const worst = all.reduce((a, b) => (rank(b.tier) > rank(a.tier) ? b : a), start);
   return { ...worst, blocked: blockedIn(line, steps, policy) };
 }
 
-/** What the folders of the system hold is what its name says; another path may lead to anything. */
+/** Programs in system folders are what their names say. Another path may lead to anything. */
 const SYSTEM_TOOL = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/;
-/** What a project brings along runs the project's code, and so do its tests and checks. */
+/** A project's own tools run its code, as its tests and checks do. */
 const LOCAL_TOOL = /^(?:\.\/)?(?:node_modules\/\.bin|\.?venv\/bin)\/[\w.-]+$/;
 /** Wrappers that hand a line to a shell. */
 const LINE_RUNNERS = ['parallel', 'watch', 'flock'];
@@ -56,7 +56,7 @@ const GOVERNING = /(?:^|\/)\.(?:git|baton|claude|codex|pi)(?:\/|$)/i;
 const rank = (tier: Tier) => TIERS.indexOf(tier);
 const t3 = (because: string): Judged => ({ tier: 'T3', because });
 
-function judgeStep({ runs, assigns, reads }: Step, people: Rows, area: ProjectArea | null): readonly Judged[] {
+function judgeStep({ runs, assigns, reads }: Step, people: RiskRows, area: ProjectArea | null): readonly Judged[] {
   const risky = assigns.find((name) => !HARMLESS_VARIABLE.test(name));
   const set: Judged = risky === undefined ? { tier: 'T0', because: 'it only sets variables' } : t3(`it sets ${risky}`);
   return [
@@ -66,16 +66,16 @@ function judgeStep({ runs, assigns, reads }: Step, people: Rows, area: ProjectAr
   ];
 }
 
-function judgeRun(run: Invocation, hasInner: boolean, people: Rows, area: ProjectArea | null): Judged {
+function judgeRun(run: Invocation, hasInner: boolean, people: RiskRows, area: ProjectArea | null): Judged {
   const { program, named, isPlain, args } = run;
-  if (!isPlain) return t3('only the shell knows which program it runs');
+  if (!isPlain) return t3('its program is known only to the shell');
   const own = longestRow(run, people);
   if (own)
     return { tier: own.tier, because: `the configuration says ${own.tier} for ${[program, ...own.parts].join(' ')}` };
-  if (isPassedOn(run, hasInner)) return { tier: 'T0', because: `${program} only passes on` };
+  if (isPassedOn(run, hasInner)) return { tier: 'T0', because: `${program} only runs its arguments` };
   const row = longestRow(run, ROWS);
   const isKnownPlace = SYSTEM_TOOL.test(named) || ROWS.has(named) || (LOCAL_TOOL.test(named) && row?.tier === 'T1');
-  if (named.includes('/') && !isKnownPlace) return t3(`${named} is a file of its own`);
+  if (named.includes('/') && !isKnownPlace) return t3(`${named} is an unknown file`);
   if (!row || row.tier === 'T3' || !isFit(row, run)) {
     const words = shellLine([program, ...args.slice(0, 2).map(({ text }) => text)]);
     return t3(`${words} is not known to be harmless`);
@@ -86,7 +86,7 @@ function judgeRun(run: Invocation, hasInner: boolean, people: Rows, area: Projec
   return { tier: row.tier, because: `${[program, ...row.parts].join(' ')} is ${row.tier}` };
 }
 
-/** Whether what it runs is judged by itself: a program behind it, or a line for a shell that can be seen. */
+/** Whether the command it runs is judged separately: an inner program, or a visible line for a shell. */
 function isPassedOn({ program, args }: Invocation, hasInner: boolean): boolean {
   if (program === 'eval') return args.every((word) => word.isPlain);
   if (!SHELLS.includes(program)) return Object.hasOwn(WRAPPERS, program) && hasInner && !LINE_RUNNERS.includes(program);
@@ -100,10 +100,10 @@ function isPassedOn({ program, args }: Invocation, hasInner: boolean): boolean {
   );
 }
 
-/** The longest row whose words the command begins with; of two that say as much the riskier one. */
-function longestRow({ program, named, args }: Invocation, rows: Rows): Row | null {
+/** The longest row that matches the command's first words. Of two equal rows, the riskier one. */
+function longestRow({ program, named, args }: Invocation, rows: RiskRows): RiskRow | null {
   const words = args.slice(beginOf(program, args));
-  let best: { readonly row: Row; readonly weight: number } | null = null;
+  let best: { readonly row: RiskRow; readonly weight: number } | null = null;
   for (const row of [...(rows.get(named) ?? []), ...(named === program ? [] : (rows.get(program) ?? []))]) {
     const weight = weightOf(row.parts, words);
     if (weight === null || (best !== null && weight < best.weight)) continue;
@@ -112,7 +112,7 @@ function longestRow({ program, named, args }: Invocation, rows: Rows): Row | nul
   return best?.row ?? null;
 }
 
-/** Where the words of a command begin, behind the options that may come before them. */
+/** Where the words of a command begin, after leading options. */
 function beginOf(program: string, args: readonly Word[]): number {
   const [values, alone] = (Object.hasOwn(BEFORE, program) && BEFORE[program]) || ['', ''];
   const takes = values.split(' ');
@@ -131,7 +131,7 @@ function beginOf(program: string, args: readonly Word[]): number {
   return at;
 }
 
-/** How much of a command a row says, words before signs; null where it does not fit. */
+/** How exactly a row matches: words weigh more than signs. Null if it does not match. */
 function weightOf(parts: readonly string[], words: readonly Word[]): number | null {
   let weight = 1;
   for (const [index, part] of parts.entries()) {
@@ -153,7 +153,7 @@ function isFor(part: string, word: string): boolean {
   return part === '*' ? !word.startsWith('-') && !ACTS.test(word) : word.startsWith(part.slice(0, -1));
 }
 
-/** Neither hidden nor something that the shell may make an option of. */
+/** A visible word that the shell cannot turn into an option. */
 function isSeen({ text, isPlain, isOpen }: Word): boolean {
   return isPlain && !(isOpen && /^[-*?[{]/.test(text));
 }
@@ -162,8 +162,8 @@ function isOneWord(word: Word): boolean {
   return !word.isOpen && (!word.isPlain || !word.text.startsWith('-'));
 }
 
-/** Whether the later words fit the row. An option that has to be there must not be the value of another one. */
-function isFit({ parts, words: pattern, option }: Row, { program, args }: Invocation): boolean {
+/** Whether the later words match the row. A required option must not be the value of another option. */
+function isFit({ parts, words: pattern, option }: RiskRow, { program, args }: Invocation): boolean {
   if (!pattern) return true;
   const from = beginOf(program, args) + parts.filter((part) => part !== '$').length;
   const later = args.slice(from);
@@ -174,7 +174,7 @@ function isFit({ parts, words: pattern, option }: Row, { program, args }: Invoca
   return at !== -1 && more.length === 0 && (!before.startsWith('-') || before.includes('='));
 }
 
-/** A path among the arguments of what writes that is not the agent's own. */
+/** The first path among the arguments that is outside the agent's area. */
 function foreignIn(args: readonly Word[], area: ProjectArea | null): string | null {
   for (const { text, isHome } of args) {
     const path = text.replace(/^-[^=/]*=?/, '');
@@ -186,10 +186,10 @@ function foreignIn(args: readonly Word[], area: ProjectArea | null): string | nu
   return null;
 }
 
-/** What runs the code of a project, or writes, does so in the folder it works in. */
+/** A command that runs project code or writes must stay in the agent's folders. */
 function judgeFolders(steps: readonly Step[], area: ProjectArea | null): readonly Judged[] {
   const { folders } = placesWritten(steps, area?.cwd ?? '/', area?.home);
-  if (folders === null) return [t3('in which folder it works cannot be seen')];
+  if (folders === null) return [t3('its folder cannot be determined')];
   const foreign = folders.slice(1).find((folder) => !area || !isOwnFolder(area, folder));
   return foreign === undefined ? [] : [t3(`it works in ${foreign}`)];
 }
@@ -198,14 +198,14 @@ function isOwnFolder(area: ProjectArea, path: string): boolean {
   return area.isOwn(path) || area.isOwn(join(path, 'x'));
 }
 
-/** Writes count as the policy says where all of them are seen and the agent's own, and as T3 anywhere else. */
+/** Writes inside the agent's area get the policy's tier. Others, and unclear ones, are T3. */
 function judgeWrites(steps: readonly Step[], policy: ApprovalPolicy, area: ProjectArea | null): readonly Judged[] {
   const { paths, possible, isClear, count } = placesWritten(steps, area?.cwd ?? '/', area?.home);
   const real = [...new Set([...paths, ...possible])].filter(
     (path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path),
   );
   if (count === 0 || (isClear && real.length === 0)) return [];
-  if (!isClear || !area) return [t3('where it writes cannot be seen')];
+  if (!isClear || !area) return [t3('the paths it writes cannot be determined')];
   const foreign = real.find((path) => !area.isOwn(path));
   if (foreign !== undefined) return [t3(`it writes ${foreign}`)];
   return [{ tier: policy.writes, because: `it writes ${real[0]}` }];

@@ -8,8 +8,8 @@ const TOKEN = 'hunter2hunter2';
 
 function ran(line: string, env: Record<string, string>) {
   const wanted = { file: '/bin/sh', argv: ['sh', '-c', line], cwd: '/', env: { PATH: '/usr/bin:/bin', ...env } };
-  const code = `const { ownStreams, runCommand } = await import(${JSON.stringify(MODULE)});
-    process.exitCode = (await runCommand(${JSON.stringify(wanted)}, ownStreams())).code;`;
+  const code = `const { ownStreams, runApproved } = await import(${JSON.stringify(MODULE)});
+    process.exitCode = (await runApproved(${JSON.stringify(wanted)}, ownStreams())).code;`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
     maxBuffer: 10_000_000,

@@ -1,5 +1,5 @@
-// Runs an approved command in the place of whoever calls: without a shell, with the caller's output and the signals it gets.
-// What is fed to it was not approved, so it is fed nothing, unless a person sits at the terminal.
+// Runs an approved command in place of the caller: without a shell, with the caller's output and signals. Its input was not
+// approved, so it gets none unless a person uses the terminal.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { type Readable, Writable } from 'node:stream';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { knownValues, ValueFilter } from '../kernel/credential.ts';
 
 const PASSED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
-/** The terminal sends them to the command as well as to us. */
+/** The terminal sends these to the command too. */
 const SHARED = ['SIGINT', 'SIGQUIT'] as const;
 const NOT_STARTED = 127;
 const PIPES_OPEN_MS_MAX = 2_000;
@@ -20,28 +20,28 @@ type CommandRun = {
   readonly env: NodeJS.ProcessEnv;
 };
 
-/** Where it reads and prints. */
+/** Its input and output. */
 export type CommandStreams = {
   readonly stdin: 'inherit' | 'ignore';
   readonly stdout: Writable & Terminal;
   readonly stderr: Writable & Terminal;
-  /** Whether signals to this process are for the command. */
+  /** Whether this process passes its signals on. */
   readonly passesSignals: boolean;
 };
 
-/** A stream of the process itself has a number, and may be a terminal. */
+/** A stream of this process has a number and may be a terminal. */
 type Terminal = { readonly fd?: number; readonly isTTY?: boolean };
 
-/** Those of this process. */
+/** The streams of this process. */
 export function ownStreams(): CommandStreams {
   const { stdin, stdout, stderr } = process;
   return { stdin: stdin.isTTY ? 'inherit' : 'ignore', stdout, stderr, passesSignals: true };
 }
 
-/** What of its output is kept. */
+/** How much of its output is kept. */
 const KEPT_CHARS_MAX = 16_384;
 
-/** Streams that keep the end of what is printed. */
+/** Streams that keep the end of the output. */
 export function keptStreams(): CommandStreams & { printed(): { readonly stdout: string; readonly stderr: string } } {
   const kept = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
   const keeping = (name: keyof typeof kept) =>
@@ -63,16 +63,16 @@ export function keptStreams(): CommandStreams & { printed(): { readonly stdout: 
 }
 
 export type CommandEnd = {
-  /** The exit code for whoever runs it in its own place. */
+  /** The exit code for the caller. */
   readonly code: number;
-  /** Null where a signal ended it or it never began. */
+  /** Null if a signal ended it or it never began. */
   readonly exit: number | null;
   readonly note?: string;
-  /** Somebody ended it before it was done: how far it came is not known. */
+  /** A signal ended it early, so its effect is unknown. */
   readonly isCut?: true;
 };
 
-export function runCommand({ file, argv, cwd, env }: CommandRun, streams: CommandStreams): Promise<CommandEnd> {
+export function runApproved({ file, argv, cwd, env }: CommandRun, streams: CommandStreams): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const [name = file, ...args] = argv;
     const { stdin, stdout, stderr, passesSignals } = streams;
@@ -85,11 +85,11 @@ export function runCommand({ file, argv, cwd, env }: CommandRun, streams: Comman
       isCut = true;
       if (stdin === 'ignore') child.kill(signal);
     };
-    // Before it begins: a signal that came between would end us, and leave the command without anybody above it.
+    // Set before the start: otherwise an early signal would end this process and orphan the command.
     for (const signal of passesSignals ? PASSED : []) process.on(signal, pass);
     for (const signal of passesSignals ? SHARED : []) process.on(signal, shared);
     const values = knownValues(env);
-    // A person at a terminal sees what the command prints. Anything else may store it, and gets it without secrets.
+    // A terminal shows the output as it is. Any other stream may store it, so known secrets are removed.
     const how = ({ fd, isTTY }: Terminal) => (fd !== undefined && (isTTY || values.length === 0) ? fd : 'pipe');
     const child = spawn(file, args, { argv0: name, cwd, env, stdio: [stdin, how(stdout), how(stderr)] });
     const printed = Promise.all([passOn(child.stdout, stdout, values), passOn(child.stderr, stderr, values)]);
@@ -99,10 +99,10 @@ export function runCommand({ file, argv, cwd, env }: CommandRun, streams: Comman
       resolve(ended);
     };
     child.once('error', ({ message }) =>
-      end({ code: NOT_STARTED, exit: null, note: `it could not be started: ${message}` }),
+      end({ code: NOT_STARTED, exit: null, note: `it could not start: ${message}` }),
     );
     child.once('exit', async (code, signal) => {
-      // A program that it left in the background may keep its output open.
+      // A background program may keep the output open.
       await Promise.race([printed, sleep(PIPES_OPEN_MS_MAX, undefined, { ref: false })]);
       if (code !== null) end({ code, exit: code });
       else {
@@ -117,10 +117,10 @@ export function runCommand({ file, argv, cwd, env }: CommandRun, streams: Comman
   });
 }
 
-/** Byte for byte, but for the values. Resolves when everything is passed on. */
+/** Copies every byte except known secrets. Resolves at the end of the stream. */
 async function passOn(from: Readable | null, to: Writable, values: readonly string[]): Promise<void> {
   if (!from) return;
-  // One character for each byte, so that a character that is cut in two stays whole.
+  // One character per byte, so that a character split over two chunks stays intact.
   const filter = new ValueFilter(values.map((value) => Buffer.from(value).toString('latin1')));
   const write = async (text: string) => {
     if (text !== '' && !to.write(text, 'latin1')) await new Promise((resolve) => to.once('drain', resolve));
@@ -128,7 +128,7 @@ async function passOn(from: Readable | null, to: Writable, values: readonly stri
   try {
     for await (const chunk of from) await write(filter.take((chunk as Buffer).toString('latin1')));
   } catch {
-    // The pipe broke with the program; what came before is passed on.
+    // The pipe broke with the program. Earlier output is kept.
   }
   await write(filter.end());
 }

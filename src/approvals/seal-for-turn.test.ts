@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { sealForTurn } from './seal-for-turn.ts';
+import { sealForTurn } from './seal-request.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-seal-turn-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

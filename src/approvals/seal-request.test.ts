@@ -7,10 +7,10 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { digestOf } from './look.ts';
-import { namedBy } from './named-by.ts';
-import { sealKey } from './seal-key.ts';
-import { type SealScene, sealRequest } from './seal-request.ts';
+import { digestAt } from './bound-parts.ts';
+import { filesNamedBy } from './named-by.ts';
+import { sealKey } from './seal.ts';
+import { type SealContext, sealRequest } from './seal-request.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-seal-')));
@@ -28,7 +28,7 @@ writeFileSync(join(dir, 'sub', 'huge'), '');
 symlinkSync('a.json', join(dir, 'link.json'));
 
 const key = sealKey(Buffer.alloc(32, 7));
-const scene: SealScene = {
+const scene: SealContext = {
   requester: 'a1',
   cwd: dir,
   env: { PATH: '/usr/bin:/bin', HOME: dir },
@@ -39,11 +39,11 @@ const scene: SealScene = {
   area: null,
   log: 'log',
 };
-const seal = (request: JsonObject, over: Partial<SealScene> = {}) => sealRequest(request, { ...scene, ...over });
-const print = (request: JsonObject, over: Partial<SealScene> = {}) => seal(request, over).fingerprint;
+const seal = (request: JsonObject, over: Partial<SealContext> = {}) => sealRequest(request, { ...scene, ...over });
+const print = (request: JsonObject, over: Partial<SealContext> = {}) => seal(request, over).fingerprint;
 const base = { exact_content: 'cat a.json' };
 
-test.each<[string, JsonObject, Partial<SealScene>]>([
+test.each<[string, JsonObject, Partial<SealContext>]>([
   ['another argument', { exact_content: 'cat b.json' }, {}],
   ['another requester', base, { requester: 'a2' }],
   ['another folder', base, { cwd: join(dir, 'sub') }],
@@ -76,7 +76,7 @@ test('programs, places and files are bound by where they really are', () => {
     [join(dir, 'link.json')]: join(dir, 'a.json'),
     [join(dir, 'out')]: join(dir, 'out'),
   });
-  expect(command?.files[join(dir, 'a.json')]).toBe(digestOf(join(dir, 'a.json')));
+  expect(command?.files[join(dir, 'a.json')]).toBe(digestAt(join(dir, 'a.json')));
   expect(command?.files).not.toHaveProperty(join(dir, 'out'));
 });
 
@@ -125,19 +125,19 @@ test.each<[readonly string[], string]>([
   [['bash', '-c', 'S=d@2.sh; bash $S'], 'd@2.sh'],
   [['bash', '-c', 'S=\'sub/my file.sh\'; bash "$S"'], 'sub/my file.sh'],
 ])('%j names %s', (argv, name) => {
-  expect(namedBy(argv, dir, dir, []).inputs).toContain(join(dir, name));
+  expect(filesNamedBy(argv, dir, dir, []).inputs).toContain(join(dir, name));
 });
 
 test('however much is said around it, a file that is named is bound', () => {
   const words = Array.from({ length: 900 }, (_, index) => `w${index}`).join(' ');
-  const { inputs, isWhole } = namedBy(['bash', '-c', `: "${words}"; S=a.json; bash $S`], dir, dir, []);
+  const { inputs, isWhole } = filesNamedBy(['bash', '-c', `: "${words}"; S=a.json; bash $S`], dir, dir, []);
   expect([inputs.includes(join(dir, 'a.json')), isWhole]).toEqual([true, true]);
 });
 
 test('what is mentioned and not there is no file, and what is only written is not read', () => {
-  expect(namedBy(['x', 'say: a.json, b.txt'], dir, dir, []).inputs).toContain(join(dir, 'a.json'));
-  expect(namedBy(['x', 'say: a.json, b.txt'], dir, dir, []).inputs).not.toContain(join(dir, 'b.txt'));
-  const { inputs, outputs } = namedBy(['bash', '-c', 'x > a.json'], dir, dir, []);
+  expect(filesNamedBy(['x', 'say: a.json, b.txt'], dir, dir, []).inputs).toContain(join(dir, 'a.json'));
+  expect(filesNamedBy(['x', 'say: a.json, b.txt'], dir, dir, []).inputs).not.toContain(join(dir, 'b.txt'));
+  const { inputs, outputs } = filesNamedBy(['bash', '-c', 'x > a.json'], dir, dir, []);
   expect([inputs, outputs]).toEqual([expect.not.arrayContaining([join(dir, 'a.json')]), [join(dir, 'a.json')]]);
 });
 
@@ -162,9 +162,9 @@ test.each<[string, JsonObject, string]>([
   [
     'more words than can be looked for',
     { exact_content: `python3 -c '${Array.from({ length: 6_000 }, (_, n) => `v${n}`).join(' ')}; x'` },
-    'more files',
+    'too many files',
   ],
-  ['more names than can be bound', { exact_content: `x ${'abc '.repeat(3)}${names(600)}` }, 'more files'],
+  ['more names than can be bound', { exact_content: `x ${'abc '.repeat(3)}${names(600)}` }, 'too many files'],
   [
     'a command between the lines of a key',
     { exact_content: ': -----BEGIN PRIVATE KEY-----\ntouch pwn\n: -----END PRIVATE KEY-----' },

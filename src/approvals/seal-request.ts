@@ -1,8 +1,9 @@
-// Turns what an agent asks for into a sealed request: the exact commands, and everything that must be the same when they run.
-// What is stored of it holds no secret; the seals are over what was really asked.
-import { randomBytes } from 'node:crypto';
+// Turns an agent's request into a sealed request: the exact commands, and everything that must be the same when they run. The
+// stored request holds no secret. The seals cover the original words.
+import { hash, randomBytes } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { only, USUAL, userVariables } from '../agents/environment.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import {
   NOT_SAID,
@@ -11,17 +12,27 @@ import {
   type SealedCommand,
   type SealedRequest,
 } from '../kernel/approval/request.ts';
+import type { Variables } from '../kernel/credential.ts';
 import { canonicalJson, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import type { ProjectArea } from '../shell/project-area.ts';
+import { type ProjectArea, projectAreaAt } from '../shell/project-area.ts';
 import { argvOf, shellLine } from '../shell/words.ts';
-import { boundNames, marksOf, plainVariables, type Variables } from './bound-variables.ts';
-import { digestOf, digestsFor, placesFor, programsFor, sha256, TOO_LARGE, withInterpreters } from './look.ts';
-import { namedBy } from './named-by.ts';
-import { versionOf } from './policy.ts';
+import {
+  boundNames,
+  digestAt,
+  digestsFor,
+  marksOf,
+  placesFor,
+  plainVariables,
+  programsFor,
+  TOO_LARGE,
+  withInterpreters,
+} from './bound-parts.ts';
+import { filesNamedBy } from './named-by.ts';
+import { readPolicy, versionOf } from './policy.ts';
 import { type Classified, classifyArgv } from './risk.ts';
-import type { SealKey } from './seal-key.ts';
+import { logIdentity, openSealKey, type SealKey } from './seal.ts';
 
 const COMMANDS_MAX = 100;
 const WORDS_CHARS_MAX = 131_072;
@@ -30,28 +41,28 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const RISKS = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
 
-export type SealScene = {
+export type SealContext = {
   readonly requester: string;
-  /** Where the commands run. */
+  /** The folder in which the commands run. */
   readonly cwd: string;
   readonly env: Variables;
-  /** The variables that the materia of whoever asks is handed by name. */
+  /** The variables that the requester's materia gets by name. */
   readonly handed: readonly string[];
   readonly policy: ApprovalPolicy;
   readonly key: SealKey;
   readonly now: number;
   readonly area: ProjectArea | null;
-  /** Tells the log it is asked in apart from every copy of it. */
+  /** Tells this log from its copies. */
   readonly log: string;
-  /** `P-` and 32 hexadecimal digits; made up where it is not given. */
+  /** `P-` and 32 hexadecimal digits. Random by default. */
   readonly id?: string;
 };
 
 /**
- * Seals an `approval_request`: `exact_content` or the list `command_set`, with `x_files` and `x_cwd` for what the words do
- * not show. Without either, permission is asked for what `operation` says.
+ * Seals an `approval_request`: `exact_content` or the list `command_set`. `x_files` and `x_cwd` add what the words do not show.
+ * Without commands, it requests permission for the words in `operation`.
  */
-export function sealRequest(request: JsonObject, scene: SealScene): SealedRequest {
+export function sealRequest(request: JsonObject, scene: SealContext): SealedRequest {
   const { policy, env, key } = scene;
   const cwd = realFolder(resolve(scene.cwd, isPath(request.x_cwd) ? request.x_cwd : '.'));
   const names = boundNames([...scene.handed, ...policy.env]);
@@ -107,16 +118,16 @@ export function sealRequest(request: JsonObject, scene: SealScene): SealedReques
   };
 }
 
-type Place = SealScene & { readonly envMarks: Readonly<Record<string, string | null>>; readonly path: string };
+type Place = SealContext & { readonly envMarks: Readonly<Record<string, string | null>>; readonly path: string };
 
 type Looked = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
   readonly argv: readonly string[];
-  /** Whether it names no more than can be bound. */
+  /** False if it names more than can be bound. */
   readonly isWhole: boolean;
   readonly classified: Classified;
 };
 
-/** What all commands of a request have in common, as it enters the seal. */
+/** What the seals of all commands of a request share. */
 type Bound = Pick<
   SealedRequest,
   'id' | 'cwd' | 'envMarks' | 'plainEnv' | 'path' | 'policy' | 'requester' | 'expiresAt' | 'log'
@@ -126,7 +137,7 @@ export type Parts = Pick<Presented, 'programs' | 'places'> & {
   readonly files: Readonly<Record<string, string | null>>;
 };
 
-/** The seal of one command with everything it is bound to. */
+/** The seal of one command and everything it is bound to. */
 export function sealOfCommand({ argv, programs, places, files }: Parts, bound: Bound, key: SealKey): string {
   const { id, cwd, envMarks, plainEnv = null, path, policy, requester, expiresAt, log } = bound;
   const environment = { envMarks, plainEnv, path };
@@ -138,7 +149,7 @@ export function marksOfArgv(argv: readonly string[], key: SealKey): readonly str
   return argv.map((word, index) => key.mark(`argument:${index}`, word));
 }
 
-/** The arguments in clear, or null where one of them holds a secret. */
+/** The arguments in clear, or null if one holds a secret. */
 export function clearArgv(argv: readonly string[]): readonly string[] | null {
   return scrub(shellLine(argv)).found.length + scrub(argv.join(' ')).found.length === 0 ? argv : null;
 }
@@ -147,66 +158,65 @@ type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly re
 
 function commandsIn(request: JsonObject, place: Place): Wanted {
   const { exact_content: line, command_set: set, approval_id: relays, x_cwd: folder } = request;
-  if (isText(folder) && !(isPath(folder) && isFolder(place.cwd))) return tooMuch('x_cwd names no folder that is there');
+  if (isText(folder) && !(isPath(folder) && isFolder(place.cwd))) return blocked('x_cwd names no existing folder');
   const strange = strings(request.x_env).find((name) => !Object.hasOwn(place.envMarks, name));
   if (strange !== undefined) {
-    const way = 'name it in `env` of the materia, or in approvals.env of the configuration';
-    return tooMuch(`x_env names ${scrub(strange).text.slice(0, 64)}, which no approved command is handed; ${way}`);
+    const way = 'name it in `env` of the materia or in approvals.env of the configuration';
+    return blocked(`x_env names ${scrub(strange).text.slice(0, 64)}, which approved commands do not get; ${way}`);
   }
   const unread = unreadIn(request);
   if (unread) return unread;
   const listed = Array.isArray(set) ? set.flatMap((one) => (namesCommand(one) ? [one.command] : [])) : [];
-  // Only what changes state needs an approval. A list without anything of the kind is asked for as it is, as one such command
-  // would be: whoever decides sees it, and it can be run.
+  // Only commands that change state need an approval. A list without such a command is requested whole, as a single one would be.
   const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.area).tier === 'T3');
   if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
     const message =
-      'exact_content and command_set name different commands; leave exact_content out, or say there exactly what the list says';
-    return broken('exact_content', message);
+      'exact_content and command_set name different commands; omit exact_content, or repeat the list in it exactly';
+    return invalid('exact_content', message);
   }
   const lines = changing.length > 0 ? changing : isText(line) ? [line] : listed;
   if (lines.length > COMMANDS_MAX)
-    return tooMuch(`more than ${COMMANDS_MAX} commands are asked for; ask for fewer at a time`);
+    return blocked(`more than ${COMMANDS_MAX} commands are requested; request fewer at a time`);
   if (lines.some((one) => one.length > WORDS_CHARS_MAX))
-    return tooMuch('a command is too long; put it into a file and name the file');
+    return blocked('a command is too long; put it into a file and name that file');
   if (lines.some((one) => /[\0]/.test(one) || !one.isWellFormed()))
-    return tooMuch('a command holds characters that no command can hold');
+    return blocked('a command holds invalid characters');
   if (lines.some((one) => /\[secret:[a-z-]+\]/.test(one))) {
-    // The secret was taken out before it came here. What was sealed with it, by a hook or by tool call, can still be named.
+    // The secret was removed earlier. A hook or a tool call may have sealed the full command; its id can still be named.
     if (isText(relays)) return { argvs: [] };
-    return tooMuch(
-      'the command holds a secret, which is not kept; name a variable instead, or ask with the tool request_approval',
+    return blocked(
+      'the command holds a secret, which is not stored; use a variable instead, or ask with the tool request_approval',
     );
   }
   return { argvs: lines.map(argvOf) };
 }
 
-/** Commands in a form that is not read would become a permission in words, which nobody asked for. */
+/** Refuses commands in an unknown form. Otherwise they would become a permission in words. */
 function unreadIn({ exact_content: line, command_set: set }: JsonObject): Wanted | null {
   if (line !== undefined && line !== null && !isString(line))
-    return broken('exact_content', 'exact_content is one text, the command word for word; several go into command_set');
+    return invalid('exact_content', 'exact_content is one text with one exact command; put several into command_set');
   const isGiven = set !== undefined && set !== null && set !== '' && !(Array.isArray(set) && set.length === 0);
   const isList = Array.isArray(set);
   const isRead = isList && set.some(namesCommand);
   if (!isGiven || isRead || (isList && isText(line))) return null;
-  return broken(
+  return invalid(
     'command_set',
-    'command_set is a list of objects with command and rationale, and this one names no command',
+    'command_set is a list of objects with command and rationale; this one names no command',
   );
 }
 
-/** What of a list is no command. */
+/** The entries of the list that are no command. */
 function leftOutIn({ command_set: set }: JsonObject): Pick<SealedRequest, 'leftOut'> {
   if (!Array.isArray(set)) return {};
   const leftOut = set.flatMap((one, index) => (namesCommand(one) ? [] : [index]));
   return leftOut.length === 0 ? {} : { leftOut: leftOut.slice(0, COMMANDS_MAX) };
 }
 
-function broken(key: string, message: string): Wanted {
+function invalid(key: string, message: string): Wanted {
   return { refusal: deny('CONTRACT_VIOLATION', message, { issues: [{ path: `approval_request.${key}`, message }] }) };
 }
 
-/** Whether a line says no more and nothing else than the commands of the list, one of them or all of them in order. */
+/** Whether a line is one command of the list, or all of them in order. */
 function isSummary(line: string, listed: readonly string[]): boolean {
   const bare = (text: string) => text.trim().replace(/\s+/g, ' ');
   const said = bare(line.replaceAll('\n', ' ; '));
@@ -216,23 +226,23 @@ function isSummary(line: string, listed: readonly string[]): boolean {
   );
 }
 
-function tooMuch(reason: string): Wanted {
+function blocked(reason: string): Wanted {
   return { refusal: deny('COMMAND_BLOCKED', reason) };
 }
 
 function refusalOf(looked: readonly Looked[]): Denied | null {
   if (looked.some(({ isWhole }) => !isWhole)) {
-    return deny('COMMAND_BLOCKED', 'it names more files than can be bound; name fewer, or a folder');
+    return deny('COMMAND_BLOCKED', 'it names too many files to bind; name fewer, or a folder');
   }
   const large = looked.flatMap(({ files, programs }) => [
     ...Object.entries(files).flatMap(([path, digest]) => (digest === TOO_LARGE ? [path] : [])),
     ...Object.values(programs).flatMap((program) => (program?.digest === TOO_LARGE ? [program.path] : [])),
   ]);
-  if (large[0] !== undefined) return deny('COMMAND_BLOCKED', `${large[0]} is too large to be bound`);
+  if (large[0] !== undefined) return deny('COMMAND_BLOCKED', `${large[0]} is too large to bind`);
   if (looked.some(({ argv }) => hidesMore(argv))) {
     return deny(
       'COMMAND_BLOCKED',
-      'something in it looks like a secret and holds more than a secret does; it would be masked, and nobody could see what runs. Name a variable or a file instead',
+      'a part that looks like a secret also holds shell signs; it would be masked, and a person could not see what runs. Use a variable or a file instead',
     );
   }
   const blocked = looked.find(({ classified }) => classified.blocked !== null);
@@ -244,9 +254,9 @@ function refusalOf(looked: readonly Looked[]): Denied | null {
 function lookAt(argv: readonly string[], place: Place, more: readonly string[]): Looked {
   const { cwd, path, env, policy, area } = place;
   const isClear = clearArgv(argv) !== null;
-  // What stands beside a secret may be one: of such a command only what is there is named.
-  const isTold = (name: string) => scrub(name).found.length === 0 && (isClear || digestOf(name) !== 'absent');
-  const named = namedBy(argv, cwd, env.HOME, more);
+  // Next to a secret, any word may be secret too. Then only existing files are named.
+  const isTold = (name: string) => scrub(name).found.length === 0 && (isClear || digestAt(name) !== 'absent');
+  const named = filesNamedBy(argv, cwd, env.HOME, more);
   const inputs = named.inputs.filter(isTold);
   const places = placesFor([...inputs, ...named.outputs.filter(isTold)]);
   const read = new Set(inputs.flatMap((input) => places[input] ?? []));
@@ -268,7 +278,7 @@ function sealedCommand({ argv, classified, isWhole: _, ...looked }: Looked, boun
   const display = shown(argv);
   return {
     display,
-    digest: sha256(canonicalJson({ command: display, cwd: bound.cwd })),
+    digest: hash('sha256', canonicalJson({ command: display, cwd: bound.cwd })),
     seal: sealOfCommand({ argv, ...looked }, bound, key),
     tier: classified.tier,
     because: classified.because,
@@ -278,16 +288,16 @@ function sealedCommand({ argv, classified, isWhole: _, ...looked }: Looked, boun
   };
 }
 
-/** Whether what would be masked could itself run something: then a person would agree to what is not shown. */
+/** Whether a masked part could run something. A person would then approve what is not shown. */
 function hidesMore(argv: readonly string[]): boolean {
   return [shellLine(argv), argv.join(' ')].some((text) =>
     findSecrets(text).some(({ start, end }) => /[\s$`;|&<>()]/.test(text.slice(start, end))),
   );
 }
 
-/** As a shell would be told it, without secrets. */
+/** The command as a shell line, without secrets. */
 function shown(argv: readonly string[]): string {
-  // Quotes may hide a secret from the one look, and their absence from the other.
+  // With or without quotes, a secret may be found in only one of the two forms.
   const joined = argv.join(' ');
   let { text } = scrub(shellLine(argv));
   for (const { kind, start, end } of findSecrets(joined)) {
@@ -296,7 +306,7 @@ function shown(argv: readonly string[]): string {
   return text;
 }
 
-/** Files that are there, for people to see. */
+/** The existing files, for people to see. */
 function present(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(files).filter(([, digest]) => digest.startsWith('sha256:')));
 }
@@ -304,7 +314,7 @@ function present(files: Readonly<Record<string, string>>): Readonly<Record<strin
 function riskOf(level: Json | undefined, looked: readonly Looked[]): string {
   const said = isString(level) ? level.trim().toUpperCase() : '';
   const isChanging = looked.some(({ classified }) => classified.tier === 'T3') || looked.length === 0;
-  // Whoever asks may say that it is worse than it looks, and not that what changes state is harmless.
+  // A requester may raise the risk, but may not call a change of state harmless.
   if (RISKS.includes(said)) return said === 'LOW' && isChanging ? 'MEDIUM' : said;
   return isChanging ? 'MEDIUM' : 'LOW';
 }
@@ -331,4 +341,38 @@ function realFolder(path: string): string {
   } catch {
     return path;
   }
+}
+
+// The request in the report of a turn, sealed when the report is read.
+
+type TurnAsks = {
+  readonly request: JsonObject;
+  readonly requester: string;
+  /** The variables that its materia gets by name. */
+  readonly env: readonly string[];
+};
+
+/** Null if the policy is invalid or the key cannot be used. */
+export function sealForTurn(
+  asks: TurnAsks,
+  { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): SealedRequest | null {
+  const policy = readPolicy(join(dir, '.baton', 'config.json'));
+  const key = openSealKey(env);
+  if ('allow' in policy || 'allow' in key) return null;
+  const agents = only([...USUAL, ...asks.env], userVariables(env));
+  const area = projectAreaAt(cwd, cwd, env.HOME);
+  return sealRequest(asks.request, {
+    requester: asks.requester,
+    cwd,
+    env: agents,
+    handed: asks.env,
+    policy,
+    key,
+    now: Date.now(),
+    area,
+    log: logIdentity(stateDir),
+  });
 }

@@ -1,13 +1,21 @@
-// Asks whether a command may run under an approval, with everything it is bound to looked up anew. The log decides; a refusal
-// is in it, and so is the use, before anything runs.
+// Asks the log whether a command may run under an approval. Everything the approval binds is read again first. The log decides and
+// records the use, or the refusal, before anything runs.
+
+import { realpathSync } from 'node:fs';
 import { thisDriver } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
-import type { Difference } from '../kernel/approval/request.ts';
+import { nearestCommand } from '../kernel/approval/difference.ts';
+import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+import type { Difference, Presented } from '../kernel/approval/request.ts';
 import type { Approval, Approvals } from '../kernel/approval/state.ts';
+import type { Variables } from '../kernel/credential.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
+import { digestsFor, marksOf, placesFor, programsFor } from './bound-parts.ts';
 import { approvalNamed, approvalsIn, goneFrom } from './open-approvals.ts';
-import { type ExecScene, presentedAs } from './present.ts';
+import { versionOf } from './policy.ts';
+import { type SealKey, sealedGrant } from './seal.ts';
+import { clearArgv, marksOfArgv, sealOfCommand } from './seal-request.ts';
 
 type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
 
@@ -15,7 +23,7 @@ export async function useApproval(
   { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
   word: string,
   argv: readonly string[],
-  scene: ExecScene,
+  scene: ExecContext,
   { by, dry }: { readonly by: string; readonly dry: boolean },
 ): Promise<Attempted> {
   const found = approvalNamed(await approvalsIn(log), word);
@@ -32,18 +40,15 @@ export async function useApproval(
     },
     { name: by },
   );
-  // What the word lacks is told better by whoever looked for it than by the log, which only has ids.
+  // The log knows only ids. So the search gives the better reason.
   const isVague = verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found;
   return { verdict: isVague ? found : verdict, approval };
 }
 
-// Whoever names thousands on one line must not keep the log busy for longer than a hook may take.
+/** A line with thousands of ids must not take longer than a hook may. */
 const NAMED_MAX = 8;
 
-/**
- * Writes down that approvals were to be used otherwise than they were given, with what differs; answers with the first. What
- * is open comes first; nothing runs for any of the rest either.
- */
+/** Records for each named approval how the line differs from it, and answers with the first refusal. Open approvals come first. */
 export async function refuseChanged(
   { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
   words: readonly string[],
@@ -70,7 +75,65 @@ function namedIn(approvals: Approvals, words: readonly string[]): readonly (read
   return [...named].toSorted(([, a], [, b]) => Number(a === null) - Number(b === null)).slice(0, NAMED_MAX);
 }
 
-/** Whether everything is still as it was a moment ago. */
-export function isUnchanged(approval: Approval, argv: readonly string[], scene: ExecScene, index: number): boolean {
+/** Whether everything is still as it was at the decision. */
+export function isUnchanged(approval: Approval, argv: readonly string[], scene: ExecContext, index: number): boolean {
   return presentedAs(approval, argv, scene).seal === approval.sealed.commands[index]?.seal;
+}
+
+type ExecContext = {
+  readonly cwd: string;
+  readonly env: Variables;
+  readonly policy: ApprovalPolicy;
+  readonly key: SealKey;
+  readonly requester: string;
+  /** Tells this log from its copies. */
+  readonly log: string;
+};
+
+export function presentedAs(approval: Approval, argv: readonly string[], scene: ExecContext): Presented {
+  const { sealed } = approval;
+  const { env, policy, key, requester } = scene;
+  const cwd = realFolder(scene.cwd);
+  const marks = marksOfArgv(argv, key);
+  const command = sealed.commands[nearestCommand(sealed, { marks })];
+  // Programs are looked up with today's search path. The approved path is what runs.
+  const programs = programsFor(Object.keys(command?.programs ?? {}), cwd, env.PATH ?? '');
+  const places = placesFor(Object.keys(command?.places ?? {}));
+  const files = digestsFor(Object.keys(command?.files ?? {}));
+  const envMarks = marksOf(Object.keys(sealed.envMarks), env, key);
+  const log = key.mark('log', scene.log);
+  const version = versionOf(policy);
+  const bound = {
+    id: sealed.id,
+    cwd,
+    envMarks,
+    ...(sealed.plainEnv ? { plainEnv: sealed.plainEnv } : {}),
+    path: sealed.path,
+    policy: version,
+    requester,
+    expiresAt: sealed.expiresAt,
+    log,
+  };
+  return {
+    argv: clearArgv(argv),
+    marks,
+    seal: sealOfCommand({ argv, programs, places, files }, bound, key),
+    cwd,
+    programs,
+    places,
+    files,
+    envMarks,
+    policy: version,
+    log,
+    keyId: key.id,
+    decision: sealedGrant(approval, key),
+  };
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { guardFor } from './cast-guard.ts';
-import { CLAUDE_BEFORE } from './install/claude.ts';
-import { CODEX_BEFORE } from './install/codex.ts';
+import { CLAUDE_BEFORE, CODEX_BEFORE } from './install/hosts.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'baton-guard-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,9 +1,10 @@
-// Who holds what in the ledger, as a hook needs it: brought to the head of the log and asked a few questions, without the
-// casts and without any of the rules that decide. A hook stands before every tool call, so only what it needs is read.
+// What a hook asks the ledger: who has claimed which task, and whether the workspace is paused. It runs before every tool call,
+// so it reads only the facts of the ledger.
 import type { Log } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { applyToLedger, LEDGER_KINDS } from '../kernel/ledger/history.ts';
 import { emptyLedger, type Ledger, type Task } from '../kernel/ledger/state.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
 
 export async function ledgerAtHead(log: Log): Promise<Ledger> {
   const known = await restoredFrom(log);
@@ -15,7 +16,7 @@ export async function ledgerAtHead(log: Log): Promise<Ledger> {
   return ledger;
 }
 
-/** A log that is not long has no snapshot, and then there is nothing to load that could read one. */
+/** A short log has no snapshot. Then the code that reads one is not loaded. */
 async function restoredFrom(log: Log): Promise<{ readonly found: Ledger; readonly through: number } | null> {
   if ((await log.snapshot()) === null) return null;
   const { restored } = await import('../engine/snapshot.ts');
@@ -23,15 +24,22 @@ async function restoredFrom(log: Log): Promise<{ readonly found: Ledger; readonl
 }
 
 type Claimant = {
-  /** The token that was handed over in the environment; null where none was. */
+  /** The token from the environment, or null if there is none. */
   readonly fence: number | null;
   readonly names: readonly string[];
 };
 
-/** The tasks in progress that belong to the one who acts. */
+/** The claimant's tasks in progress. */
 export function claimsOf(ledger: Ledger, { fence, names }: Claimant): readonly Task[] {
   const open = Object.values(ledger.tasks).filter((task) => task.fence !== null);
   return open
     .filter((task) => (fence === null ? names.includes(task.owner) : task.fence === fence))
     .sort((a, b) => a.order - b.order);
+}
+
+/** A paused workspace starts no new agent. */
+export function refusalOfHold({ hold }: Pick<Ledger, 'hold'>): Denied | null {
+  if (!hold) return null;
+  const reason = `${hold.by} paused the workspace, so no new agent starts: ${hold.reason}. Finish your current work, then wait.`;
+  return deny('NOT_ALLOWED_NOW', reason, { hold: { ...hold } });
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Decision, spoken } from './decision.ts';
-import { EVENTS, readInput } from './event.ts';
 import { lastIn, lastMessage } from './last-message.ts';
+import { EVENTS, type HookDecision, hookAnswer, readHookInput } from './protocol.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const use = { session_id: 's', cwd: '/w', tool_name: 'Bash', tool_input: { command: 'ls' } };
@@ -19,7 +18,7 @@ test.each<[string, string, unknown, boolean]>([
   ['a stop', 'Stop', {}, true],
   ['an event that nothing hangs on', 'Notification', { message: 'x' }, true],
 ])('%s', (_, event, value, ok) => {
-  expect(readInput(event, JSON.stringify(value)).ok).toBe(ok);
+  expect(readHookInput(event, JSON.stringify(value)).ok).toBe(ok);
 });
 
 test.each([
@@ -28,7 +27,7 @@ test.each([
   ['Stop', { session_id: 's' }, ['s']],
   ['SubagentStop', { session_id: 's', agent_id: 'a' }, ['a']],
 ])('at %s of %j a claim may stand under %j', (event, value, names) => {
-  expect(readInput(event, JSON.stringify(value))).toMatchObject({ input: { names } });
+  expect(readHookInput(event, JSON.stringify(value))).toMatchObject({ input: { names } });
 });
 
 test('whatever comes in, the answer is an input or a refusal', () => {
@@ -41,7 +40,7 @@ test('whatever comes in, the answer is an input or a refusal', () => {
   );
   fc.assert(
     fc.property(fc.oneof(fc.constantFrom(...EVENTS), fc.string()), value, (event, text) => {
-      const reading = readInput(event, text);
+      const reading = readHookInput(event, text);
       if (reading.ok) expect(reading.input.names.every((name) => typeof name === 'string')).toBe(true);
       else expect(reading.refusal).toMatchObject({ allow: false, code: 'BAD_USAGE' });
     }),
@@ -50,9 +49,9 @@ test('whatever comes in, the answer is an input or a refusal', () => {
 });
 
 const verdict = { allow: false, code: 'LOCK_CONFLICT', reason: 'held', details: {} } as const;
-const deny: Decision = { kind: 'deny', verdict };
+const deny: HookDecision = { kind: 'deny', verdict };
 
-test.each<[string, Decision, number, object | null]>([
+test.each<[string, HookDecision, number, object | null]>([
   ['PreToolUse', { kind: 'allow' }, 0, null],
   ['SessionStart', { kind: 'allow', context: 'hi' }, 0, { hookSpecificOutput: { additionalContext: 'hi' } }],
   ['PreToolUse', deny, 2, { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } }],
@@ -65,7 +64,7 @@ test.each<[string, Decision, number, object | null]>([
   ['PreToolUse', { kind: 'ask', verdict }, 0, { hookSpecificOutput: { permissionDecision: 'ask' } }],
   ['Stop', { kind: 'end', verdict }, 0, { continue: false, stopReason: 'baton: LOCK_CONFLICT: held' }],
 ])('%s, %j: exit %i', (event, decision, exit, form) => {
-  const said = spoken(event, decision);
+  const said = hookAnswer(event, decision);
   expect(said.exit).toBe(exit);
   if (form === null) expect(said.stdout).toBe('');
   else expect(JSON.parse(said.stdout)).toMatchObject(form);
@@ -99,8 +98,11 @@ test.each([
 });
 
 test('what comes with the event goes before the transcript, and a transcript may be missing', () => {
-  const reading = readInput('Stop', JSON.stringify({ last_assistant_message: 'told', transcript_path: '/nowhere' }));
-  const silent = readInput('Stop', JSON.stringify({ transcript_path: '/nowhere' }));
+  const reading = readHookInput(
+    'Stop',
+    JSON.stringify({ last_assistant_message: 'told', transcript_path: '/nowhere' }),
+  );
+  const silent = readHookInput('Stop', JSON.stringify({ transcript_path: '/nowhere' }));
   if (!reading.ok || !silent.ok) throw new Error('not read');
   expect([lastMessage(reading.input), lastMessage(silent.input)]).toEqual(['told', null]);
 });

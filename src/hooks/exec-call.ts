@@ -1,7 +1,7 @@
-// The call of `baton exec` in a line of shell. It counts only alone on its line and by this very program; of anything else it
-// is said what stands around the call or differs in it, so that whoever is refused sees it, and the log too.
+// A call of `baton exec` in a line of shell. It counts only if it is alone on the line and starts this very program. For
+// anything else the refusal names what differs from the approved call.
 import { realpathSync } from 'node:fs';
-import { programFor } from '../approvals/look.ts';
+import { programFor } from '../approvals/bound-parts.ts';
 import { exactly, seen } from '../kernel/approval/difference.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
@@ -10,11 +10,10 @@ import { scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { type Invocation, stepsOf } from '../shell/programs.ts';
 import { plainWords } from '../shell/words.ts';
-import { type Range, valuesIn, withoutValues } from './hidden-values.ts';
 
 export type ExecCall =
   | { readonly kind: 'alone'; readonly id: string; readonly argv: readonly string[] }
-  /** Each of the approvals it names is asked for otherwise than it was given. */
+  /** The call differs from each approval that it names. */
   | {
       readonly kind: 'changed';
       readonly ids: readonly string[];
@@ -22,13 +21,13 @@ export type ExecCall =
     }
   | { readonly kind: 'unclear'; readonly refusal: Denied };
 
-/** Where the line would be run, and the program that we are. */
-export type CallScene = { readonly cwd: string; readonly path: string; readonly program: string };
+/** Where the line would run, and the path of this program. */
+export type CallContext = { readonly cwd: string; readonly path: string; readonly program: string };
 
 export const FORM = 'say exactly: baton exec --approval ID -- ARGV…, alone on its line, with what was approved';
 
 /** Null where the line calls no `baton exec`. */
-export function execCall(line: string, scene: CallScene): ExecCall | null {
+export function execCall(line: string, scene: CallContext): ExecCall | null {
   const read = stepsOf(line);
   const calls = read.ok ? read.steps.flatMap(({ runs }) => runs).filter((run) => isExec(run)) : [];
   const [call] = calls;
@@ -54,8 +53,8 @@ export function execCall(line: string, scene: CallScene): ExecCall | null {
   return { kind: 'changed', ids, differencesTo };
 }
 
-/** Anything may be called baton; only this very program counts. */
-export function isOurs(word: string, { cwd, path, program }: CallScene): boolean {
+/** Any file may be named baton. Only this very program counts. */
+export function isOurs(word: string, { cwd, path, program }: CallContext): boolean {
   return programFor(word, cwd, path)?.path === realpathSync(program);
 }
 
@@ -67,7 +66,7 @@ function isExec({ program, args }: Invocation): boolean {
   );
 }
 
-/** Of exactly this option the value. */
+/** The value of `--approval`, if it is the only option. */
 function idOf(options: readonly string[]): string | undefined {
   const [option = '', value] = options;
   if (options.length === 1) return /^--approval=(.+)$/.exec(option)?.[1];
@@ -78,7 +77,7 @@ function idsIn({ args }: Invocation): readonly string[] {
   return approvalsNamed(args.map(({ text }) => text));
 }
 
-/** Whatever the words of a call name as an approval, also more than one. */
+/** Every approval that the words of a call name. */
 export function approvalsNamed(texts: readonly string[]): readonly string[] {
   const end = texts.indexOf('--');
   const options = texts.slice(0, end === -1 ? undefined : end);
@@ -88,7 +87,7 @@ export function approvalsNamed(texts: readonly string[]): readonly string[] {
   });
 }
 
-function ofProgram(name: string, { cwd, path, program }: CallScene): Difference {
+function ofProgram(name: string, { cwd, path, program }: CallContext): Difference {
   const given = programFor(name, cwd, path)?.path ?? 'none is found';
   return { part: 'program', name: cut(exactly(name), NAME_CHARS_MAX), approved: realpathSync(program), given };
 }
@@ -96,7 +95,7 @@ function ofProgram(name: string, { cwd, path, program }: CallScene): Difference 
 const NAME_CHARS_MAX = 120;
 const NOTHING = 'nothing';
 
-/** What the line has before and behind the call as it was given; else the words in which the two differ. */
+/** What the line has before and after the approved call, or else the words that differ. */
 export function around(line: string, named: string, { id, sealed }: Approval): readonly Difference[] {
   const given = scrub(line).text.trim();
   const calls = sealed.commands.map(({ display }) => `${named} exec --approval ${id} -- ${display}`);
@@ -105,7 +104,7 @@ export function around(line: string, named: string, { id, sealed }: Approval): r
     const at = given.indexOf(whole);
     const parts = { before: [0, at], after: [at + whole.length, given.length] } as const;
     return Object.entries(parts).flatMap(([name, part]) =>
-      part[0] === part[1] ? [] : [differs(name, NOTHING, shown(given, part))],
+      part[0] === part[1] ? [] : [differs(name, NOTHING, partOf(given, part))],
     );
   }
   const call = calls[0] ?? `${named} exec --approval ${id}`;
@@ -120,21 +119,92 @@ function differs(name: string, approved: string, given: string): Difference {
   return { part: 'line', name, approved, given };
 }
 
-/** The text without so many words at its two ends. */
+/** The text without `head` words at its start and `tail` words at its end. */
 function between(text: string, head: number, tail: number): string {
   const words = text.split(' ');
   const start = words.slice(0, head).reduce((sum, word) => sum + word.length + 1, 0);
   const middle = words.slice(head, words.length - tail).join(' ');
-  return middle === '' ? NOTHING : shown(text, [start, start + middle.length]);
+  return middle === '' ? NOTHING : partOf(text, [start, start + middle.length]);
 }
 
-/** A part of a line. The values of variables are never told. */
-function shown(line: string, part: Range): string {
-  return seen(withoutValues(line, valuesIn(line), part));
+/** A part of a line, without the values of variables. */
+function partOf(line: string, part: Range): string {
+  return seen(hideValues(line, valuesIn(line), part));
 }
 
 function sharedHead(one: readonly string[], other: readonly string[]): number {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at += 1;
   return at;
+}
+
+// The values of variables in a line. A value without a visible end hides the rest of the line.
+
+/** `end` is not part of the range. */
+type Range = readonly [start: number, end: number];
+
+// A name, with an index if it has one.
+const NAME = /(?<![\w-])[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?=/g;
+
+export function valuesIn(line: string): readonly Range[] {
+  const ranges: Range[] = [];
+  let end = 0;
+  for (const { 0: name, index } of line.matchAll(NAME)) {
+    const start = index + name.length;
+    if (start < end) continue;
+    end = endOfValue(line, start);
+    if (end > start) ranges.push([start, end]);
+  }
+  return ranges;
+}
+
+/** A part of the line with three dots instead of each value, also of a value that is only partly inside. */
+export function hideValues(line: string, ranges: readonly Range[], [from, to]: Range): string {
+  let told = '';
+  let at = from;
+  for (const [start, end] of ranges) {
+    if (end <= at || start >= to) continue;
+    told += `${line.slice(at, Math.max(at, start))}...`;
+    at = Math.min(end, to);
+  }
+  return told + line.slice(at, to);
+}
+
+/** The end of the word that begins at `start`, including quotes, escapes, substitutions and brackets. */
+function endOfValue(line: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < line.length) {
+    const char = line[at] ?? '';
+    if (char === '\\') at = afterEscape(line, at);
+    else if (char === "'") at = afterQuote(line, at, line[at - 1] === '$');
+    else if (char === '"' || char === '`') at = afterQuote(line, at, true);
+    else if (char === '(' || char === '{') {
+      depth += 1;
+      at += 1;
+    } else if (depth === 0 && /[\s;&|()]/.test(char)) return at;
+    else {
+      if (depth > 0 && (char === ')' || char === '}')) depth -= 1;
+      at += 1;
+    }
+  }
+  return line.length;
+}
+
+/** In a line that is itself quoted, an escaped quote ends at the next escaped quote. */
+function afterEscape(line: string, at: number): number {
+  const quote = line[at + 1];
+  const end = quote === '"' || quote === "'" ? line.indexOf(`\\${quote}`, at + 2) : -1;
+  return Math.min(end === -1 ? at + 2 : end + 2, line.length);
+}
+
+function afterQuote(line: string, start: number, hasEscapes: boolean): number {
+  const quote = line[start];
+  for (let at = start + 1; at < line.length; at += 1) {
+    if (hasEscapes && line[at] === '\\') at += 1;
+    // A substitution inside quotes has its own quotes, so the end cannot be found.
+    else if (quote === '"' && /^\$[({]/.test(line.slice(at, at + 2))) return line.length;
+    else if (line[at] === quote) return at + 1;
+  }
+  return line.length;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { decisionOn, decisionOnFiles } from './guard-command.ts';
-import type { CommandScene } from './held-command.ts';
+import type { GuardContext } from './held-command.ts';
 
 /** A command that changes state, outside of every cast. Nothing here needs the log. */
 function asked(approvals: unknown, line = 'git push') {
@@ -14,7 +14,7 @@ function asked(approvals: unknown, line = 'git push') {
   mkdirSync(join(dir, '.baton'), { recursive: true });
   const workspace = { dir, stateDir: join(dir, '.baton/state'), configFile: join(dir, '.baton/config.json') };
   writeFileSync(workspace.configFile, JSON.stringify({ approvals }));
-  const scene = { workspace, env: { HOME: join(top, 'home') }, isReportOnly: true } as unknown as CommandScene;
+  const scene = { workspace, env: { HOME: join(top, 'home') }, isReportOnly: true } as unknown as GuardContext;
   const word = (decision: Awaited<ReturnType<typeof decisionOn>>) =>
     decision === null ? null : 'verdict' in decision ? `${decision.kind} ${decision.verdict.code}` : decision.kind;
   return {

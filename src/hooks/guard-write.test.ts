@@ -9,7 +9,7 @@ import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { workRoot, writeRecord } from '../workspace/worktree/record.ts';
 import { claimsOf } from './claims.ts';
-import { refusalOfAgentConfig, refusalOfGoverning, refusalOfWrite } from './guard-write.ts';
+import { refusalOfConfigWrite, refusalOfGoverningWrite, refusalOfWrite } from './guard-write.ts';
 
 const dir = '/proj';
 const stateDir = '/proj/.baton/state';
@@ -25,7 +25,7 @@ test.each<[path: string, code: string | null]>([
   [`${TREE}.lane-2/../../log.db`, 'SCOPE_VIOLATION'],
   ['/proj/src/x.ts', null],
 ])('what governs the work: %s', (path, code) => {
-  expect(refusalOfGoverning(path, workspace)?.code ?? null).toBe(code);
+  expect(refusalOfGoverningWrite(path, workspace)?.code ?? null).toBe(code);
 });
 
 test.each<[path: string, code: string | null]>([
@@ -81,7 +81,7 @@ test.each<[below: string, code: string | null]>([
   const { ledger } = cast.state;
   const path = join(trees, below);
   const refusal =
-    refusalOfGoverning(path, outside) ??
+    refusalOfGoverningWrite(path, outside) ??
     refusalOfWrite(path, ledger, claimsOf(ledger, { fence: 1, names: [] }), outside);
   expect(refusal?.code ?? null).toBe(code);
   expect(workRoot(join(trees, 'c.lane-1', 'src'), outside)).toBe(join(trees, 'c.lane-1'));
@@ -107,9 +107,9 @@ test('a lock on the whole project does not reach into a worktree that lies in it
 });
 
 test.each([
-  [['.'], 'it may write in the whole folder. Leave the file alone'],
-  [['src', 'docs/a.md'], 'it may write in "src", "docs/a.md". Leave the file alone'],
-  [[], 'it may write nowhere. Leave the file alone'],
+  [['.'], 'it may write in the whole folder. Leave the file unchanged'],
+  [['src', 'docs/a.md'], 'it may write in "src", "docs/a.md". Leave the file unchanged'],
+  [[], 'it may write nothing. Leave the file unchanged'],
 ])('a scope of %j is told so that nobody takes it for another path', (lockScope, told) => {
   const task = { id: 'T-1', root: 'main', lockScope, forbidden: [], worklogPath: '', reportPath: null, fence: 1 };
   const { ledger } = play({ config: TEAM, hold: true }).state;
@@ -127,7 +127,7 @@ test.each<[path: string, scope: string[] | null, code: string | null]>([
   ['/proj/.claude/plans/p.md', null, null],
 ])('what agent programs obey: %s under a claim of %j', (path, lockScope, code) => {
   const claims = lockScope === null ? [] : [{ root: MAIN_ROOT, lockScope } as unknown as Task];
-  expect(refusalOfAgentConfig(path, claims, workspace)?.code ?? null).toBe(code);
+  expect(refusalOfConfigWrite(path, claims, workspace)?.code ?? null).toBe(code);
 });
 
 test.each<[what: string, target: string, path: string]>([
@@ -141,6 +141,6 @@ test.each<[what: string, target: string, path: string]>([
   for (const folder of ['.claude', '.baton/state']) mkdirSync(join(top, folder), { recursive: true });
   symlinkSync(join(top, target), join(top, 'docs'));
   const linked = { dir: top, stateDir: join(top, '.baton/state'), configFile: join(top, '.baton/config.json') };
-  const refusal = refusalOfGoverning(join(top, path), linked) ?? refusalOfAgentConfig(join(top, path), [], linked);
+  const refusal = refusalOfGoverningWrite(join(top, path), linked) ?? refusalOfConfigWrite(join(top, path), [], linked);
   expect(refusal).toMatchObject({ code: 'SCOPE_VIOLATION', details: { scope: target.split('/')[0] } });
 });

@@ -1,36 +1,37 @@
-// Whether a path may be written by the one who is about to: never in the folder that governs the work, never where agent
-// programs take their orders unless a claimed task names it, never where somebody else holds a lock, and with a claimed task
-// only where that task may write.
+// Whether an agent may write a path. It never writes in the folders that govern the work. It writes agent configuration only
+// if its task claims that path. It never writes where another task holds a lock. With a claimed task, it writes only where
+// that task may write.
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { configuredBy, isNamed } from '../kernel/gate/agent-config.ts';
+import { isString, type JsonObject } from '../kernel/json.ts';
 import { fileKeyIn, MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, spokenPath, spokenPaths } from '../kernel/ledger/path.ts';
 import { refusalOfChanges } from '../kernel/ledger/scope.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { realPlace } from '../shell/real-place.ts';
+import { realPath } from '../shell/project-area.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { asInCast, belowWorktree, worktreeAround } from '../workspace/worktree/record.ts';
 
-/** The folder of the rules and the log belongs to no agent, whatever it has claimed. */
-export function refusalOfGoverning(path: string, { dir, stateDir }: Workspace): Denied | null {
+/** No agent writes in the folders of the configuration and the log, whatever it has claimed. */
+export function refusalOfGoverningWrite(path: string, { dir, stateDir }: Workspace): Denied | null {
   const governing = [join(dir, '.baton'), stateDir];
   const isInside = placesOf(path).some((place) => {
-    // Worktrees of earlier versions lie in the state folder, and are there to be worked in.
+    // Earlier versions kept worktrees in the state folder. Agents may work there.
     const below = belowWorktree(stateDir, place);
     if (below !== null) return below.toLowerCase().split('/').includes('.baton');
     return governing.some((folder) => isWithin(folder.toLowerCase(), place.toLowerCase()));
   });
   if (!isInside) return null;
-  const reason = `${shown(path, dir)} belongs to what governs the work; no tool writes there. A person changes it, or a command of baton.`;
+  const reason = `${shown(path, dir)} governs the work, so no tool writes there. A person or a baton command changes it.`;
   return deny('SCOPE_VIOLATION', reason, { path: shown(path, dir), scope: '.baton' });
 }
 
-/** What agent programs obey is written by whoever has claimed it by name, and by nobody else. */
-export function refusalOfAgentConfig(path: string, claims: readonly Task[], workspace: Workspace): Denied | null {
+/** Only an agent whose task names such a file writes agent configuration. */
+export function refusalOfConfigWrite(path: string, claims: readonly Task[], workspace: Workspace): Denied | null {
   const { dir, stateDir } = workspace;
   for (const place of placesOf(path)) {
     const by = configuredBy(belowWorktree(stateDir, place) ?? within(dir, place) ?? '');
@@ -40,7 +41,7 @@ export function refusalOfAgentConfig(path: string, claims: readonly Task[], work
       return below !== null && isNamed(below, lockScope);
     });
     if (isClaimed) continue;
-    const reason = `agent programs take orders from ${shown(path, dir)}; only a person writes there, or whoever has claimed a task whose lock_scope names ${JSON.stringify(by)}.`;
+    const reason = `${shown(path, dir)} configures agent programs. Only a person may write it, or an agent whose claimed task has ${JSON.stringify(by)} in its lock_scope.`;
     return deny('SCOPE_VIOLATION', reason, { path: shown(path, dir), scope: by });
   }
   return null;
@@ -68,17 +69,17 @@ function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], works
   return refusals[0] ?? null;
 }
 
-/** Null where the task may write there. What lies outside of everything, for a moment, is nobody's. */
+/** Null where the task may write. Temporary files belong to no task. */
 function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Workspace): Denied | null {
   if (isScratch(place, workspace)) return null;
   const below = belowRoot(task.root, place, workspace) ?? place;
-  // A folder that leads to what it may write has to be made where it is not there yet.
+  // The task may create missing folders on the way to its paths.
   if (task.lockScope.some((path) => path.startsWith(`${below}/`)) && !existsSync(place)) return null;
   const refusal = refusalOfChanges(task, [below], ledger.locks);
   if (!refusal) return null;
   const { id, lockScope } = task;
-  const where = lockScope.length === 0 ? 'it may write nowhere' : `it may write in ${spokenPaths(lockScope)}`;
-  const reason = `${shown(place, workspace.dir)} is not in the scope of ${id}; ${where}. Leave the file alone, or say in your result that it needs a task of its own.`;
+  const where = lockScope.length === 0 ? 'it may write nothing' : `it may write in ${spokenPaths(lockScope)}`;
+  const reason = `${shown(place, workspace.dir)} is not in the scope of ${id}; ${where}. Leave the file unchanged, or report that it needs its own task.`;
   return deny('SCOPE_VIOLATION', reason, { ...refusal.details, rule: 'R-PW-001' });
 }
 
@@ -91,14 +92,14 @@ function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Wo
 }
 
 function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string, { dir }: Workspace): Denied {
-  const reason = `${task} (${owner}) holds ${spokenPath(path)}, and ${shown(place, dir)} is in it. Work on something else until it is given back; \`baton lock list\` shows who holds what.`;
+  const reason = `${task} (${owner}) holds ${spokenPath(path)}, and ${shown(place, dir)} is in it. Work on something else until the lock is released; \`baton lock list\` shows all locks.`;
   const holder = { run, task, owner, path, mode, fence };
   return deny('LOCK_CONFLICT', reason, { path: shown(place, dir), holder });
 }
 
-/** Paths of a cast mean the same in the worktrees of its items as in its own. */
+/** A path of a cast means the same in its worktree and in the worktrees of its items. */
 function belowRoot(root: string, place: string, workspace: Workspace): string | null {
-  // A worktree may lie inside the workspace, and is no part of it.
+  // A worktree inside the workspace is not part of the workspace.
   if (root === MAIN_ROOT && belowWorktree(workspace.stateDir, place) !== null) return null;
   return within(folderOf(root, workspace), asInCast(workspace.stateDir, place));
 }
@@ -112,13 +113,13 @@ function isScratch(place: string, { dir, stateDir }: Workspace): boolean {
   return ['/dev', tmpdir(), '/tmp'].some((folder) => isWithin(folder, place));
 }
 
-/** The path as it is written and, where links lead elsewhere, the place they lead to. */
+/** The path as written and, if it differs, the path after all links are resolved. */
 function placesOf(path: string): readonly string[] {
-  const real = realPlace(path);
+  const real = realPath(path);
   return real === path ? [path] : [path, real];
 }
 
-/** The path below a folder, or null where it is not. */
+/** The path relative to the folder, or null if it is outside. */
 function within(folder: string, path: string): string | null {
   const below = relative(folder, path);
   if (below === '') return '.';
@@ -131,4 +132,31 @@ function isWithin(folder: string, path: string): boolean {
 
 function shown(path: string, dir: string): string {
   return within(dir, path) ?? path;
+}
+
+/** The member of a tool's input that names the file it writes. */
+const FILE_MEMBERS: Readonly<Record<string, string>> = {
+  Write: 'file_path',
+  Edit: 'file_path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+};
+
+export function isFileTool(tool: string): boolean {
+  return Object.hasOwn(FILE_MEMBERS, tool);
+}
+
+/** Null if the input names no file. Such a call is refused. */
+export function fileWritten(tool: string, input: JsonObject, cwd: string): string | null {
+  const path = input[FILE_MEMBERS[tool] ?? ''];
+  return isString(path) && path.trim() !== '' ? resolve(cwd, path) : null;
+}
+
+const PATCH_BEGIN = '*** Begin Patch';
+const PATCH_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.{1,4096})$/gm;
+
+/** The absolute paths in a Codex patch, in order. Empty if the text holds no patch. */
+export function pathsInPatch(text: string, cwd: string): readonly string[] {
+  if (!text.includes(PATCH_BEGIN)) return [];
+  return [...new Set(Array.from(text.matchAll(PATCH_FILE), ([, path = '']) => resolve(cwd, path.trim())))];
 }

@@ -4,7 +4,7 @@ import type { Actor } from '../access/actor.ts';
 import { approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import { requesterOf } from '../approvals/requester.ts';
 import type { Classified } from '../approvals/risk.ts';
-import { logIdentity, openSealKey } from '../approvals/seal-key.ts';
+import { logIdentity, openSealKey } from '../approvals/seal.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
 import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Log } from '../engine/ports.ts';
@@ -15,10 +15,10 @@ import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import { argvOf, shellLine } from '../shell/words.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import type { Decision } from './decision.ts';
-import { type CallScene, type ExecCall, execCall, FORM, isOurs } from './exec-call.ts';
+import { type CallContext, type ExecCall, execCall, FORM, isOurs } from './exec-call.ts';
+import type { HookDecision } from './protocol.ts';
 
-export type CommandScene = {
+export type GuardContext = {
   readonly workspace: Workspace;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
@@ -31,14 +31,18 @@ export type CommandScene = {
   actor(): Promise<Actor>;
 };
 
-export type Held = {
+type CommandContext = {
   readonly cwd: string;
   readonly policy: ApprovalPolicy;
   readonly area: ProjectArea;
-  readonly scene: CommandScene;
+  readonly scene: GuardContext;
 };
 
-export async function holdBack(line: string, { because, blocked }: Classified, held: Held): Promise<Decision | null> {
+export async function requireApproval(
+  line: string,
+  { because, blocked }: Classified,
+  held: CommandContext,
+): Promise<HookDecision | null> {
   const { policy, scene, cwd } = held;
   const mode = await modeFor(policy, scene);
   if (mode === 'off') return null;
@@ -58,14 +62,14 @@ export async function holdBack(line: string, { because, blocked }: Classified, h
   return { kind: 'deny', verdict: verdict.allow ? deny('INTERNAL', verdict.reason) : verdict };
 }
 
-export async function modeFor({ hook }: ApprovalPolicy, scene: CommandScene): Promise<HookMode> {
+export async function modeFor({ hook }: ApprovalPolicy, scene: GuardContext): Promise<HookMode> {
   // Nobody sits at an agent of a cast who could be asked there.
   const isUnattended = hook === 'ask' && (scene.env.BATON_CAST ?? '') !== '';
   return hook === null || isUnattended ? modeInCast(scene) : hook;
 }
 
 /** Within a turn that can ask for approvals they are asked for. */
-async function modeInCast(scene: CommandScene): Promise<HookMode> {
+async function modeInCast(scene: GuardContext): Promise<HookMode> {
   const { env, workspace, withStore } = scene;
   return withStore(async (store) => {
     const { from, isProven } = await requesterOf(
@@ -82,7 +86,7 @@ async function modeInCast(scene: CommandScene): Promise<HookMode> {
   });
 }
 
-async function checked(call: ExecCall, { cwd, policy, scene }: Held): Promise<Decision | null> {
+async function checked(call: ExecCall, { cwd, policy, scene }: CommandContext): Promise<HookDecision | null> {
   if (call.kind === 'unclear') return { kind: 'deny', verdict: call.refusal };
   const key = openSealKey(scene.env);
   if ('allow' in key) return { kind: 'deny', verdict: key };
@@ -104,12 +108,12 @@ async function checked(call: ExecCall, { cwd, policy, scene }: Held): Promise<De
   return { kind: 'deny', verdict: call.kind === 'changed' ? deny(code, `${reason}; ${FORM}`, details) : verdict };
 }
 
-function callScene(cwd: string, { env, program }: CommandScene): CallScene {
+function callScene(cwd: string, { env, program }: GuardContext): CallContext {
   return { cwd, path: env.PATH ?? '', program };
 }
 
 /** Seals the command, and says how it can run once a person has agreed. */
-async function asked(line: string, why: string, { cwd, policy, area, scene }: Held): Promise<Verdict> {
+async function asked(line: string, why: string, { cwd, policy, area, scene }: CommandContext): Promise<Verdict> {
   const { env, workspace, withStore, now } = scene;
   const key = openSealKey(env);
   if ('allow' in key) return key;

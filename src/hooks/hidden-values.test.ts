@@ -1,10 +1,10 @@
 // The values of variables in a line of shell, however they are written.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { valuesIn, withoutValues } from './hidden-values.ts';
+import { hideValues, valuesIn } from './exec-call.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
-const hidden = (line: string, from = 0, to = line.length) => withoutValues(line, valuesIn(line), [from, to]);
+const hidden = (line: string, from = 0, to = line.length) => hideValues(line, valuesIn(line), [from, to]);
 
 test.each([
   ['X=pw run', 'X=... run'],

@@ -1,17 +1,20 @@
-// The last words of an agent. They come with the event; where they do not, they stand at the end of the transcript, of which
-// no more than the end is read.
+// The last message of an agent, and whether it keeps the contract. The message comes with the event, or it is read from the
+// end of the transcript.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { isObject, isString, type JsonObject } from '../kernel/json.ts';
-import type { HookInput } from './event.ts';
+import { validatorFor } from '../contracts/validate.ts';
+import type { ContractName } from '../kernel/capabilities.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import type { HookInput } from './protocol.ts';
 
 const TAIL_BYTES = 4 * 1_048_576;
 
-/** Null where there are none to be found. */
+/** Null where there is none. */
 export function lastMessage({ lastMessage: told, transcript }: HookInput): string | null {
   return told ?? (transcript === null ? null : lastIn(tailOf(transcript)));
 }
 
-/** The text of the last message of the assistant in a transcript of one JSON object a line. */
+/** The text of the last assistant message in a transcript with one JSON object per line. */
 export function lastIn(transcript: string): string | null {
   for (let end = transcript.length; end > 0; ) {
     const start = transcript.lastIndexOf('\n', end - 1) + 1;
@@ -23,7 +26,7 @@ export function lastIn(transcript: string): string | null {
 }
 
 function textOf(line: string): string | null {
-  // Most lines are those of tools, and long; they need not be parsed.
+  // Most lines are long tool results. They are not parsed.
   if (!line.includes('"assistant"')) return null;
   let value: unknown;
   try {
@@ -56,4 +59,34 @@ function tailOf(file: string): string {
   } finally {
     closeSync(handle);
   }
+}
+
+// §§ contract.ts
+// Whether the last words of an agent keep the contract they were asked to keep.
+const KINDS: Readonly<Record<Exclude<ContractName, 'text'>, string>> = {
+  materia: 'materia',
+  gaia: 'gaia',
+  operator: 'operator/result',
+};
+const ISSUES_MAX = 20;
+
+/** The reason lists every problem, because the agent sees nothing else. */
+export async function refusalOfMessage(message: string, contract: ContractName, now: string): Promise<Denied | null> {
+  if (contract === 'text') return message.trim() === '' ? deny('NO_OUTPUT', 'say what you did before you stop') : null;
+  const validator = await validatorFor(KINDS[contract]);
+  const verdict = validator?.({ text: message }, { now });
+  if (!verdict) return deny('INTERNAL', `the contract ${contract} cannot be checked`);
+  if (verdict.allow) return null;
+  const told = issuesIn(verdict.details);
+  const list = told.length === 0 ? '' : ` Correct this: ${told.join('; ')}.`;
+  const reason = `your last message does not keep the ${contract} contract: ${verdict.reason}.${list} Send the whole message again.`;
+  return deny(verdict.code, reason.replace('..', '.'), verdict.details);
+}
+
+function issuesIn({ issues, missing, invalid }: Readonly<Record<string, Json>>): readonly string[] {
+  const lists = [missing, invalid].flatMap((list) => (Array.isArray(list) ? list.map(String) : []));
+  const told = Array.isArray(issues)
+    ? issues.filter(isObject).map(({ path, message }) => `${String(path)} ${String(message)}`)
+    : [];
+  return [...told, ...lists].slice(0, ISSUES_MAX);
 }

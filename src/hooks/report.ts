@@ -3,14 +3,14 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../kernel/json.ts';
 import { scrubJson } from '../kernel/secrets.ts';
-import type { Decision } from './decision.ts';
+import type { HookDecision } from './protocol.ts';
 
 const REPORT_FILE = 'hooks.jsonl';
 
 export function reportDenial(
   stateDir: string,
   event: string,
-  decision: Exclude<Decision, { kind: 'allow' }>,
+  decision: Exclude<HookDecision, { kind: 'allow' }>,
   at: Date,
 ): void {
   const { code, reason, details } = decision.verdict;

@@ -1,5 +1,5 @@
-// One event of the host, decided. What is needed for an event is loaded for that event only: a hook stands before every tool
-// call of an agent, and its agent waits.
+// Decides one event of the host. Code is loaded only for the event that needs it, because the agent waits for the hook at
+// every tool call.
 import type { Actor } from '../access/actor.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
@@ -8,38 +8,38 @@ import { spokenPaths } from '../kernel/ledger/path.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import type { Decision } from './decision.ts';
-import { type HookInput, readInput } from './event.ts';
+import type { HookDecision } from './protocol.ts';
+import { type HookInput, readHookInput } from './protocol.ts';
 import type { HookSettings } from './settings.ts';
 
-export type HookScene = {
+export type HookContext = {
   readonly workspace: Workspace;
-  /** Whether the folder is a workspace at all: without `.baton` there is nothing to keep. */
+  /** Whether the folder is a workspace: without `.baton` every event is allowed. */
   readonly isKept: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
-  /** The program that we are. */
+  /** The path of this program. */
   readonly program: string;
-  /** Whether refusals are only written down. */
+  /** Whether refusals are only recorded. */
   readonly isReportOnly: boolean;
-  /** Runs `work` on the log; answers `none` where there is none yet. */
+  /** Runs `work` on the log; answers `none` if there is no log yet. */
   withLog<T>(work: (log: Log) => Promise<T>, none: T): Promise<T>;
-  /** Runs `work` where something may be decided; begins a log where there is none. */
+  /** Runs `work` with a store, and creates a log if there is none. */
   withStore<T>(work: (store: Store, log: Log) => Promise<T>): Promise<T>;
-  /** Who acts; it takes its time to find out. */
+  /** The actor name for the log. It is slow to determine. */
   actor(): Promise<Actor>;
-  /** Performs an operation as whoever acts. */
+  /** Performs an operation as this actor. */
   perform(name: 'worklog.add' | 'gate', given: JsonObject): Promise<Verdict>;
 };
 
-/** The tools that start a helper. */
-const HELPERS = ['Task', 'Agent'];
+/** The tools that start a subagent. */
+const SUBAGENT_TOOLS = ['Task', 'Agent'];
 
-const ALLOWED: Decision = { kind: 'allow' };
+const ALLOWED: HookDecision = { kind: 'allow' };
 
-/** Decides the event whose input is `text`. It may throw; whoever calls takes that for a refusal. */
-export async function runHook(event: string, text: string, scene: HookScene): Promise<Decision> {
-  const reading = readInput(event, text);
+/** Decides the event whose input is `text`. It may throw; the caller then refuses. */
+export async function runHook(event: string, text: string, scene: HookContext): Promise<HookDecision> {
+  const reading = readHookInput(event, text);
   if (!reading.ok) return { kind: 'deny', verdict: reading.refusal };
   if (!scene.isKept) return ALLOWED;
   const { input } = reading;
@@ -61,47 +61,44 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
   }
 }
 
-/** Within a cast it is noted what was asked about, so that the rest can be told. */
-async function letThrough({ tool, toolInput }: HookInput, scene: HookScene): Promise<Decision> {
+/** Within a cast, the hook notes which commands it was asked about. The others are reported later. */
+async function letThrough({ tool, toolInput }: HookInput, scene: HookContext): Promise<HookDecision> {
   const { command } = toolInput;
   if (tool === 'Bash' && isString(command) && isInCast(scene)) {
-    const { keepLetThrough } = await import('../approvals/let-through.ts');
-    keepLetThrough(command, scene.env, scene.workspace.stateDir);
+    const { keepLetThrough } = await import('./guard-command.ts');
+    await keepLetThrough(command, scene.env, scene.workspace.stateDir);
   }
   return ALLOWED;
 }
 
-async function settingsOf({ workspace }: HookScene): Promise<HookSettings | Denied> {
+async function settingsOf({ workspace }: HookContext): Promise<HookSettings | Denied> {
   const { readSettings } = await import('./settings.ts');
   return readSettings(workspace.configFile);
 }
 
-/** Within a cast the cast says what is to be done, reads what comes back, and ends the task. */
-function isInCast({ env }: HookScene): boolean {
+/** A cast gives its own briefs, reads the answers and ends the tasks. So these hooks stay silent in it. */
+function isInCast({ env }: HookContext): boolean {
   return (env.BATON_CAST ?? '') !== '';
 }
 
-function decided(refusal: Denied | null, context: string | null = null): Decision {
+function decided(refusal: Denied | null, context: string | null = null): HookDecision {
   if (refusal) return { kind: 'deny', verdict: refusal };
   return context === null ? ALLOWED : { kind: 'allow', context };
 }
 
-/** What a helper that has ended reported, for whoever started it. */
-async function summaryAfter({ tool, helper }: HookInput, scene: HookScene): Promise<string | null> {
-  if (helper === null || !HELPERS.includes(tool) || isInCast(scene)) return null;
+/** What a subagent reported when it ended, for the agent that started it. */
+async function summaryAfter({ tool, helper }: HookInput, scene: HookContext): Promise<string | null> {
+  if (helper === null || !SUBAGENT_TOOLS.includes(tool) || isInCast(scene)) return null;
   return scene.withLog(async (log) => {
-    const [{ ledgerAtHead }, { summaryOf }] = await Promise.all([import('./claims.ts'), import('./stop-summary.ts')]);
+    const [{ ledgerAtHead }, { summaryOf }] = await Promise.all([import('./claims.ts'), import('./subagent.ts')]);
     return summaryOf(helper, await ledgerAtHead(log), scene.workspace.dir, scene.now());
   }, null);
 }
 
-/** A prompt is never refused: what the agent would forget about the workspace meanwhile is told beside it. */
-async function reminded(input: HookInput, scene: HookScene): Promise<Decision> {
+/** A prompt is never refused. The agent is reminded of a pause and of its own claims. */
+async function reminded(input: HookInput, scene: HookContext): Promise<HookDecision> {
   const lines = await scene.withLog(async (log) => {
-    const [{ ledgerAtHead, claimsOf }, { refusalOfHold }] = await Promise.all([
-      import('./claims.ts'),
-      import('./guard-helper.ts'),
-    ]);
+    const { ledgerAtHead, claimsOf, refusalOfHold } = await import('./claims.ts');
     const ledger = await ledgerAtHead(log);
     const hold = refusalOfHold(ledger);
     return [...(hold ? [`Baton: ${hold.reason}`] : []), ...heldLines(claimsOf(ledger, claimantOf(input, scene)))];
@@ -117,28 +114,28 @@ function heldLines(claims: readonly Task[]): readonly string[] {
   return held.length === 0 ? [] : [`You hold: ${held.join('; ')}.`];
 }
 
-/** A helper is given work: that is asked before it is started, and by nobody within a cast, which has checks of its own. */
-async function beforeHelper(
+/** Checks a subagent before it starts. A cast has its own checks. */
+async function beforeSubagent(
   { toolInput }: HookInput,
   settings: HookSettings,
-  scene: HookScene,
+  scene: HookContext,
 ): Promise<Denied | null> {
   if (isInCast(scene)) return null;
-  const { refusalOfHold, refusalOfTools } = await import('./guard-helper.ts');
+  const { refusalOfTools } = await import('./subagent.ts');
   const hold = await scene.withLog(async (log) => {
-    const { ledgerAtHead } = await import('./claims.ts');
+    const { ledgerAtHead, refusalOfHold } = await import('./claims.ts');
     return refusalOfHold(await ledgerAtHead(log));
   }, null);
   const homes = [scene.workspace.dir, ...(scene.env.HOME ? [scene.env.HOME] : [])];
   return hold ?? refusalOfTools(toolInput, settings, homes);
 }
 
-/** Without rules that can be understood nothing is done; what may not be done at all comes next, then whether somebody has to agree. */
-async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decision | null> {
+/** Unreadable settings refuse everything. Next come calls that are never allowed, then those that need an approval. */
+async function refusedOrAsked(input: HookInput, scene: HookContext): Promise<HookDecision | null> {
   const settings = await settingsOf(scene);
   if ('allow' in settings) return { kind: 'deny', verdict: settings };
-  if (HELPERS.includes(input.tool)) {
-    const refused = await beforeHelper(input, settings, scene);
+  if (SUBAGENT_TOOLS.includes(input.tool)) {
+    const refused = await beforeSubagent(input, settings, scene);
     return refused && { kind: 'deny', verdict: refused };
   }
   const refusal = await beforeTool(input, settings, scene);
@@ -151,12 +148,16 @@ async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decis
   return 'paths' in found ? decisionOnFiles(found.paths, cwd, scene) : null;
 }
 
-async function beforeTool(input: HookInput, settings: HookSettings, scene: HookScene): Promise<Denied | null> {
+async function beforeTool(input: HookInput, settings: HookSettings, scene: HookContext): Promise<Denied | null> {
   const cwd = input.cwd ?? scene.workspace.dir;
   const found = input.tool === 'Bash' ? await inShell(input, cwd, settings, scene) : await inFile(input, cwd);
   if ('allow' in found) return found;
   if (found.paths.length === 0) return null;
-  const { refusalOfGoverning, refusalOfAgentConfig, refusalOfWrite } = await import('./guard-write.ts');
+  const {
+    refusalOfGoverningWrite: refusalOfGoverning,
+    refusalOfConfigWrite: refusalOfAgentConfig,
+    refusalOfWrite,
+  } = await import('./guard-write.ts');
   for (const path of found.paths) {
     const refusal = refusalOfGoverning(path, scene.workspace);
     if (refusal) return refusal;
@@ -171,7 +172,7 @@ async function beforeTool(input: HookInput, settings: HookSettings, scene: HookS
       const claimant = claimantOf(input, scene);
       const claims = claimsOf(ledger, claimant);
       if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
-      // A session of a person's own, without a task, is under that person's eyes.
+      // A person watches an interactive session without a task.
       const refusal = isAlone || claims.length > 0 ? ordered(claims) : null;
       if (refusal) return refusal;
       for (const path of found.paths) {
@@ -188,15 +189,15 @@ type Found = { readonly paths: readonly string[] } | Denied;
 
 async function inFile({ tool, toolInput }: HookInput, cwd: string): Promise<Found> {
   if (tool === 'apply_patch') return inPatch(toolInput, cwd);
-  const { fileWritten, isFileTool } = await import('./tool-paths.ts');
+  const { fileWritten, isFileTool } = await import('./guard-write.ts');
   if (!isFileTool(tool)) return { paths: [] };
   const path = fileWritten(tool, toolInput, cwd);
   return path === null ? deny('BAD_USAGE', `${tool} does not say which file it writes`) : { paths: [path] };
 }
 
-/** The patch is the one text of the input, under whatever name. */
+/** The patch is the text of the input, under any member name. */
 async function inPatch(toolInput: JsonObject, cwd: string): Promise<Found> {
-  const { pathsInPatch } = await import('./tool-paths.ts');
+  const { pathsInPatch } = await import('./guard-write.ts');
   const paths = Object.values(toolInput).flatMap((value) => (isString(value) ? pathsInPatch(value, cwd) : []));
   return paths.length === 0 ? deny('BAD_USAGE', 'apply_patch does not say which file it writes') : { paths };
 }
@@ -205,7 +206,7 @@ async function inShell(
   { toolInput }: HookInput,
   cwd: string,
   { rules }: HookSettings,
-  { env, workspace }: HookScene,
+  { env, workspace }: HookContext,
 ): Promise<Found> {
   const [{ stepsOf }, { dangerIn }, { projectAreaAt }, { placesWritten }, { pathsInPatch }, { workRoot }] =
     await Promise.all([
@@ -213,13 +214,13 @@ async function inShell(
       import('../shell/dangerous.ts'),
       import('../shell/project-area.ts'),
       import('../shell/written-paths.ts'),
-      import('./tool-paths.ts'),
+      import('./guard-write.ts'),
       import('../workspace/worktree/record.ts'),
     ]);
   const { command } = toolInput;
   if (typeof command !== 'string') return deny('BAD_USAGE', 'Bash does not say which command it runs');
   const read = stepsOf(command);
-  if (!read.ok) return deny('COMMAND_REFUSED', `the command cannot be looked through: ${read.why}; run it in parts`);
+  if (!read.ok) return deny('COMMAND_REFUSED', `the command cannot be analyzed: ${read.why}; run it in parts`);
   const area = projectAreaAt(workRoot(cwd, workspace), cwd, env.HOME);
   const danger = dangerIn(read.steps, area, rules);
   if (danger) {
@@ -232,10 +233,10 @@ async function inShell(
   return { paths: [...placesWritten(read.steps, cwd, env.HOME).paths, ...pathsInPatch(command, cwd)] };
 }
 
-function claimantOf({ names }: HookInput, { env }: HookScene) {
+function claimantOf({ names }: HookInput, { env }: HookContext) {
   const { BATON_FENCE: fence = '', BATON_OWNER: owner = '' } = env;
   return {
-    // Something that is no token is a token that nobody holds.
+    // An invalid token counts as a token without a holder.
     fence: fence === '' ? null : /^[0-9]{1,15}$/.test(fence) ? Number(fence) : -1,
     names: owner === '' ? names : [owner, ...names],
   };
@@ -246,8 +247,8 @@ function staleClaim(fence: number): Denied {
   return deny('CONCURRENCY_CONFLICT', reason, { fence });
 }
 
-/** A tool that has run is a sign of life of its owner and, where that is wanted, an entry of the worklog. */
-async function afterTool(input: HookInput, scene: HookScene): Promise<Denied | null> {
+/** A tool call is a sign of life of the owner and, if configured, an entry of the worklog. */
+async function afterTool(input: HookInput, scene: HookContext): Promise<Denied | null> {
   const claims = await scene.withLog(async (log) => {
     const [{ ledgerAtHead, claimsOf }, { beat }] = await Promise.all([
       import('./claims.ts'),
@@ -271,8 +272,8 @@ async function afterTool(input: HookInput, scene: HookScene): Promise<Denied | n
   return null;
 }
 
-/** Only the name of the tool and the files are told: what stood in a command may be a secret. */
-async function logToolUse(input: HookInput, scene: HookScene, task: Task, runId: string): Promise<Verdict> {
+/** Records only the tool's name and the files, because a command may hold a secret. */
+async function logToolUse(input: HookInput, scene: HookContext, task: Task, runId: string): Promise<Verdict> {
   const found = await inFile(input, input.cwd ?? scene.workspace.dir);
   const { relative } = await import('node:path');
   const files = 'paths' in found ? found.paths.map((path) => relative(scene.workspace.dir, path)) : [];
@@ -291,14 +292,14 @@ async function logToolUse(input: HookInput, scene: HookScene, task: Task, runId:
   return scene.perform('worklog.add', { task: id, run, ...(fence === null ? {} : { fence }), entry });
 }
 
-async function atStop(input: HookInput, scene: HookScene): Promise<Decision> {
+async function atStop(input: HookInput, scene: HookContext): Promise<HookDecision> {
   const refusal = await refusalOfStop(input, scene);
   if (!refusal) return ALLOWED;
-  // One time it is given back with what to mend. Giving it back for ever would only burn what it costs.
+  // The agent gets one chance to correct it. More would only cost money.
   return { kind: input.isHeldBack ? 'end' : 'deny', verdict: refusal };
 }
 
-async function refusalOfStop(input: HookInput, scene: HookScene): Promise<Denied | null> {
+async function refusalOfStop(input: HookInput, scene: HookContext): Promise<Denied | null> {
   const settings = await settingsOf(scene);
   if ('allow' in settings) return settings;
   return (await refusalOfWords(input, settings, scene)) ?? refusalOfTasks(input, scene);
@@ -307,18 +308,18 @@ async function refusalOfStop(input: HookInput, scene: HookScene): Promise<Denied
 async function refusalOfWords(
   input: HookInput,
   { contract, contractAt }: HookSettings,
-  scene: HookScene,
+  scene: HookContext,
 ): Promise<Denied | null> {
   if (contract === null || !contractAt.includes(input.event)) return null;
   const [{ lastMessage }, { refusalOfMessage }] = await Promise.all([
     import('./last-message.ts'),
-    import('./contract.ts'),
+    import('./last-message.ts'),
   ]);
   return refusalOfMessage(lastMessage(input) ?? '', contract, new Date(scene.now()).toISOString());
 }
 
-/** Whoever has a task in progress does not stop before the task has its report; the gate knows what that takes. */
-async function refusalOfTasks(input: HookInput, scene: HookScene): Promise<Denied | null> {
+/** An agent with a task in progress may not stop before the task has its report. The gate decides. */
+async function refusalOfTasks(input: HookInput, scene: HookContext): Promise<Denied | null> {
   const tasks = await scene.withLog(async (log) => {
     const { ledgerAtHead, claimsOf } = await import('./claims.ts');
     return claimsOf(await ledgerAtHead(log), claimantAtStop(input, scene));
@@ -330,12 +331,12 @@ async function refusalOfTasks(input: HookInput, scene: HookScene): Promise<Denie
   return null;
 }
 
-/** The token and the name in the environment are those of the session, not of its helpers. */
-function claimantAtStop(input: HookInput, scene: HookScene) {
+/** The token and the name in the environment belong to the session, not to its subagents. */
+function claimantAtStop(input: HookInput, scene: HookContext) {
   return input.event === 'SubagentStop' ? { fence: null, names: input.names } : claimantOf(input, scene);
 }
 
-async function greeting(input: HookInput, scene: HookScene): Promise<string> {
+async function greeting(input: HookInput, scene: HookContext): Promise<string> {
   const { names } = claimantOf(input, scene);
   const name = names[0] ?? 'a name of your own';
   const claims = await scene.withLog(async (log) => {
@@ -344,8 +345,8 @@ async function greeting(input: HookInput, scene: HookScene): Promise<string> {
   }, []);
   const held = heldLines(claims);
   return [
-    'Baton keeps tasks and locks in this workspace: a write where somebody else works is refused with the holder.',
-    `Claim a task before you write, under this very name: baton task claim TASK --owner ${name}`,
+    'Baton keeps tasks and locks in this workspace. A write under a lock of another task is refused and names its holder.',
+    `Before you write, claim a task under this exact name: baton task claim TASK --owner ${name}`,
     ...(held.length === 0 ? ['You hold no task.'] : held),
   ].join('\n');
 }

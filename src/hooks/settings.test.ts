@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { refusalOfMessage } from './contract.ts';
+import { refusalOfMessage } from './last-message.ts';
 import { readSettings } from './settings.ts';
 
 const NONE = { contract: null, contractAt: ['Stop', 'SubagentStop'], worklog: false, rules: {} };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fileWritten, isFileTool, pathsInPatch } from './tool-paths.ts';
+import { fileWritten, isFileTool, pathsInPatch } from './guard-write.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keepLetThrough } from '../approvals/let-through.ts';
 import type { AttemptResult, Place, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { tellingUnapproved } from './telling-unapproved.ts';
+import { reportingUnapproved } from './cast-guard.ts';
+import { keepLetThrough } from './guard-command.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 let dir = '';
@@ -33,7 +33,7 @@ async function toldOf(commands: readonly string[], more: Partial<Packet> = {}, h
   } as Packet;
   const scene = { workspace: { dir, stateDir, configFile } as Workspace, env: process.env, program: PROGRAM };
   const place = { cwd: dir, attemptDir: join(stateDir, 'attempts/c-1.1') } as Place;
-  return tellingUnapproved(runners, scene).runnerFor(packet).run(packet, place, new AbortController().signal);
+  return reportingUnapproved(runners, scene).runnerFor(packet).run(packet, place, new AbortController().signal);
 }
 
 const unapproved = async (...given: Parameters<typeof toldOf>) => (await toldOf(...given)).agent?.unapproved ?? [];
@@ -65,8 +65,8 @@ test.each<[string, Partial<Packet>, string | undefined, number]>([
 
 test('what the hook let through is not told', async () => {
   const env = { BATON_CAST: 'c', BATON_ATTEMPT: '1.1' };
-  keepLetThrough('make deploy', env, join(dir, '.baton/state'));
-  keepLetThrough('git push', { ...env, BATON_ATTEMPT: '1.2' }, join(dir, '.baton/state'));
+  await keepLetThrough('make deploy', env, join(dir, '.baton/state'));
+  await keepLetThrough('git push', { ...env, BATON_ATTEMPT: '1.2' }, join(dir, '.baton/state'));
   expect(await unapproved(["bash -lc 'make deploy'", 'git push'])).toEqual(['git push']);
 });
 

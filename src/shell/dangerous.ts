@@ -1,5 +1,5 @@
 // Shell commands that lose work outside the project, lose history, or only wait. Each rule has a name, so that people can
-// switch it off or allow single commands in the configuration (`hooks.rules`). What a build does every day passes:
+// switch it off or allow single commands in the configuration (`hooks.rules`). Ordinary build steps pass:
 // `rm -rf dist`, `rm -f tmp.txt`, `sleep 1`, `git push --force-with-lease`.
 import type { HookRule, HookRuleSettings } from '../kernel/graph/config.ts';
 import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
@@ -46,7 +46,7 @@ function isSameCommand({ program, args }: Invocation, allowed: string): boolean 
   return parts.length === words.length && parts.every((part, at) => part === words[at] || (part === '*' && words[at]));
 }
 
-/** Programs that remove the files they are given, or what is in them. */
+/** Programs that remove or wipe the files in their arguments. */
 const REMOVERS = ['rm', 'unlink', 'shred'];
 
 function removal({ program, args }: Invocation, shell: ShellFolder, area: ProjectArea): string | null {
@@ -57,7 +57,7 @@ function removal({ program, args }: Invocation, shell: ShellFolder, area: Projec
   return refusedTarget(program, operands(args), isWhole, shell, area);
 }
 
-/** What `find` removes lies below the folders that it is given. Its options about links come before them. */
+/** `find` removes files below the folders in its arguments. Its options about links come first. */
 function foundAndRemoved(words: readonly Word[], shell: ShellFolder, area: ProjectArea): string | null {
   const args = words.slice(words.findIndex(({ text }) => !/^-(?:[HLP]|O\d?)$/.test(text)));
   const end = args.findIndex(({ text }) => /^[-(!]/.test(text));
@@ -66,7 +66,7 @@ function foundAndRemoved(words: readonly Word[], shell: ShellFolder, area: Proje
   );
   if (!isRemoving) return null;
   const roots = args.slice(0, end === -1 ? undefined : end);
-  // It picks files by a condition. So the project itself may be its root, but nothing outside.
+  // It selects files by a condition. So the project itself may be the root, but nothing outside.
   const outside = roots.find((word) => {
     const place = shell.placeOf(word);
     return place === null || !(area.isOwn(place) || (place === area.cwd && area.isOwn(`${place}/-`)));
@@ -76,7 +76,7 @@ function foundAndRemoved(words: readonly Word[], shell: ShellFolder, area: Proje
     : null;
 }
 
-/** Without `-r` a word that only the shell knows may pass: it removes single files. */
+/** Without `-r`, a word that only the shell can resolve passes: it removes single files. */
 function refusedTarget(
   program: string,
   targets: readonly Word[],
@@ -87,9 +87,9 @@ function refusedTarget(
   for (const word of targets) {
     const place = shell.placeOf(word);
     if (place === null) {
-      if (isWhole) return 'rm -r of something that only the shell knows; name the folder that is removed';
+      if (isWhole) return 'rm -r of a word that only the shell can resolve; name the folder';
     } else if (!(area.isOwn(place) || (!isWhole && word.isOpen && area.isOwn(`${place}/-`)))) {
-      return `${program} would remove ${word.text}, which is not a part of the project that may be removed; remove your own files by name`;
+      return `${program} would remove ${word.text}, which you may not remove; remove your own files by name`;
     }
   }
   return null;
@@ -111,7 +111,7 @@ function inGit(
 function discarding(command: string, rest: readonly string[]): string | null {
   switch (command) {
     case 'reset':
-      return hasLong(rest, '--hard') ? 'git reset --hard discards uncommitted work; keep it, or commit it' : null;
+      return hasLong(rest, '--hard') ? 'git reset --hard discards uncommitted work; commit it instead' : null;
     case 'clean':
       // In `-enode_modules` the letters are a pattern.
       return isFlagged(
@@ -120,10 +120,10 @@ function discarding(command: string, rest: readonly string[]): string | null {
         ['--dry-run'],
       )
         ? null
-        : 'git clean removes files of others; remove yours by name';
+        : 'git clean may remove files of others; remove yours by name';
     case 'checkout':
     case 'restore':
-      // What is only taken out of the index stays in the files.
+      // Changes only in the index stay in the files.
       if (command === 'restore' && isFlagged(rest, 'S', ['--staged']) && !isFlagged(rest, 'W', ['--worktree']))
         return null;
       return rest.some(isEverything) || isFlagged(rest, 'f', ['--force'])
@@ -159,7 +159,7 @@ function forgetting(command: string, rest: readonly string[]): string | null {
     (command === 'prune' && !isFlagged(rest, 'n', ['--dry-run'])) ||
     ['filter-branch', 'filter-repo'].includes(command) ||
     (command === 'push' && (isFlagged(rest, 'd', ['--delete']) || rest.some((word) => /^:\S/.test(word))));
-  return isLost ? `git ${command} would remove commits for good; a person does that` : null;
+  return isLost ? `git ${command} would remove commits for good; only a person may do that` : null;
 }
 
 const SLEEP_S_MAX = 60;
@@ -173,7 +173,7 @@ function waiting({ program, args }: Invocation): string | null {
     return sum + Number(amount) * (SECONDS[unit] ?? 1);
   }, 0);
   return total > SLEEP_S_MAX
-    ? `sleep of more than ${SLEEP_S_MAX} s only waits; go on with something else, or end your turn`
+    ? `sleep of more than ${SLEEP_S_MAX} s only waits; continue with something else, or end your turn`
     : null;
 }
 
@@ -187,7 +187,7 @@ export function isFlagged(words: readonly string[], letters: string, long: reado
   );
 }
 
-/** Long options may be shortened as long as they are clear; three letters are enough for all that matter here. */
+/** Long options may be shortened. Three letters are enough for the options here. */
 function hasLong(words: readonly string[], name: string): boolean {
   return words.some((word) => word === name || (word.length >= 5 && name.startsWith(word)));
 }

@@ -1,39 +1,37 @@
-// What a line of shell really runs: the programs behind `sudo`, `env`, `xargs` and their like, and the lines that are given
-// to another shell.
+// The programs that a line of shell runs, including those behind `sudo`, `env` or `xargs`, and the lines given to another shell.
 import { readShell, type ShellCommand, type Word } from './read-line.ts';
 
 export type Invocation = {
   /** The name of the program without its folder. */
   readonly program: string;
-  /** As it is written. */
+  /** As written. */
   readonly named: string;
-  /** False where only the shell knows which program it is. */
+  /** False if only the shell knows the program. */
   readonly isPlain: boolean;
   readonly args: readonly Word[];
 };
 
-/** A step of a line, in order: a program, or files that are written by redirection. */
+/** One step of a line: programs, and files in redirections. */
 export type Step = {
   readonly runs: readonly Invocation[];
   readonly writes: readonly Word[];
   readonly reads: readonly Word[];
-  /** Names of the variables that are set for it or for what comes after it. */
+  /** The variables that it sets for itself or for later steps. */
   readonly assigns: readonly string[];
 };
 export type Steps =
   | {
       readonly ok: true;
       readonly steps: readonly Step[];
-      /** Why a shell may see something else in it; null where that is certain. */
+      /** Why a shell may read it differently, or null. */
       readonly doubt: string | null;
     }
   | { readonly ok: false; readonly why: string };
 
 export const SHELLS = ['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash'];
 /**
- * Programs that run what stands in their arguments: the letters of their options that take a value, the options that stand
- * alone and change nothing about what is run, and how many operands of their own come before the program. With any other
- * option it is not certain what is run.
+ * Programs that run a command in their arguments: the option letters that take a value, the options without a value that do
+ * not change the command, and the number of operands before it. With any other option, the command is uncertain.
  */
 type Wrapper = { readonly values: string; readonly alone: RegExp; readonly own: number };
 const NONE = /^$/;
@@ -65,7 +63,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   flock: { values: 'w', alone: /^(?:-n|-x|-s|--nonblock)$/, own: 1 },
   parallel: { values: 'j', alone: /^-j[0-9]+$/, own: 0 },
 };
-/** Letters of options that are known to take the next word although what they do to the program is not. */
+/** Option letters that take the next word, but with unknown effect on the command. */
 const ALSO_VALUES: Readonly<Record<string, string>> = {
   sudo: 'hpCTUrtDR',
   doas: 'C',
@@ -77,20 +75,20 @@ const ALSO_VALUES: Readonly<Record<string, string>> = {
   flock: 'E',
   parallel: 'IaN',
 };
-/** Programs that add words from their input to those of the program they run. */
+/** Programs that add words from their input to the command. */
 const FED = ['xargs', 'parallel'];
 const UNSEEN: Word = { text: '', isPlain: false, isQuoted: false, isOpen: true, isHome: false };
-/** Stands for what is run where that is not certain. */
+/** An uncertain command. */
 const HIDDEN: Invocation = { program: '', named: '', isPlain: false, args: [] };
 const SETTERS = ['export', 'declare', 'typeset', 'readonly', 'local'];
 const FIND_RUNS = ['-exec', '-execdir', '-ok', '-okdir'];
-/** Programs behind programs, in one command. */
+/** Nested programs in one command. */
 const RUNS_MAX = 100;
-/** A shell that is given a line that gives a line to a shell … */
+/** Nested shells. */
 const NESTED_MAX = 8;
 
 export function stepsOf(line: string, nested = 0): Steps {
-  if (nested > NESTED_MAX) return { ok: false, why: 'it starts a shell in a shell too often' };
+  if (nested > NESTED_MAX) return { ok: false, why: 'it nests too many shells' };
   const read = readShell(line);
   if (!read.ok) return read;
   const steps: Step[] = [];
@@ -98,7 +96,7 @@ export function stepsOf(line: string, nested = 0): Steps {
   for (const command of read.commands) {
     const budget: Budget = { left: RUNS_MAX, assigns: [] };
     const runs = invocationsOf(command.words, budget);
-    if (budget.left <= 0) return { ok: false, why: 'one program passes on to another too often' };
+    if (budget.left <= 0) return { ok: false, why: 'it nests too many programs' };
     const { words, writes, reads } = command;
     steps.push({ runs, writes, reads, assigns: [...budget.assigns, ...setBy(words, runs)] });
     for (const inner of linesFor(command, runs)) {
@@ -111,10 +109,10 @@ export function stepsOf(line: string, nested = 0): Steps {
   return { ok: true, steps, doubt };
 }
 
-/** How much may still be looked at, and the variables that were seen to be set. */
+/** How many programs may still be read, and the variables set so far. */
 type Budget = { left: number; readonly assigns: string[] };
 
-/** The program itself and those it only passes on to. */
+/** The program itself and those behind it. */
 function invocationsOf(words: readonly Word[], budget: Budget): readonly Invocation[] {
   budget.left -= 1;
   if (budget.left <= 0) return [];
@@ -131,21 +129,21 @@ function behind({ program, args }: Invocation, isPlain: boolean, budget: Budget)
       FIND_RUNS.includes(text) && budget.left > 0 ? invocationsOf(upToEnd(args.slice(index + 1)), budget) : [],
     );
   }
-  // A word that only the shell knows may be any program, or nothing at all.
+  // A word that only the shell knows may be any program, or nothing.
   const wrapper = isPlain ? (Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined) : WRAPPERS.command;
   if (!wrapper) return [];
-  // It only says what the word would start.
+  // This only prints what the word would start.
   if (program === 'command' && /^-[vV]$/.test(args[0]?.text ?? '')) return [];
   const { at, isCertain } = firstOperand(args, wrapper, ALSO_VALUES[program] ?? '');
   note(args.slice(0, at), budget);
   const inner = args.slice(at + wrapper.own);
   const found = invocationsOf(FED.includes(program) && inner.length > 0 ? [...inner, UNSEEN] : inner, budget);
-  // Of an operand of its own that only the shell knows, the shell may make several, and so another program.
+  // The shell may split an unknown operand into several words, and so start another program.
   const isOwnSeen = args.slice(at, at + wrapper.own).every((word) => word.isPlain && !word.isOpen);
   return isCertain && isOwnSeen ? found : [...found, HIDDEN];
 }
 
-/** The words of the program that `find` runs; the braces stand for whatever it finds. */
+/** The words of the program that `find` runs. `{}` stands for an unknown path. */
 function upToEnd(words: readonly Word[]): readonly Word[] {
   const end = words.findIndex(({ text }, at) => text === ';' || (text === '+' && words[at - 1]?.text === '{}'));
   return words
@@ -161,7 +159,7 @@ function nameIn(text: string): string {
   return text.slice(0, text.indexOf('=')).replace(/\+$/, '');
 }
 
-/** What a program of the shell sets: by its arguments, or as the name that a loop goes by. */
+/** The variables that a shell builtin sets, or the variable of a loop. */
 function setBy(words: readonly Word[], runs: readonly Invocation[]): readonly string[] {
   const loop = words[0]?.text === 'for' && words[1] ? [words[1].text] : [];
   const set = runs
@@ -170,7 +168,7 @@ function setBy(words: readonly Word[], runs: readonly Invocation[]): readonly st
   return [...loop, ...set];
 }
 
-/** Where the options, their values and assignments end, and whether all of them are known. */
+/** Where options, their values and assignments end, and whether all of them are known. */
 function firstOperand(
   args: readonly Word[],
   { values, alone }: Wrapper,
@@ -185,7 +183,7 @@ function firstOperand(
     const letter = text.length === 2 ? (text[1] ?? '') : '';
     const isKnown = letter !== '' && values.includes(letter);
     isCertain &&= isPlain && (isKnown || alone.test(text));
-    // A value may stand in the same word; of one that only the shell knows, the shell may make several words.
+    // The value may be in the same word. The shell may split an unknown value into several words.
     if (isKnown || (letter !== '' && more.includes(letter))) {
       at += 1;
       isCertain &&= args[at]?.isPlain !== false && args[at]?.isOpen !== true;
@@ -203,7 +201,7 @@ function invocationAt(words: readonly Word[], index: number): Invocation {
   return { program: text.slice(text.lastIndexOf('/') + 1), named: text, isPlain, args: words.slice(index + 1) };
 }
 
-/** Lines that the command hands to a shell. */
+/** The lines that the command gives to a shell. */
 function linesFor({ input }: ShellCommand, runs: readonly Invocation[]): readonly string[] {
   return runs.flatMap(({ program, args }) => {
     if (program === 'eval') return [args.map(({ text }) => text).join(' ')];
@@ -214,14 +212,14 @@ function linesFor({ input }: ShellCommand, runs: readonly Invocation[]): readonl
   });
 }
 
-/** The arguments that are no options; after `--` all of them. */
+/** The arguments that are not options, and all arguments after `--`. */
 export function operands(args: readonly Word[]): readonly Word[] {
   const end = args.findIndex(({ text }) => text === '--');
   const before = end === -1 ? args : args.slice(0, end);
   return [...before.filter(({ text }) => !text.startsWith('-')), ...(end === -1 ? [] : args.slice(end + 1))];
 }
 
-/** Options of git that come before its command and take the next word. */
+/** Git options before the command that take the next word. */
 const GIT_VALUES = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--super-prefix', '--config-env'];
 
 /** The command of git, its arguments, and the folders of `-C` before it. */

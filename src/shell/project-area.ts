@@ -1,38 +1,36 @@
-// The paths that an agent may write: those of the folder it works in, and scratch files, because every build and test makes
-// some and nothing of a project is lost with them. Not its own are the files that govern the work, the files of the repository,
-// other projects among the scratch files, and everything elsewhere.
-import { existsSync } from 'node:fs';
+// The paths that an agent may write: its work folder, and scratch files, which every build and test makes. It may not write files
+// that govern the work, repository files, other projects among the scratch files, or anything elsewhere.
+import { existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AGENT_FOLDERS } from '../kernel/gate/agent-config.ts';
-import { realPlace } from './real-place.ts';
 
-/** Where commands run, so that it can be seen where they write. */
+/** Where commands run, and which paths they may write. */
 export type ProjectArea = {
   readonly cwd: string;
   readonly home: string | undefined;
-  /** Whether the path is the agent's own to write or remove: below the project, or a scratch file. */
+  /** Whether the agent may write or remove the path: below the project, or a scratch file. */
   isOwn(path: string): boolean;
 };
 
 const GOVERNING = ['.baton', '.git', ...AGENT_FOLDERS];
-/** What makes a project of a folder. */
+/** A folder with one of these is a project. */
 const PROJECT = ['.git', '.baton'];
 
 /** `root` is the folder of the project, or of the worktree, that the agent works in. */
 export function projectAreaAt(root: string, cwd: string, home: string | undefined): ProjectArea {
-  const real = realPlace(root);
-  const homeFolder = home === undefined || home === '' ? null : realPlace(home);
-  const scratch = [realPlace(tmpdir()), realPlace('/tmp')];
+  const real = realPath(root);
+  const homeFolder = home === undefined || home === '' ? null : realPath(home);
+  const scratch = [realPath(tmpdir()), realPath('/tmp')];
   return {
     cwd,
     home,
     isOwn(path) {
-      const place = realPlace(path);
+      const place = realPath(path);
       const below = relative(real, place);
       if (isInside(below)) return !below.split('/').some((part) => GOVERNING.includes(part.toLowerCase()));
       if (place.split('/').some((part) => GOVERNING.includes(part.toLowerCase()))) return false;
-      // A home is nobody's scratch, wherever it lies.
+      // A home is never scratch, wherever it is.
       if (homeFolder !== null && isInside(relative(homeFolder, place))) return false;
       if (real.startsWith(place)) return false;
       return scratch.some((folder) => isInside(relative(folder, place)) && !isOfProject(place, folder));
@@ -40,7 +38,7 @@ export function projectAreaAt(root: string, cwd: string, home: string | undefine
   };
 }
 
-/** Whether the path, or a folder above it within the scratch folder, is somebody's project. */
+/** Whether the path, or a folder above it in the scratch folder, is a project. */
 function isOfProject(place: string, scratch: string): boolean {
   for (let at = place; at !== scratch && dirname(at) !== at; at = dirname(at)) {
     if (PROJECT.some((name) => existsSync(join(at, name)))) return true;
@@ -50,4 +48,30 @@ function isOfProject(place: string, scratch: string): boolean {
 
 function isInside(below: string): boolean {
   return below !== '' && below !== '..' && !below.startsWith('../') && !isAbsolute(below);
+}
+
+const LINKS_MAX = 10;
+
+/** The path with all links resolved. For a missing file: the real path of the nearest folder, then the rest as written. */
+export function realPath(path: string, links = 0): string {
+  let rest = '';
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return join(realpathSync(at), rest);
+    } catch {
+      const target = links < LINKS_MAX ? danglingTarget(at) : null;
+      if (target !== null) return join(realPath(resolve(dirname(at), target), links + 1), rest);
+      if (dirname(at) === at) return path;
+      rest = join(basename(at), rest);
+    }
+  }
+}
+
+/** The target of a dangling link. Writing through the link creates it. */
+function danglingTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
 }

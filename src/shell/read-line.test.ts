@@ -67,10 +67,10 @@ function readAll(line: string): readonly string[] {
 const CALCULATES = '!it calculates';
 const OPEN_BRACKET = '!a bracket is not closed';
 const OPEN_QUOTE = '!a quote is not closed';
-const NO_END = '!where a document ends cannot be seen';
-const IN_BRACES = '!what stands in braces cannot be seen';
-const IN_BACK_QUOTES = '!what stands in back quotes cannot be seen';
-const IN_SUBSTITUTION = '!a document stands in a substitution';
+const NO_END = '!the end of a here-document is unclear';
+const IN_BRACES = '!the text in braces is unclear';
+const IN_BACK_QUOTES = '!the text in back quotes is unclear';
+const IN_SUBSTITUTION = '!a here-document is in a substitution';
 
 test.each<[string, readonly string[]]>([
   // Lists and brackets.

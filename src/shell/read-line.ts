@@ -1,14 +1,13 @@
-// Reads a line of shell as far as is needed to see what it would run and where it would write: simple commands, their words
-// and redirections, also those inside substitutions and behind separators. It runs nothing and expands nothing; a word that
-// only the shell can know is marked as such. One pass over the text, so that no text takes long.
+// Reads a line of shell: its simple commands, their words and redirections, also inside substitutions and after separators. It
+// runs nothing and expands nothing. A word that only the shell can resolve is marked. One pass over the text keeps it fast.
 
 export type Word = {
   readonly text: string;
-  /** False where the shell would put something in that cannot be seen here. */
+  /** False if the shell inserts something unknown. */
   readonly isPlain: boolean;
-  /** Whether it stood in quotes, so that a star in it is a star. */
+  /** Whether it was in quotes, so that a star is just a star. */
   readonly isQuoted: boolean;
-  /** Whether the shell may make other words of it: it holds a pattern, braces or an expansion that no quotes keep together. */
+  /** Whether the shell may make other words of it: an unquoted pattern, braces or an expansion. */
   readonly isOpen: boolean;
   /** Whether it begins with a tilde that stands for a home. */
   readonly isHome: boolean;
@@ -20,7 +19,7 @@ export type ShellCommand = {
   readonly writes: readonly Word[];
   /** Files that redirections read. */
   readonly reads: readonly Word[];
-  /** What is fed to its standard input from the line itself. */
+  /** The standard input that the line itself contains. */
   readonly input: string | null;
 };
 
@@ -28,7 +27,7 @@ type ShellReading =
   | {
       readonly ok: true;
       readonly commands: readonly ShellCommand[];
-      /** Why a shell may see something else in it than is seen here; null where that is certain. */
+      /** Why a shell may read it differently, or null. */
       readonly doubt: string | null;
     }
   | { readonly ok: false; readonly why: string };
@@ -42,7 +41,7 @@ export function readShell(line: string): ShellReading {
   const reader = new Reader(line);
   reader.readList('', 0);
   if (reader.tooDeep) return { ok: false, why: 'it is nested too deeply' };
-  // For the shell a carriage return is part of a word, for the eye it is the end of a line.
+  // The shell takes a carriage return as part of a word, a reader as the end of a line.
   const doubt = line.includes('\r') ? 'it holds a carriage return' : reader.doubt;
   return { ok: true, commands: reader.commands, doubt };
 }
@@ -55,13 +54,13 @@ type Heredoc = { readonly end: string; readonly isIndented: boolean; readonly is
 
 class Reader {
   readonly #line: string;
-  /** How many bodies of documents this one lies in. */
+  /** How many here-documents this text is in. */
   readonly #nested: number;
   readonly commands: ShellCommand[] = [];
   readonly #heredocs: Heredoc[] = [];
   #at = 0;
   tooDeep = false;
-  /** The first thing that a shell may read otherwise. What follows is read as well as can be. */
+  /** The first part that a shell may read differently. The rest is read as well as possible. */
   doubt: string | null = null;
 
   constructor(line: string, nested = 0) {
@@ -74,7 +73,7 @@ class Reader {
     this.#at = this.#line.length;
   }
 
-  /** Reads commands up to the closing character, or to the end of the line where there is none. */
+  /** Reads commands up to the closing character, or to the end of the line. */
   readList(close: '' | ')', depth: number): void {
     if (depth > DEPTH_MAX) return this.#giveUp();
     let isClosed = close === '';
@@ -96,7 +95,7 @@ class Reader {
       else if (char === '\n') {
         this.#at += 1;
         finish();
-        if (depth > 0 && this.#heredocs.length > 0) this.doubt ??= 'a document stands in a substitution';
+        if (depth > 0 && this.#heredocs.length > 0) this.doubt ??= 'a here-document is in a substitution';
         this.#readHeredocs();
       } else if (char === '&' && this.#line[this.#at + 1] === '>') {
         this.#at += 1;
@@ -115,13 +114,13 @@ class Reader {
     }
     finish();
     if (!isClosed) this.doubt ??= 'a bracket is not closed';
-    if (this.#heredocs.length > 0) this.doubt ??= 'where a document ends cannot be seen';
+    if (this.#heredocs.length > 0) this.doubt ??= 'the end of a here-document is unclear';
   }
 
   #readCommandWord(draft: Draft, depth: number): void {
     const word = this.#readWord(depth);
     const next = this.#line[this.#at];
-    // The number of a channel belongs to the redirection it touches.
+    // A channel number belongs to the redirection next to it.
     if ((next === '<' || next === '>') && /^\d+$/.test(word.text)) return;
     if (draft.words.length === 0 && word.text === 'coproc') this.doubt ??= 'it starts a coprocess';
     if (draft.words.length === 0 && !word.isQuoted && OPENERS.includes(word.text)) return;
@@ -142,17 +141,17 @@ class Reader {
     while (line[this.#at] === ' ' || line[this.#at] === '\t') this.#at += 1;
     const word = this.#readWord(depth);
     if (operator === '<<' || operator === '<<-') {
-      if (!word.isPlain || !/^[\w.-]+$/.test(word.text)) this.doubt ??= 'where a document ends cannot be seen';
+      if (!word.isPlain || !/^[\w.-]+$/.test(word.text)) this.doubt ??= 'the end of a here-document is unclear';
       this.#heredocs.push({ end: word.text, isIndented: operator === '<<-', isQuoted: word.isQuoted, of: draft });
     } else if (operator === '<<<') draft.input = word.text;
     else if (operator === '<' && word.text !== '') draft.reads.push(word);
-    // `2>&1` and `>&-` name channels, not files. What the shell puts in may be a file.
+    // `2>&1` and `>&-` name channels, not files. An expansion may be a file.
     else if (operator.includes('>') && !(operator.endsWith('&') && word.isPlain && /^(?:\d+-?|-?)$/.test(word.text))) {
       if ((word.text !== '' || !word.isPlain) && operator !== '>&-') draft.writes.push(word);
     }
   }
 
-  /** The bodies stand after the line that announced them, in the order of the announcements. */
+  /** Here-documents follow their line, in the order of their redirections. */
   #readHeredocs(): void {
     for (const { end, isIndented, isQuoted, of } of this.#heredocs.splice(0)) {
       const body: string[] = [];
@@ -165,9 +164,9 @@ class Reader {
         if (isEnded) break;
         body.push(line);
       }
-      // A line that goes on in the next one may swallow the end.
+      // A continued line may swallow the end marker.
       if (!isEnded || (!isQuoted && body.some((one) => one.endsWith('\\')))) {
-        this.doubt ??= 'where a document ends cannot be seen';
+        this.doubt ??= 'the end of a here-document is unclear';
       }
       of.input = body.join('\n');
       if (!isQuoted) this.#readBody(of.input);
@@ -221,7 +220,7 @@ class Reader {
     return this.#line.slice(from, end === -1 ? undefined : end);
   }
 
-  /** `$'…'`, in which letters can be written as numbers. */
+  /** `$'…'`, in which a letter may be written as a number. */
   #readAnsi(): string {
     const parts: string[] = [];
     let isClosed = false;
@@ -256,7 +255,7 @@ class Reader {
     return parts.join('');
   }
 
-  /** Whether all of it can be seen here. */
+  /** Reads a text in double quotes. True if nothing in it is unknown. */
   #readDouble(parts: string[], depth: number): boolean {
     let [isPlain, isClosed] = [true, false];
     this.#at += 1;
@@ -281,7 +280,7 @@ class Reader {
     return isPlain;
   }
 
-  /** Reads `$name`, `${…}`, `$(…)` or a back-quoted command. False for a dollar that is just a dollar. */
+  /** Reads `$name`, `${…}`, `$(…)` or a back-quoted command. False for a literal dollar. */
   #readExpansion(parts: string[], depth: number, isWithin: boolean): boolean {
     const line = this.#line;
     if (line[this.#at] === '`') {
@@ -320,7 +319,7 @@ class Reader {
     return false;
   }
 
-  /** Numbers and signs can be calculated without any harm; a name in it may stand for a command. */
+  /** Numbers and signs are harmless to calculate. A name may hide a command. */
   #calculate(depth: number): void {
     const [sum] = /^\$\(\([0-9 +*%-]{1,60}\)\)/.exec(this.#line.slice(this.#at, this.#at + 70)) ?? [];
     this.#at += sum?.length ?? 2;
@@ -329,7 +328,7 @@ class Reader {
     this.readList(')', depth + 1);
   }
 
-  /** The text of `$(cat <<'END' … END)` and nothing else, which is how a text of several lines is given as an argument. */
+  /** The text of exactly `$(cat <<'END' … END)`, the usual way to pass several lines as an argument. */
   #documentHere(): string | null {
     const line = this.#line;
     const head = /^\$\(cat <<'([A-Za-z_]\w{0,30})'\n/.exec(line.slice(this.#at, this.#at + 60));
@@ -345,19 +344,19 @@ class Reader {
     return line.slice(from, Math.max(from, stop));
   }
 
-  /** A back-quoted command ends at the next back quote, whatever quotes it holds. */
+  /** A back-quoted command ends at the next back quote, even inside other quotes. */
   #readBackquoted(isWithin: boolean): void {
     const from = this.#at + 1;
     const end = this.#line.indexOf('`', from);
     const inner = this.#line.slice(from, end === -1 ? undefined : end);
     if (end === -1 || /\\|<</.test(inner) || (isWithin && inner.includes('"'))) {
-      this.doubt ??= 'what stands in back quotes cannot be seen';
+      this.doubt ??= 'the text in back quotes is unclear';
     }
     this.#at = end === -1 ? this.#line.length : end + 1;
     this.#readWithin(inner);
   }
 
-  /** `${name}`, and what is put in its place or cut off from it; what that holds may run commands too. */
+  /** `${name}` with its default or trimming, which may run commands too. */
   #readBraces(depth: number): void {
     if (depth > DEPTH_MAX) return this.#giveUp();
     const line = this.#line;
@@ -365,11 +364,11 @@ class Reader {
       /^(?:#?(?:[A-Za-z_]\w{0,200}|[0-9@*?$!-])(?=\})|(?:[A-Za-z_]\w{0,200}|[0-9@*])(?::?[-+]|##?|%%?))/.exec(
         line.slice(this.#at, this.#at + 206),
       )?.[0];
-    if (head === undefined) this.doubt ??= 'what stands in braces cannot be seen';
+    if (head === undefined) this.doubt ??= 'the text in braces is unclear';
     this.#at += head?.length ?? 0;
     while (this.#at < line.length && line[this.#at] !== '}') {
       const char = line[this.#at] ?? '';
-      if ('\'"\\{'.includes(char)) this.doubt ??= 'what stands in braces cannot be seen';
+      if ('\'"\\{'.includes(char)) this.doubt ??= 'the text in braces is unclear';
       if (char === '$' || char === '`') this.#readExpansion([], depth, true);
       else this.#at += char === '\\' ? 2 : 1;
     }
@@ -377,12 +376,12 @@ class Reader {
     this.#at += 1;
   }
 
-  /** A body that the shell fills in may run commands: those in it are found as in a text between double quotes. */
+  /** An unquoted here-document may run commands, as a text in double quotes may. */
   #readBody(body: string): void {
     if (/\$[({[]|`/.test(body)) this.#readWithin(`"${body.replaceAll('"', ' ')}"`, true);
   }
 
-  /** What is found there runs as well. */
+  /** Reads an inner text whose commands run too. */
   #readWithin(text: string, isBody = false): void {
     if (this.#nested >= NESTED_MAX) return this.#giveUp();
     const inner = new Reader(text, this.#nested + 1);

@@ -1,7 +1,7 @@
-// Between a line of shell and the words of one command. Only a line that is one plain command becomes words; everything that
-// needs a shell stays a line for one.
+// The words of one plain command, and back to a line. Only a line that is a single plain command becomes words. Any other line
+// needs a shell.
 
-/** Words that begin something else than a program, or a program that lives in the shell alone. */
+/** Keywords and builtins that only a shell can run. */
 const SHELL_ONLY = new Set(
   'if then elif else fi for while until do done case esac in select function time coproc cd pushd popd export declare typeset local readonly alias unalias eval exec source . set unset shift trap ulimit umask wait read return exit break continue jobs fg bg let shopt hash getopts builtin command type'.split(
     ' ',
@@ -10,7 +10,7 @@ const SHELL_ONLY = new Set(
 const PLAIN = /[A-Za-z0-9_@%+=:,./-]/;
 const CHARS_MAX = 65_536;
 
-/** The words of a line that is one plain command, exactly as a shell would split it; null where it takes a shell. */
+/** The words of one plain command, split as a shell splits them. Null if the line needs a shell. */
 export function plainWords(line: string): readonly string[] | null {
   if (line.length > CHARS_MAX) return null;
   const words: string[] = [];
@@ -28,7 +28,7 @@ export function plainWords(line: string): readonly string[] | null {
     } else if (char === '"') {
       const end = line.indexOf('"', at + 1);
       const inner = end === -1 ? '$' : line.slice(at + 1, end);
-      // What a shell would put in or take out between double quotes needs a shell.
+      // Expansions and escapes between double quotes need a shell.
       if (/[$`\\!]/.test(inner)) return null;
       word = (word ?? '') + inner;
       at = end;
@@ -47,17 +47,18 @@ export function plainWords(line: string): readonly string[] | null {
   return words;
 }
 
-/** What is run for a line: the command itself, or a shell that is given the line. */
+/** The program and arguments for a line: the command itself, or a shell with the line. */
 export function argvOf(line: string): readonly string[] {
   return plainWords(line) ?? ['bash', '-c', line];
 }
 
-/** The words as a line that a shell splits into exactly these words. */
+/** A line that a shell splits into exactly these words. */
 export function shellLine(argv: readonly string[]): string {
-  return argv.map(quoted).join(' ');
+  return argv.map(shellWord).join(' ');
 }
 
-function quoted(word: string): string {
+/** Quotes one word for a shell. */
+export function shellWord(word: string): string {
   return word !== '' && /^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/.test(word)
     ? word
     : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,22 +1,22 @@
-// The paths that a line of shell writes, as far as they can be seen: redirections, and the arguments by which programs name
-// what they write. Every path is absolute.
+// The paths that a line of shell writes, as far as they are visible: redirections, and arguments that name what a program writes.
+// Every path is absolute.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
 import type { Word } from './read-line.ts';
 
-export type Written = {
+type WrittenPaths = {
   readonly paths: readonly string[];
-  /** Where they may lie as well, because it is not certain in which of the folders it goes to the shell stands. */
+  /** Other possible paths, because the current folder after a `cd` is uncertain. */
   readonly possible: readonly string[];
-  /** Whether every word that names what is written could be understood. */
+  /** Whether every written path is known. */
   readonly isClear: boolean;
-  /** The folders that the shell may stand in at some time; null where that cannot be seen. */
+  /** The folders the shell may be in, or null if unknown. */
   readonly folders: readonly string[] | null;
   readonly count: number;
 };
 
-export function placesWritten(steps: readonly Step[], start: string, home: string | undefined): Written {
+export function placesWritten(steps: readonly Step[], start: string, home: string | undefined): WrittenPaths {
   const [paths, possible] = [new Set<string>(), new Set<string>()];
   let [isClear, count] = [true, 0];
   const shell = new ShellFolder(start, home);
@@ -45,13 +45,13 @@ export function placesWritten(steps: readonly Step[], start: string, home: strin
   return { paths: [...paths], possible: [...possible], isClear, folders: shell.folders, count };
 }
 
-/** The folder a shell is in while its line runs. A change of folder may fail, so several are possible. */
+/** The folder of a shell while its line runs. A `cd` may fail, so several are possible. */
 export class ShellFolder {
   readonly #home: string | undefined;
   readonly #folders: Set<string>;
-  /** Null once it cannot be seen any more. */
+  /** Null once it is unknown. */
   cwd: string | null;
-  /** Whether there may be folders that are not known here. */
+  /** Whether it may be in an unknown folder. */
   isLost = false;
 
   constructor(start: string, home: string | undefined) {
@@ -60,7 +60,7 @@ export class ShellFolder {
     this.cwd = start;
   }
 
-  /** All folders it may be in; null where that cannot be seen. */
+  /** All folders it may be in, or null if unknown. */
   get folders(): readonly string[] | null {
     return this.isLost ? null : [...this.#folders];
   }
@@ -75,12 +75,12 @@ export class ShellFolder {
     }
   }
 
-  /** The place that the word names if every change of folder went well; null where only the shell knows it. */
+  /** The path of the word if every `cd` succeeded. Null if only the shell knows it. */
   placeOf(word: Word): string | null {
     return placeOf(word, this.cwd, this.#home);
   }
 
-  /** Every known place that the word may name; none where only the shell knows it. */
+  /** Every path the word may name. Empty if only the shell knows it. */
   placesOf(word: Word): readonly string[] {
     return [...this.#folders].flatMap((folder) => placeOf(word, folder, this.#home) ?? []);
   }
@@ -93,10 +93,10 @@ function afterCd({ args }: Invocation, cwd: string | null, home: string | undefi
   return to ? placeOf(to, cwd, home) : (home ?? null);
 }
 
-/** A pattern stands for something in the last folder that is named without one. */
+/** A pattern means a file in the last folder before the pattern. */
 function placeOf({ text, isPlain, isOpen, isHome }: Word, cwd: string | null, home: string | undefined): string | null {
   if (!isPlain || text === '') return null;
-  // The home of another, or a folder that only the shell remembers.
+  // Another user's home, or a folder that only the shell remembers.
   if (isHome && (home === undefined || !/^~(?:\/|$)/.test(text))) return null;
   const path = isHome ? `${home}${text.slice(1)}` : text;
   const star = !isOpen ? -1 : path.search(/[*?[{]/);
@@ -146,16 +146,16 @@ function argumentsWritten({ program, args }: Invocation): readonly Word[] {
   }
 }
 
-/** How a program says with options where it writes. */
+/** The options that name what a program writes. */
 type Output = {
-  /** Letters of the options that name it, which may stand behind others in a word, and the long names. */
+  /** Option letters that name it, also after other letters, and the long names. */
   readonly letters: string;
   readonly long: readonly string[];
-  /** Letters that take a value and name nothing that is written: the rest of their word is that value. */
+  /** Letters that take another value. The rest of their word is that value. */
   readonly values: string;
-  /** The mode in which it writes there, where it has several. */
+  /** The mode in which it writes, if it has several. */
   readonly when?: RegExp;
-  /** The option with which, or without any of those above, it takes the name of the file from the address. */
+  /** The option with which the file name comes from the address. `else`: whenever no option names a file. */
   readonly byAddress?: RegExp | 'else';
 };
 const OUTPUTS: Readonly<Record<string, readonly Output[]>> = {
@@ -196,11 +196,11 @@ function outputsOf(program: string, written: readonly Word[], output: Output): r
   const isByAddress = byAddress === 'else' ? named.length === 0 : args.some(({ text }) => byAddress?.test(text));
   const addresses = isByAddress ? operands(args).filter(({ text }) => text.includes('/')) : [];
   const files = addresses.map((word) => ({ ...word, text: nameInAddress(word.text) }));
-  // A dash stands for the standard output.
+  // A dash is standard output.
   return [...named, ...files].filter(({ text }) => text !== '-');
 }
 
-/** What the option in the word names: the rest of the word, or the next one. */
+/** The value of the option in the word: the rest of the word, or the next word. */
 function valueIn(word: Word, next: Word | undefined, { letters, long, values }: Output): readonly Word[] {
   const { text } = word;
   const following = next ? [next] : [];
@@ -218,7 +218,7 @@ function valueIn(word: Word, next: Word | undefined, { letters, long, values }: 
   return [];
 }
 
-/** `tar xfC a b` as `tar -x -f a -C b`: letters without a dash take their values from the words behind them, in order. */
+/** Reads `tar xfC a b` as `tar -x -f a -C b`: letters without a dash take their values from the next words, in order. */
 function dashed([first, ...rest]: readonly Word[], { letters, values }: Output): readonly Word[] {
   if (!first || !/^[a-zA-Z]+$/.test(first.text)) return first ? [first, ...rest] : rest;
   const options = [...first.text].flatMap((letter) => {
@@ -241,7 +241,7 @@ function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[
   return named ? [named] : plain.slice(-1);
 }
 
-/** What is written below the last operand, if that is a folder: each source under its own name. */
+/** If the last operand is a folder, each source is written into it under its own name. */
 function insideTarget({ program, args }: Invocation): readonly Word[] {
   if (!['cp', 'mv', 'ln', 'install', 'rsync'].includes(program)) return [];
   const plain = operands(args);
@@ -253,7 +253,7 @@ function insideTarget({ program, args }: Invocation): readonly Word[] {
     .map(({ text }) => ({ ...target, text: `${target.text}/${text.slice(text.lastIndexOf('/') + 1)}` }));
 }
 
-/** The first operand is the program of the editor, unless an option gave it. */
+/** The first operand is the editing script, unless an option gives the script. */
 function edited(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
   const scripts = args.filter((_, index) =>
     /^(?:-[a-zA-Z]*[ef]|--expression|--file)$/.test(args[index - 1]?.text ?? ''),
@@ -273,7 +273,7 @@ function namedToGit(command: string, args: readonly Word[]): readonly Word[] {
   const end = args.findIndex(({ text }) => text === '--');
   if (end !== -1) return args.slice(end + 1);
   if (args.some(({ text }) => /^(?:-[a-zA-Z]*[bBt]|--orphan|--track)/.test(text))) return [];
-  // The first may be a commit or a branch, unless no name of one begins like that.
+  // The first operand may be a branch or commit, unless it begins like a path.
   return operands(args).filter(({ text }, index) => index > 0 || /^[./~]/.test(text));
 }
 
@@ -282,7 +282,7 @@ const PATCH: Output = {
 };
 const PATCH_FOLDER: Output = { letters: 'd', long: ['--directory'], values: 'BDFVYgioprz' };
 
-/** The file that it is told to change. Without one only the patch says what is changed, somewhere in the folder. */
+/** The named file. Without one, only the patch says what changes, somewhere in the folder. */
 function patched(args: readonly Word[]): readonly Word[] {
   if (args.some(({ text }) => text === '--dry-run' || text === '-C' || text === '--check')) return [];
   const folders = outputsOf('patch', args, PATCH_FOLDER);
@@ -297,19 +297,19 @@ const PATCH_OPTIONS = [
   ...['--output', '--reject-file', '--directory', '--input', '--strip', '--fuzz', '--ifdef', '--prefix', '--suffix'],
 ];
 
-/** Without the values of these options, where they are words of their own. */
+/** Without the separate values of these options. */
 function withoutValues(args: readonly Word[], options: readonly string[]): readonly Word[] {
   const end = args.findIndex(({ text }) => text === '--');
   return args.filter((_, at) => (end !== -1 && at > end) || !options.includes(args[at - 1]?.text ?? ''));
 }
 
-/** From the folders that the program itself goes to first, one after the other. */
+/** Paths relative to the folders that the program enters first, in order. */
 function below(folders: readonly Word[], words: readonly Word[]): readonly Word[] {
   if (folders.length === 0) return words;
   const from = folders.findLastIndex(isWhole);
   const way = folders.slice(Math.max(0, from));
   const folder = way.map(({ text }) => text).join('/');
-  // Longer than any path is: nothing lies there.
+  // Longer than any path, so nothing is there.
   const isPlain = way.every((word) => word.isPlain) && folder.length <= PATH_CHARS_MAX;
   const isOpen = way.some((word) => word.isOpen);
   const isHome = way[0]?.isHome === true;
@@ -322,7 +322,7 @@ function below(folders: readonly Word[], words: readonly Word[]): readonly Word[
 
 const PATH_CHARS_MAX = 4_096;
 
-/** Whether it names a place whatever folder one stands in. */
+/** Whether the word is absolute or begins with a home. */
 function isWhole({ text, isHome }: Word): boolean {
   return isHome || text.startsWith('/');
 }

@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FindLinks } from '../engine/ports.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { Links } from '../kernel/ledger/path.ts';
-import { realPlace } from '../shell/real-place.ts';
+import { realPath } from '../shell/project-area.ts';
 
 /** Looks at the disk below the folder of a workspace and below its other roots. */
 export function findLinksBelow(dir: string): FindLinks {
@@ -96,9 +96,9 @@ function walk(base: string, path: string, links: Record<string, string>): Shared
       if (id !== null) return { path: at, id, names: found.nlink };
       continue;
     }
-    const target = relative(base, realPlace(place));
+    const target = relative(base, realPath(place));
     const isOut = target === '..' || target.startsWith('../') || isAbsolute(target);
-    links[at] = isOut ? realPlace(place) : target === '' ? '.' : target;
+    links[at] = isOut ? realPath(place) : target === '' ? '.' : target;
     if (isOut) return null;
     at = target;
   }

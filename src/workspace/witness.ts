@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { sealForTurn } from '../approvals/seal-for-turn.ts';
+import { sealForTurn } from '../approvals/seal-request.ts';
 import type { Witness } from '../engine/ports.ts';
 import { Uninspectable } from '../engine/storage-error.ts';
 import { firstBytes } from '../kernel/cast/cut.ts';

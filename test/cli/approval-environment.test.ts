@@ -43,7 +43,7 @@ test('a command gets the variables that its agent is handed by name, with the va
   expect(json(waiting).code).toBe('APPROVAL_NEEDED');
   const [view] = json<readonly ApprovalView[]>(await baton(dir, ['approvals', '--json']));
   expect(view?.env).toEqual(['DEPLOY_ENV', 'HOME']);
-  expect((await baton(dir, ['approvals'])).stdout).toMatch(/variables +DEPLOY_ENV \(another value than here\), HOME/);
+  expect((await baton(dir, ['approvals'])).stdout).toMatch(/variables +DEPLOY_ENV \(another value here\), HOME/);
   expect((await baton(dir, ['approvals'], { env })).stdout).toMatch(/variables +DEPLOY_ENV, HOME\n/);
   await baton(dir, ['approve', view?.id ?? ''], { env });
   const seen = JSON.parse(read(dir, 'seen.json')) as { changed: string; ran: string; code: number };

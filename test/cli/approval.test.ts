@@ -352,7 +352,7 @@ test('a permission that nobody gave in time is told by all who look, and noted b
   expect((await baton(dir, ['status'], how)).stdout).toContain('nobody decided in time');
   const listed = await baton(dir, ['approvals', '--json'], how);
   expect(json(listed)).toMatchObject([{ id, status: 'expired', commands: [{ status: 'expired' }] }]);
-  expect((await baton(dir, ['approvals'], how)).stdout).toMatch(/its time is over: .*continue .* lets the agent know/);
+  expect((await baton(dir, ['approvals'], how)).stdout).toMatch(/it has expired: .*continue .* tells the agent/);
   expect(await head()).toBe(before);
   expect(await open(dir)).toMatchObject([{ id, status: 'pending' }]);
 

@@ -87,7 +87,7 @@ test.each([
   ['a removal outside the project', bash('rm -rf /opt/other'), 'COMMAND_REFUSED'],
   ['what a build removes', bash('rm -rf dist && rm -f tmp.txt && sleep 1'), null],
   ['a push that looks first', bash('git push --force-with-lease'), null],
-  ['a command that cannot be looked through', bash('('.repeat(100)), 'COMMAND_REFUSED'],
+  ['a command that cannot be analyzed', bash('('.repeat(100)), 'COMMAND_REFUSED'],
   ['a command that is none', { tool_name: 'Bash', tool_input: {} }, 'BAD_USAGE'],
   ['a write that says not where', { tool_name: 'Write', tool_input: {} }, 'BAD_USAGE'],
   ['another tool', { tool_name: 'Read', tool_input: { file_path: '.baton/config.json' } }, null],
@@ -252,7 +252,10 @@ test('within a cast it is the cast that reads the last words and ends the task',
   expect((await hook(dir, 'SessionStart', {}, { env })).stdout).toBe('');
   expect(refused(await hook(dir, 'PreToolUse', write('free/a.txt'), { env }))).toBe('SCOPE_VIOLATION');
   const ordered = await hook(dir, 'PreToolUse', write('.claude/settings.json'), { env });
-  expect([refused(ordered), ordered.stderr]).toEqual(['SCOPE_VIOLATION', expect.stringContaining('take orders')]);
+  expect([refused(ordered), ordered.stderr]).toEqual([
+    'SCOPE_VIOLATION',
+    expect.stringContaining('configures agent programs'),
+  ]);
 });
 
 test('a tool that ran is a sign of life and, where wanted, an entry of the worklog', async () => {

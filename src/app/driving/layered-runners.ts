@@ -9,7 +9,7 @@ import { thisDriver } from '../../engine/driver.ts';
 import type { Found, Outage } from '../../engine/outage.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';
 import type { Store } from '../../engine/store.ts';
-import { tellingUnapproved } from '../../hooks/telling-unapproved.ts';
+import { reportingUnapproved } from '../../hooks/cast-guard.ts';
 import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { Packet } from '../../kernel/cast/packet.ts';
 import type { Code } from '../../kernel/codes.ts';
@@ -33,7 +33,7 @@ export type Layer = (runners: Runners, scene: Scene) => Runners;
  * 6. Known secrets are taken out last: nothing that a layer adds, reveals or submits gets past it.
  */
 export const LAYERS: readonly Layer[] = [
-  (runners, { workspace }) => tellingUnapproved(runners, { workspace, env: workspace.env, program: BATON }),
+  (runners, { workspace }) => reportingUnapproved(runners, { workspace, env: workspace.env, program: BATON }),
   (runners, { workspace }) => withinUserLimits(runners, workspace.env),
   (runners, { store }) => holdingOutages(runners, store),
   (runners) => takingSubmissions(runners),

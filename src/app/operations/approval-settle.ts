@@ -1,8 +1,7 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
 import { revisionOf } from '../../approvals/approval-view.ts';
 import { approvalNamed, approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
-import { sealDecision } from '../../approvals/seal-decision.ts';
-import { openSealKey } from '../../approvals/seal-key.ts';
+import { openSealKey, sealDecision } from '../../approvals/seal.ts';
 import type { ApprovalRequest } from '../../kernel/approval/request.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { waitsForApproval } from '../../kernel/cast/asked.ts';

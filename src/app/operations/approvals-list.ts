@@ -1,8 +1,8 @@
 // What waits for a person, or was approved and not used.
 import { type ApprovalView, approvalView } from '../../approvals/approval-view.ts';
-import { marksOf } from '../../approvals/bound-variables.ts';
+import { marksOf } from '../../approvals/bound-parts.ts';
 import { approvalsIn, runningIn } from '../../approvals/open-approvals.ts';
-import { findSealKey, type SealKey } from '../../approvals/seal-key.ts';
+import { findSealKey, type SealKey } from '../../approvals/seal.ts';
 import { isTurnOver } from '../../kernel/approval/settle.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow } from '../../kernel/verdict.ts';

@@ -3,7 +3,7 @@
 import { approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/policy.ts';
 import { requesterOf } from '../../approvals/requester.ts';
-import { logIdentity, openSealKey } from '../../approvals/seal-key.ts';
+import { logIdentity, openSealKey } from '../../approvals/seal.ts';
 import { sealRequest } from '../../approvals/seal-request.ts';
 import { checkBlocking } from '../../dialects/gaia/checks.ts';
 import { asDetails } from '../../dialects/gaia/contract.ts';

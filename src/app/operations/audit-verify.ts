@@ -1,6 +1,5 @@
 // Whether the history is as it was written.
-import { sealedText } from '../../approvals/seal-decision.ts';
-import { findSealKey } from '../../approvals/seal-key.ts';
+import { findSealKey, sealedText } from '../../approvals/seal.ts';
 import type { DecisionKey } from '../../audit/decision-walk.ts';
 import { tampered } from '../../audit/fault.ts';
 import { verifyLog } from '../../audit/verify-log.ts';

@@ -1,13 +1,12 @@
 // Runs a command that a person approved, exactly as it was approved, once. What it prints goes to the streams of the caller;
 // without them its end is in the answer.
 import { resolve } from 'node:path';
-import { environmentOf } from '../../approvals/bound-variables.ts';
+import { environmentOf } from '../../approvals/bound-parts.ts';
 import { readPolicy } from '../../approvals/policy.ts';
-import { presentedAs } from '../../approvals/present.ts';
 import { requesterOf } from '../../approvals/requester.ts';
-import { type CommandEnd, keptStreams, runCommand } from '../../approvals/run-command.ts';
-import { logIdentity, openSealKey } from '../../approvals/seal-key.ts';
-import { isUnchanged, useApproval } from '../../approvals/use-approval.ts';
+import { type CommandEnd, keptStreams, runApproved } from '../../approvals/run-command.ts';
+import { logIdentity, openSealKey } from '../../approvals/seal.ts';
+import { isUnchanged, presentedAs, useApproval } from '../../approvals/use-approval.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
@@ -73,7 +72,7 @@ async function carryOut(
   const kept = keptStreams();
   const env = environmentOf(sealed, workspace.env);
   const ended: CommandEnd = program
-    ? await runCommand({ file: program.path, argv, cwd: sealed.cwd, env }, streams ?? kept)
+    ? await runApproved({ file: program.path, argv, cwd: sealed.cwd, env }, streams ?? kept)
     : { code: 127, exit: null, note: 'there is no such program' };
   const { exit, code, note: said, isCut } = ended;
   const details = { approval: id, exit, code, ...(streams ? {} : kept.printed()) };

@@ -1,5 +1,5 @@
 // Starts the real Claude Code, lets it try one forbidden write, and reports whether the installed hook refused it.
-import { claudeHost } from '../../hooks/install/claude.ts';
+import { claudeHost } from '../../hooks/install/hosts.ts';
 import { verifyClaude } from '../../hooks/install/verify-claude.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';

@@ -3,12 +3,20 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { runGit } from '../../git/run-git.ts';
-import { anyClaudeHost, claudeHost, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/claude.ts';
-import { diffOf } from '../../hooks/install/diff.ts';
 import type { Host } from '../../hooks/install/host.ts';
+import { anyClaudeHost, claudeHost, HOSTS, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/hosts.ts';
 import { isDenied } from '../../hooks/install/json-file.ts';
-import { readPlain, refusalOfPlace, writePlain } from '../../hooks/install/plain-file.ts';
-import { HOSTS, type Plan, planInstall, planUndo, recordIn, recordText } from '../../hooks/install/plan.ts';
+import {
+  changedLines,
+  type InstallPlan,
+  planInstall,
+  planUndo,
+  readPlain,
+  recordIn,
+  recordText,
+  refusalOfLink,
+  writePlain,
+} from '../../hooks/install/plan.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { InputOf, Run } from '../operation.ts';
@@ -28,7 +36,7 @@ export const run: Run<FieldsOf<'install'>> = async (workspace, input) => {
   }
   const recordFile = join(stateDir, 'install', `${host.name.replace(' --shared', '').replace(' --', '-')}.json`);
   for (const file of host.files) {
-    const refusal = refusalOfPlace(dir, file);
+    const refusal = refusalOfLink(dir, file);
     if (refusal) return refusal;
   }
   const plan = planFor(workspace, host, input, recordFile);
@@ -53,7 +61,7 @@ export const run: Run<FieldsOf<'install'>> = async (workspace, input) => {
   };
   const more = { host: host.name, notes: input.undo ? [] : [...host.notes] };
   if (isWritten || files.length === 0) return allow(reasonFor(host, input, files), { ...answered, ...more });
-  const diff = changes.flatMap(({ file, before, after }) => diffOf(file, before, after));
+  const diff = changes.flatMap(({ file, before, after }) => changedLines(file, before, after));
   const again = `${program} install ${host.name} --yes`;
   const reason = `Nothing was written. Repeat it with --yes to write it: ${again}`;
   return deny('NOT_ALLOWED_NOW', reason, { ...answered, ...more, diff: [...diff] });
@@ -81,7 +89,7 @@ function planFor(
   host: Host,
   { undo, reportOnly = false }: Input,
   recordFile: string,
-): Plan | Denied {
+): InstallPlan | Denied {
   const read = (file: string) => readPlain(dir, file);
   const record = recordIn(readPlain(dirname(recordFile), basename(recordFile)));
   // A path of this machine means nothing to teammates.
@@ -116,7 +124,7 @@ async function warningsOf({ dir, env }: Workspace, host: Host): Promise<readonly
 }
 
 /** Both settings files of Claude Code share one record. */
-function keep(file: string, { record }: Plan): void {
+function keep(file: string, { record }: InstallPlan): void {
   if (Object.keys(record).length === 0) return;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const before = recordIn(readPlain(dirname(file), basename(file)));

@@ -1,7 +1,7 @@
 // A person accepts edited prompts: the difference is shown, the version is raised, the prompt is pinned again, and what was
 // blocked because of the edit is released.
 import { join } from 'node:path';
-import { diffOf } from '../../hooks/install/diff.ts';
+import { changedLines } from '../../hooks/install/plan.ts';
 import { counted } from '../../kernel/counted.ts';
 import { isObject } from '../../kernel/json.ts';
 import { nearestName } from '../../kernel/nearest-name.ts';
@@ -43,7 +43,7 @@ export const run: Run<FieldsOf<'registry.accept'>> = async (workspace, { agent, 
   const blocked = await blockedOf(workspace, wanted);
   const edited = editedIn(home, next.team, wanted, next.manifest);
   for (const { file, before, after } of edited)
-    for (const text of diffOf(`.baton/${file}`, before ?? '', after)) context.onEvent({ kind: 'note', text });
+    for (const text of changedLines(`.baton/${file}`, before ?? '', after)) context.onEvent({ kind: 'note', text });
   for (const { id: each, version } of edited) {
     const record = recordOf(next.manifest, each);
     if (record && !isHigher(String(record.version), version)) raise(record, 'minor');

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { takeAssignment } from '../../dialects/operator/read.ts';
 import { isGoverning } from '../../kernel/ledger/scope.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { realPlace } from '../../shell/real-place.ts';
+import { realPath } from '../../shell/project-area.ts';
 import { insideRoot, placedIn } from '../claims.ts';
 import { declaredCheckers, folderOf, ledgerSession, refusePayload, rootNamed, textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
@@ -33,5 +33,5 @@ export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, contex
 };
 
 function isAbove(root: string, dir: string): boolean {
-  return isAbsolute(root) && insideRoot(root, realPlace(dir)) !== null;
+  return isAbsolute(root) && insideRoot(root, realPath(dir)) !== null;
 }

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Decision } from '../../hooks/decision.ts';
-import { type HookScene, runHook } from '../../hooks/run-hook.ts';
+import type { HookDecision } from '../../hooks/protocol.ts';
+import { type HookContext, runHook } from '../../hooks/run-hook.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, UsageError, type Values } from '../command.ts';
 import { workspaceOf } from '../open-workspace.ts';
@@ -24,7 +24,7 @@ export async function run(call: Call): Promise<number> {
     await said(process.stderr, `baton: ${decision.verdict.reason}\n`);
     process.exit(EXIT.denied);
   }
-  const { spoken } = await import('../../hooks/decision.ts');
+  const { hookAnswer: spoken } = await import('../../hooks/protocol.ts');
   const { exit, stdout, stderr } = spoken(event, decision);
   // Left from here: on the way out another exit could be made of a refusal.
   await Promise.all([said(process.stderr, stderr), said(process.stdout, stdout)]);
@@ -35,7 +35,7 @@ function isReportOnly(values: Values): boolean {
   return flag(values, 'report-only');
 }
 
-async function decide(call: Call, event: string): Promise<Decision> {
+async function decide(call: Call, event: string): Promise<HookDecision> {
   return runHook(event, await standardInput(), sceneOf(call));
 }
 
@@ -52,7 +52,7 @@ async function standardInput(): Promise<string> {
 }
 
 /** Whatever is thrown, here or in a corner of its own, and whatever never answers, is a refusal. */
-function within(ms: number, work: () => Promise<Decision>): Promise<Decision> {
+function within(ms: number, work: () => Promise<HookDecision>): Promise<HookDecision> {
   return new Promise((resolve) => {
     const fault = (error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
@@ -69,7 +69,7 @@ function said(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return text === '' ? Promise.resolve() : new Promise((done) => stream.write(text, () => done()));
 }
 
-function sceneOf(call: Call): HookScene {
+function sceneOf(call: Call): HookContext {
   const workspace = workspaceOf(call);
   return {
     workspace,
@@ -127,7 +127,11 @@ function sceneOf(call: Call): HookScene {
 }
 
 /** Written down instead of refused. That even this fails must not stop an agent that nobody wanted to stop. */
-async function reported(call: Call, event: string, decision: Exclude<Decision, { kind: 'allow' }>): Promise<number> {
+async function reported(
+  call: Call,
+  event: string,
+  decision: Exclude<HookDecision, { kind: 'allow' }>,
+): Promise<number> {
   try {
     const [{ reportDenial }, { makeStateFolder }] = await Promise.all([
       import('../../hooks/report.ts'),

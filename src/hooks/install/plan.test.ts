@@ -2,10 +2,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { anyClaudeHost, isInShared, sharedClaudeHost } from './claude.ts';
-import { diffOf } from './diff.ts';
+import { anyClaudeHost, HOSTS, isInShared, sharedClaudeHost } from './hosts.ts';
 import { isDenied } from './json-file.ts';
-import { HOSTS, type InstallRecord, type Plan, planInstall, planUndo, recordIn, recordText } from './plan.ts';
+import {
+  changedLines,
+  type InstallPlan,
+  type InstallRecord,
+  planInstall,
+  planUndo,
+  recordIn,
+  recordText,
+} from './plan.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const how = { program: '/opt/my baton/bin/baton', dir: '/w', reportOnly: false };
@@ -19,7 +26,7 @@ function hostNamed(name: string) {
   return host;
 }
 
-function carriedOut(files: Files, plan: Plan | Denied): Files {
+function carriedOut(files: Files, plan: InstallPlan | Denied): Files {
   if (isDenied(plan)) throw new Error(plan.reason);
   return { ...files, ...Object.fromEntries(plan.changes.map(({ file, after }) => [file, after])) };
 }
@@ -255,5 +262,5 @@ test.each<[string | null, string | null, readonly string[]]>([
   ['1\n2\n3\n4\n5\n', '1\n2\n3\n4\nx\n5\n', ['f', '  2', '  3', '  4', '+ x', '  5']],
   ['a\na\n', 'a\n', ['f', '  a', '- a']],
 ])('%j becomes %j', (before, after, lines) => {
-  expect(diffOf('f', before, after)).toEqual(lines);
+  expect(changedLines('f', before, after)).toEqual(lines);
 });

@@ -1,27 +1,24 @@
-// What an installation changes, and what takes it back. What stood in the files before is kept, so that files nobody has
-// touched since become what they were, byte for byte; in the others only what is ours is taken out.
+// What an installation changes and what an undo restores, shown as a diff and written only where no link leads elsewhere. The
+// earlier text of each file is kept. An untouched file is restored byte for byte. From any other file only our part is removed.
 import { hash } from 'node:crypto';
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { Denied } from '../../kernel/verdict.ts';
-import { claudeHost } from './claude.ts';
-import { codexHost } from './codex.ts';
+import { type Denied, deny } from '../../kernel/verdict.ts';
 import type { Host, How } from './host.ts';
 import { isDenied } from './json-file.ts';
-import { piHost } from './pi.ts';
 
-export const HOSTS: readonly Host[] = [claudeHost, codexHost, piHost];
+type FileChange = { readonly file: string; readonly before: string | null; readonly after: string | null };
 
-export type Change = { readonly file: string; readonly before: string | null; readonly after: string | null };
-
-/** What a file was before the first installation, and the digest of what it became. */
+/** A file before the first installation, and the digest of what it became. */
 type Kept = { readonly before: string | null; readonly digest: string };
 export type InstallRecord = Readonly<Record<string, Kept>>;
 
-export type Plan = { readonly changes: readonly Change[]; readonly record: InstallRecord };
-export type Reader = (file: string) => string | null;
+export type InstallPlan = { readonly changes: readonly FileChange[]; readonly record: InstallRecord };
+export type FileReader = (file: string) => string | null;
 
-export function planInstall(host: Host, read: Reader, record: InstallRecord, how: How): Plan | Denied {
-  const changes: Change[] = [];
+export function planInstall(host: Host, read: FileReader, record: InstallRecord, how: How): InstallPlan | Denied {
+  const changes: FileChange[] = [];
   const kept: Record<string, Kept> = {};
   for (const file of host.files) {
     const before = read(file);
@@ -30,15 +27,15 @@ export function planInstall(host: Host, read: Reader, record: InstallRecord, how
     const after = host.add(file, own, how);
     if (isDenied(after)) return after;
     if (after !== before) changes.push({ file, before, after });
-    // Only a file that nobody has touched since is still known as what it was before us.
+    // Only for an untouched file is the earlier text still known.
     const isUntouched = before !== null && record[file]?.digest === digestOf(before);
     kept[file] = { before: isUntouched ? (record[file]?.before ?? null) : own, digest: digestOf(after) };
   }
   return { changes, record: kept };
 }
 
-export function planUndo(host: Host, read: Reader, record: InstallRecord): Plan | Denied {
-  const changes: Change[] = [];
+export function planUndo(host: Host, read: FileReader, record: InstallRecord): InstallPlan | Denied {
+  const changes: FileChange[] = [];
   for (const file of host.files) {
     const before = read(file);
     if (before === null) continue;
@@ -50,7 +47,7 @@ export function planUndo(host: Host, read: Reader, record: InstallRecord): Plan 
   return { changes, record: {} };
 }
 
-/** Anything that is no record counts as none: then only what is ours is taken out. */
+/** An unreadable record counts as none. Then an undo removes only our part. */
 export function recordIn(text: string | null): InstallRecord {
   if (text === null) return {};
   try {
@@ -73,4 +70,82 @@ function isKept(value: Json): value is JsonObject & Kept {
 
 function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
+}
+
+const CONTEXT = 3;
+
+/** The changed lines and a few around them, as one block. */
+export function changedLines(file: string, before: string | null, after: string | null): readonly string[] {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  let start = 0;
+  while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  const around = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
+  return [
+    before === null ? `${file} (new)` : after === null ? `${file} (removed)` : file,
+    ...around(old.slice(Math.max(0, start - CONTEXT), start)),
+    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
+    ...now.slice(start, now.length - end).map((line) => `+ ${line}`),
+    ...around(old.slice(old.length - end, Math.min(old.length, old.length - end + CONTEXT))),
+  ];
+}
+
+function linesOf(text: string | null): readonly string[] {
+  if (text === null || text === '') return [];
+  return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
+}
+
+/** Why the file may not be written, or null. No folder on the way to it may be a link. */
+export function refusalOfLink(dir: string, file: string): Denied | null {
+  const parts = file.split('/');
+  for (let count = 1; count <= parts.length; count += 1) {
+    const name = parts.slice(0, count).join('/');
+    const stat = lstatSync(join(dir, name), { throwIfNoEntry: false });
+    if (!stat) return null;
+    if (stat.isSymbolicLink()) {
+      return deny('LINK_REFUSED', `${name} is a link; put a real file or folder there first`, { path: name });
+    }
+    const isRight = count === parts.length ? stat.isFile() : stat.isDirectory();
+    if (!isRight) return deny('LINK_REFUSED', `${name} is not a plain file or folder as expected`, { path: name });
+  }
+  return null;
+}
+
+export function readPlain(dir: string, file: string): string | null {
+  try {
+    return readFileSync(join(dir, file), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Writes the whole file or nothing and keeps its permissions. Null removes it and the folders that become empty. */
+export function writePlain(dir: string, file: string, text: string | null): void {
+  const target = join(dir, file);
+  if (text === null) {
+    rmSync(target, { force: true });
+    removeEmpty(dir, dirname(file));
+    return;
+  }
+  mkdirSync(dirname(target), { recursive: true });
+  const mode = lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o644;
+  const draft = `${target}.baton-${process.pid}`;
+  try {
+    writeFileSync(draft, text, { mode: mode & 0o777, flag: 'wx' });
+    renameSync(draft, target);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function removeEmpty(dir: string, folder: string): void {
+  for (let at = folder; at !== '.' && at !== ''; at = dirname(at)) {
+    try {
+      rmdirSync(join(dir, at));
+    } catch {
+      return; // The folder is not empty.
+    }
+  }
 }

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { readReport } from '../../dialects/gaia/read.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { PLAN_STATUSES } from '../../kernel/report/status.ts';
-import { skillHost } from './skill.ts';
-import { skillText } from './skill-text.ts';
+import { skillHost, skillText } from './skill.ts';
 
 const TEXT = skillText();
 const FILE = skillHost.files[0] ?? '';

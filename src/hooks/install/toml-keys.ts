@@ -14,7 +14,7 @@ type Kind =
   | 'array of tables'
   | 'value';
 export type TomlNode = { kind: Kind; readonly children: Map<string, TomlNode> };
-export type TomlKeys = { readonly ok: true; readonly root: TomlNode } | { readonly ok: false; readonly why: string };
+type TomlKeys = { readonly ok: true; readonly root: TomlNode } | { readonly ok: false; readonly why: string };
 
 const DEPTH_MAX = 100;
 const BARE_KEY = /[A-Za-z0-9_-]+/y;

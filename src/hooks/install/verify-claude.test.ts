@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judge } from './verify-claude.ts';
+import { verificationOf } from './verify-claude.ts';
 
 const result = (content: string) =>
   JSON.stringify({ type: 'user', message: { content: [{ type: 'tool_result', is_error: true, content }] } });
@@ -19,5 +19,8 @@ test.each<[string, string, boolean, string | null, boolean, RegExp]>([
     /nothing was tried/,
   ],
 ])('%s', (_name, stdout, isWritten, fault, isRefused, reason) => {
-  expect(judge({ fault, stdout, stderr: '' }, isWritten)).toEqual({ isRefused, reason: expect.stringMatching(reason) });
+  expect(verificationOf({ fault, stdout, stderr: '' }, isWritten)).toEqual({
+    isRefused,
+    reason: expect.stringMatching(reason),
+  });
 });

@@ -16,13 +16,13 @@ export async function verifyClaude(dir: string, env: NodeJS.ProcessEnv): Promise
   const ran = await claude(dir, env, promptFor(target));
   const isWritten = existsSync(target);
   rmSync(target, { force: true });
-  return judge(ran, isWritten);
+  return verificationOf(ran, isWritten);
 }
 
 type Ran = { readonly fault: string | null; readonly stdout: string; readonly stderr: string };
 
 /** The outcome, from what was seen. */
-export function judge({ fault, stdout, stderr }: Ran, isWritten: boolean): Verification {
+export function verificationOf({ fault, stdout, stderr }: Ran, isWritten: boolean): Verification {
   const results = toolResults(stdout);
   const refusal = results.find((text) => text.includes('SCOPE_VIOLATION'));
   if (isWritten)

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString } from '../../kernel/json.ts';
-import { realPlace } from '../../shell/real-place.ts';
+import { realPath } from '../../shell/project-area.ts';
 import { WORKTREES, type Workspace, workspaceName } from '../locate.ts';
 
 type WorktreeState =
@@ -252,7 +252,7 @@ type Owner = Pick<Workspace, 'dir' | 'stateDir'>;
 
 /** The folder for new worktrees of the workspace. Programs in one are told of it without links, so it has none. */
 export function worktreesFolder(workspace: Owner, env: NodeJS.ProcessEnv, platform = process.platform): string {
-  return realPlace(join(homeOf(workspace, env, platform), WORKTREES, workspaceName(workspace.dir)));
+  return realPath(join(homeOf(workspace, env, platform), WORKTREES, workspaceName(workspace.dir)));
 }
 
 /** Whether a path has the form of a worktree's place, so that a changed record leads nobody to another folder. */

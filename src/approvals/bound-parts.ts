@@ -1,23 +1,29 @@
-// What a command is made of besides its words: the programs it starts, where the paths that it names really lie, and what the
-// files there hold.
+// What an approval binds a command to besides its words: the programs it starts, the real paths of the files it names, their
+// contents, and its environment. The environment starts empty, because no list of dangerous names is complete. It gets the
+// approved search path, and language, terminal and time zone from the request. The home and the variables that are passed by
+// name must have the same values when the command runs.
 import { createHash, hash } from 'node:crypto';
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
-import type { ProgramSeal } from '../kernel/approval/request.ts';
-import { realPlace } from '../shell/real-place.ts';
+import { userVariables } from '../agents/environment.ts';
+import type { ProgramSeal, SealedRequest } from '../kernel/approval/request.ts';
+import type { Variables } from '../kernel/credential.ts';
+import { scrub } from '../kernel/secrets.ts';
+import { realPath } from '../shell/project-area.ts';
 import { matchesOf } from './files-read.ts';
+import type { SealKey } from './seal.ts';
 
-/** To read more each time would take longer than anybody waits: what names a larger file cannot be approved. */
+/** Reading more would take too long. A command that names a larger file cannot be approved. */
 const HASHED_BYTES_MAX = 8 * 1_073_741_824;
 export const TOO_LARGE = 'too large';
 const CHUNK_BYTES = 1_048_576;
 const FIRST_LINE_BYTES = 512;
 const INTERPRETERS_MAX = 32;
 
-/** The program that a word would start in a folder with this search path. */
+/** The program that a word starts in a folder with this search path. */
 export function programFor(word: string, cwd: string, path: string): ProgramSeal | null {
   const file = fileFor(word, cwd, path);
-  return file === null ? null : { path: file, digest: digestOf(file) };
+  return file === null ? null : { path: file, digest: digestAt(file) };
 }
 
 /** The real path of the program. */
@@ -31,7 +37,7 @@ function fileFor(word: string, cwd: string, path: string): string | null {
       if (!statSync(candidate).isFile()) continue;
       return realpathSync(candidate);
     } catch {
-      // Not there, or not to be run: the next folder is looked at.
+      // Missing or not executable: try the next folder.
     }
   }
   return null;
@@ -45,7 +51,7 @@ export function programsFor(
   return Object.fromEntries(words.map((word) => [word, programFor(word, cwd, path)]));
 }
 
-/** The words, and the interpreters that scripts among the programs and files name in their first lines. */
+/** The words, and the interpreters in the first lines of scripts. */
 export function withInterpreters(
   words: readonly string[],
   files: readonly string[],
@@ -61,7 +67,7 @@ export function withInterpreters(
   return [...all];
 }
 
-/** `#!/bin/sh` names one program, `#!/usr/bin/env -S A=1 node` two. */
+/** `#!/bin/sh` names one program, and `#!/usr/bin/env -S A=1 node` two. */
 function interpretersOf(file: string): readonly string[] {
   const [, line = ''] = /^#![ \t]*([^\n]+)/.exec(startOf(file)) ?? [];
   const [interpreter, ...rest] = line.trim().split(/[ \t]+/);
@@ -91,20 +97,20 @@ function isExecutable(path: string): boolean {
 }
 
 export function placesFor(paths: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(paths.map((path) => [path, realPlace(path)]));
+  return Object.fromEntries(paths.map((path) => [path, realPath(path)]));
 }
 
 export function digestsFor(places: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(places.map((place) => [place, digestOf(place)]));
+  return Object.fromEntries(places.map((place) => [place, digestAt(place)]));
 }
 
-/** What lies at a path. Nothing is opened that could make us wait. */
-export function digestOf(path: string): string {
+/** The content at a path. It never opens a file that could block. */
+export function digestAt(path: string): string {
   const found = statOf(path);
   if (!found) {
-    // What a pattern fits is bound as a list, so that a file that is put beside the others is a difference.
+    // A pattern is bound as the list of its matches, so that an added file is a difference.
     const matches = matchesOf(path);
-    return matches === null || matches.length === 0 ? 'absent' : `list:${sha256(matches.join('\0'))}`;
+    return matches === null || matches.length === 0 ? 'absent' : `list:${hash('sha256', matches.join('\0'))}`;
   }
   if (found.isDirectory()) return 'folder';
   if (!found.isFile()) return 'device';
@@ -123,7 +129,7 @@ export function digestOf(path: string): string {
   }
 }
 
-/** A word that is too long for the name of a file names none. */
+/** A word that is too long for a file name names no file. */
 function statOf(path: string): ReturnType<typeof statSync> | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -142,6 +148,54 @@ function hashOf(handle: number): string {
   return digest.digest('hex');
 }
 
-export function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
+/** Variables that are stored in clear with the request. The command runs with those stored values. */
+const PLAIN = /^(?:LANG|LC_[A-Z]{1,30}|TERM|TZ)$/;
+const PLAIN_CHARS_MAX = 200;
+/** The home leads to the settings of many programs, so its value is bound as well. */
+const HOME = 'HOME';
+
+/** Language, terminal and time zone, without values that look like secrets. */
+export function plainVariables(env: Variables): Readonly<Record<string, string>> {
+  const plain: Record<string, string> = {};
+  for (const name of Object.keys(env).sort()) {
+    const value = env[name];
+    if (value === undefined || !PLAIN.test(name) || value.length > PLAIN_CHARS_MAX) continue;
+    if (scrub(value).found.length === 0) plain[name] = value;
+  }
+  return plain;
+}
+
+/** The names of the variables whose values are bound, in order: the home, and those passed by name. */
+export function boundNames(handed: readonly string[]): readonly string[] {
+  const named = handed.filter((name) => name !== 'PATH' && !PLAIN.test(name));
+  return [...new Set([HOME, ...named])].sort();
+}
+
+/** The mark of each variable's value, or null if it is not set. */
+export function marksOf(
+  names: readonly string[],
+  env: Variables,
+  key: SealKey,
+): Readonly<Record<string, string | null>> {
+  const values = userVariables(env);
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = values[name];
+      return [name, value === undefined ? null : key.mark(`env:${name}`, value)];
+    }),
+  );
+}
+
+/** The whole environment of a command, after its variables were compared. */
+export function environmentOf(
+  { path, plainEnv, envMarks }: Pick<SealedRequest, 'path' | 'plainEnv' | 'envMarks'>,
+  env: Variables,
+): Record<string, string> {
+  const given: Record<string, string> = { ...plainEnv, PATH: path };
+  const values = userVariables(env);
+  for (const [name, mark] of Object.entries(envMarks)) {
+    const value = values[name];
+    if (mark !== null && value !== undefined) given[name] = value;
+  }
+  return given;
 }

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { refusalOfHold, refusalOfTools } from './guard-helper.ts';
+import { refusalOfHold } from './claims.ts';
 import type { HookSettings } from './settings.ts';
+import { refusalOfTools } from './subagent.ts';
 
 const STRICT: HookSettings = { contract: 'operator', contractAt: ['SubagentStop'], worklog: false, rules: {} };
 
