@@ -102,7 +102,7 @@ function Shown({ verdict }: { verdict: Verdict }): ReactNode {
   );
 }
 
-function FieldInput({
+export function FieldInput({
   name,
   field,
   value,
@@ -136,7 +136,7 @@ function isUnsaid(value: unknown): boolean {
   return value === undefined || value === '' || value === false;
 }
 
-function readInput(
+export function readInput(
   fields: readonly (readonly [string, Field])[],
   values: Readonly<Record<string, unknown>>,
 ): { readonly input: Readonly<Record<string, unknown>>; readonly fault: string | null } {

@@ -1,5 +1,6 @@
 // What every view knows of the workspace: which casts are open, what waits for a person, whether it is paused.
 import { useMemo } from 'react';
+import type { Status } from '../parts/glyphs.tsx';
 import { useLook } from '../workspace.ts';
 
 /** A row of `cast.list`. */
@@ -45,6 +46,30 @@ export const INBOX_CHANGES = [
   'quarantine.',
   'registry.',
 ];
+
+/** The sign of what waits, and the verb of its button. */
+export const KINDS: Readonly<Record<InboxRow['kind'], { readonly glyph: Status; readonly verb: string }>> = {
+  approval: { glyph: 'waits', verb: 'Review' },
+  question: { glyph: 'question', verb: 'Answer' },
+  unknown: { glyph: 'unknown', verb: 'Decide' },
+  blocked: { glyph: 'failed', verb: 'Decide' },
+  quarantine: { glyph: 'quarantine', verb: 'Compare' },
+  parked: { glyph: 'parked', verb: 'Decide' },
+  memory: { glyph: 'memory', verb: 'Read' },
+};
+
+/** The item that a row is about. */
+export function itemOf({ item }: InboxRow): { readonly n?: number; readonly title: string } | null {
+  return typeof item === 'string' ? { title: item } : item;
+}
+
+/** How a cast ended, in one plain phrase. */
+export function resultOf({ status, reason, items, code }: CastRow): string {
+  const of = items && items.total > 0 ? `${items.done} of ${items.total} items` : '';
+  if (status === 'completed') return of || 'done';
+  if (status === 'aborted') return `stopped${of ? `, ${of}` : ''}`;
+  return reason || code?.toLowerCase().replaceAll('_', ' ') || status;
+}
 
 export type Overview = {
   readonly openCasts: readonly CastRow[];

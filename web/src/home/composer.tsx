@@ -1,0 +1,146 @@
+// Starts a cast: who works, what it should do, what it may cost.
+import { type ReactNode, type RefObject, useEffect, useMemo, useState } from 'react';
+import { call, type Refusal } from '../api.ts';
+import { commandOf } from '../command.ts';
+import { useKeys } from '../keys.ts';
+import { Button, CopyCommand } from '../parts/button.tsx';
+import { AreaField, Choice, TextField } from '../parts/fields.tsx';
+import { Foreign } from '../parts/text.tsx';
+import { RefusalBlock, sentence } from '../parts/verdict.tsx';
+import { castPath, go } from '../router.ts';
+import { FieldInput, readInput } from '../shell/operation-form.tsx';
+import { refreshAll, useIsOnline, useLook, useMay, useOperation } from '../workspace.ts';
+
+type Loadout = {
+  readonly name: string;
+  readonly file: string;
+  readonly steps: readonly string[];
+  readonly isUsual: boolean;
+  readonly issue: { readonly code: string; readonly path: string; readonly message: string } | null;
+};
+
+/** They have a place of their own, or make no sense here. */
+const OWN = new Set(['request', 'loadout', 'detach', 'turns', 'file']);
+
+export function Composer({
+  ref,
+  isFocused,
+}: {
+  ref: RefObject<HTMLTextAreaElement | null>;
+  isFocused: boolean;
+}): ReactNode {
+  const operation = useOperation('cast.start');
+  const may = useMay();
+  const isOnline = useIsOnline();
+  const { details } = useLook<{ readonly loadouts: readonly Loadout[] }>('loadout.list');
+  const loadouts = details?.loadouts ?? [];
+  const [chosen, setChosen] = useState('');
+  const [request, setRequest] = useState('');
+  const [budget, setBudget] = useState('');
+  const [more, setMore] = useState<Readonly<Record<string, unknown>>>({});
+  const [isOpen, setOpen] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const loadout = loadouts.find(({ name }) => name === chosen) ?? loadouts.find((each) => each.isUsual) ?? loadouts[0];
+  const fields = useMemo(
+    () => Object.entries(operation?.fields ?? {}).filter(([name, field]) => !OWN.has(name) && field.hidden !== true),
+    [operation],
+  );
+  useEffect(() => {
+    if (isFocused) ref.current?.focus();
+  }, [isFocused, ref]);
+  const extra = readInput(fields, more);
+  const input = { request: request.trim(), ...(loadout ? { loadout: loadout.name } : {}), ...extra.input };
+  const refused = !isOnline
+    ? 'The line to the server is lost.'
+    : request.trim() === ''
+      ? 'Say first what the team should do.'
+      : (extra.fault ?? undefined);
+  const start = async (): Promise<void> => {
+    if (refused !== undefined || isBusy) return;
+    setBusy(true);
+    setRefusal(null);
+    const verdict = await call<{ readonly cast?: string }>('cast.start', { ...input, detach: true });
+    if (!verdict.allow) {
+      setBusy(false);
+      return setRefusal(verdict);
+    }
+    const { cast } = verdict.details;
+    if (cast !== undefined && budget !== '' && may('cast.budget')) {
+      const limited = await call('cast.budget', { cast, cost: Number(budget) });
+      if (!limited.allow) {
+        setBusy(false);
+        refreshAll();
+        return setRefusal(limited);
+      }
+    }
+    setBusy(false);
+    setRequest('');
+    refreshAll();
+    if (cast !== undefined) go(castPath(cast));
+  };
+  useKeys('Start a cast', [{ keys: 'mod+Enter', says: 'Cast', run: () => void start(), inFields: true }]);
+  return (
+    <section className="side-part" aria-labelledby="composer">
+      <h2 id="composer">Start a cast</h2>
+      {loadouts.length > 0 ? (
+        <Choice
+          label="Team"
+          value={loadout?.name ?? ''}
+          of={loadouts.map(({ name, issue }) => [name, issue ? `${name} (has a mistake)` : name])}
+          hint={loadout ? <Steps loadout={loadout} /> : null}
+          onChange={setChosen}
+        />
+      ) : null}
+      <AreaField
+        ref={ref}
+        label="What should it do?"
+        value={request}
+        onChange={setRequest}
+        placeholder="Describe the result you want, or paste an issue."
+      />
+      {loadout?.issue ? (
+        <p className="composer-issue bad">
+          <Foreign text={sentence(`${loadout.issue.path}: ${loadout.issue.message}`)} />
+        </p>
+      ) : null}
+      {may('cast.budget') ? (
+        <TextField label="Budget, optional" type="number" value={budget} onChange={setBudget} placeholder="5.00" />
+      ) : null}
+      {fields.length > 0 ? (
+        <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)} className="composer-more">
+          <summary>More</summary>
+          <div>
+            {fields.map(([name, field]) => (
+              <FieldInput
+                key={name}
+                name={name}
+                field={field}
+                value={more[name]}
+                onChange={(value) => setMore({ ...more, [name]: value })}
+              />
+            ))}
+          </div>
+        </details>
+      ) : null}
+      {refusal ? <RefusalBlock refusal={refusal} /> : null}
+      <div className="composer-acts">
+        <Button
+          kind="primary"
+          keys="mod+Enter"
+          busy={isBusy && 'Starting…'}
+          refused={refused}
+          onPress={() => void start()}
+        >
+          Cast
+        </Button>
+        <span className="grow" />
+        <CopyCommand command={commandOf(operation, input)} />
+      </div>
+    </section>
+  );
+}
+
+function Steps({ loadout: { steps } }: { loadout: Loadout }): ReactNode {
+  return <Foreign text={steps.join(', ')} />;
+}
