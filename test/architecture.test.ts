@@ -407,7 +407,7 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'mcp/server.ts imports dialects/user-schema.ts': 'the arguments of a tool fit its schema',
   'mcp/submit-handoff.ts imports dialects/index.ts':
     'a handoff is read at once, so that the agent learns what is wrong',
-  'mcp/submit-handoff.ts imports kernel/gate/status.ts':
+  'mcp/submit-handoff.ts imports kernel/gate/before-accept.ts':
     'a handoff is read at once, so that the agent learns what is wrong',
   'mcp/submit-handoff.ts imports agents/handoff-file.ts': 'a handoff is handed in by a file of the attempt',
   'mcp/submit-handoff.ts imports agents/known-values.ts': 'known secrets are taken out of it first',

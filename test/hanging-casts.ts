@@ -1,11 +1,12 @@
 // What must hold for every cast at every moment: one that runs is owed something, or knows until when it waits. Random tests
 // ask after every step.
-import { ownerOf } from '../src/kernel/cast/task.ts';
+import { ownerOf } from '../src/kernel/cast/rules.ts';
+import type { Cast } from '../src/kernel/cast/state.ts';
 import { isObject } from '../src/kernel/json.ts';
 import { refusalOfClaim } from '../src/kernel/ledger/claim.ts';
 import { runOf, taskOf, tasksOf } from '../src/kernel/ledger/state.ts';
 import { pending } from '../src/kernel/pending.ts';
-import type { Cast, State } from '../src/kernel/state.ts';
+import type { State } from '../src/kernel/state.ts';
 
 /** The casts that run and that nothing will ever carry on. */
 export function hangingCasts(state: State, at: number): readonly string[] {

@@ -7,6 +7,7 @@ import { pathOf } from '../src/app/views/shown-cast.ts';
 import { dialects } from '../src/dialects/index.ts';
 import { apply } from '../src/kernel/apply.ts';
 import { packetOf } from '../src/kernel/cast/packet.ts';
+import type { Cast, Turn } from '../src/kernel/cast/state.ts';
 import { decide } from '../src/kernel/decide.ts';
 import type { Entry, Fact } from '../src/kernel/fact.ts';
 import { check } from '../src/kernel/graph/check.ts';
@@ -15,7 +16,7 @@ import { resolve } from '../src/kernel/graph/resolve.ts';
 import type { Request } from '../src/kernel/input.ts';
 import { isObject, type Json, type JsonObject } from '../src/kernel/json.ts';
 import { type Effect, pending } from '../src/kernel/pending.ts';
-import { type Cast, emptyState, type State, type Turn } from '../src/kernel/state.ts';
+import { emptyState, type State } from '../src/kernel/state.ts';
 import type { Verdict } from '../src/kernel/verdict.ts';
 import { withSeals } from './seal-requests.ts';
 

@@ -2,10 +2,11 @@
 // brought there by a script it is; the rest is put together by hand.
 import { foldAll } from '../src/app/views/cast-view.ts';
 import type { Situation } from '../src/app/views/why/why.ts';
-import type { CastFact, Entry } from '../src/kernel/fact.ts';
+import type { CastFact } from '../src/kernel/cast/fact.ts';
+import type { Cast, Turn } from '../src/kernel/cast/state.ts';
+import type { Entry } from '../src/kernel/fact.ts';
 import { resolve } from '../src/kernel/graph/resolve.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
-import type { Cast, Turn } from '../src/kernel/state.ts';
 import type { Quarantine } from '../src/kernel/trust/state.ts';
 import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow } from './loadouts.ts';
 import { type Play, play } from './play.ts';

@@ -2,8 +2,8 @@
 // events into a report; it never reads contracts, and it does not know the engine.
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { Session } from '../kernel/cast/state.ts';
 import type { AgentMateria, Tools } from '../kernel/graph/config.ts';
-import type { Session } from '../kernel/state.ts';
 import type { AgentReport } from './report.ts';
 
 export type AgentCall = {

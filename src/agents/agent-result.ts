@@ -1,9 +1,8 @@
 // From a report and the way an attempt ended to what the engine is told.
 import type { AttemptResult } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { AgentNote } from '../kernel/fact.ts';
+import type { AgentNote, Usage } from '../kernel/cast/state.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
-import type { Usage } from '../kernel/state.ts';
 import type { AgentFault } from './fault.ts';
 import { estimated } from './prices.ts';
 import { type AgentReport, addUsage, usageSince } from './report.ts';

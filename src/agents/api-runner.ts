@@ -2,9 +2,9 @@
 // to supervise: an attempt that is cut off is simply lost, and its request with it.
 import type { Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { scrub } from '../kernel/secrets.ts';
-import type { Usage } from '../kernel/state.ts';
 import { callOf } from './agent-call.ts';
 import { answered, failed, lost } from './agent-result.ts';
 import { type AgentFault, faultOf, faultOfError, faultOfSilence } from './fault.ts';

@@ -1,8 +1,8 @@
 // Claude Code as an agent: `claude -p` with its stream of JSON events. The prompt goes in on standard input, because a
 // brief may be longer than an argument and arguments can be seen by others.
 import type { LiveEvent } from '../engine/ports.ts';
+import type { Usage } from '../kernel/cast/state.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
-import type { Usage } from '../kernel/state.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
 import {

@@ -1,8 +1,8 @@
 // Why an attempt of an agent gave no answer: one stable code for each reason, whether the same attempt may help later,
 // and how long to wait. Programs say it in exit codes, in events and in prose, so all three are looked at, the most
 // exact one first.
+import type { Fault } from '../kernel/cast/fact.ts';
 import type { Code } from '../kernel/codes.ts';
-import type { Fault } from '../kernel/fact.ts';
 import type { AgentError, AgentReport } from './report.ts';
 import { waitInWords } from './retry.ts';
 import { withoutTrace } from './without-trace.ts';

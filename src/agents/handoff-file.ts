@@ -4,9 +4,10 @@ import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
+import type { Fault } from '../kernel/cast/fact.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { AgentNote } from '../kernel/cast/state.ts';
 import { withoutValues } from '../kernel/credential.ts';
-import type { AgentNote, Fault } from '../kernel/fact.ts';
 import { isObject } from '../kernel/json.ts';
 import { writeDurably } from './process/attempt-folder.ts';
 

@@ -2,7 +2,7 @@
 // the files that the attempt fills, whoever drives it.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LastSign } from '../engine/ports.ts';
-import type { Cast, Turn } from '../kernel/state.ts';
+import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { sourceOf } from './live-watch.ts';
 
 /** The end of what it wrote is enough to find its last call. */

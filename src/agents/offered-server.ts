@@ -1,6 +1,6 @@
 // The server as an agent's program is told of it: which command starts it, in which environment, and which of its tools
 // belong to a turn.
-import { OFFERED_TOOLS } from '../kernel/cast/runner-choice.ts';
+import { OFFERED_TOOLS } from '../kernel/cast/rules.ts';
 
 export type OfferedServer = {
   readonly command: string;

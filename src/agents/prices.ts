@@ -1,7 +1,7 @@
 // What models cost, for agents that tell their tokens and no price. A table like this is never quite right: what is worked
 // out from it is marked as an estimate, and what people write down in their configuration counts before it.
+import type { Usage } from '../kernel/cast/state.ts';
 import type { Price } from '../kernel/graph/config.ts';
-import type { Usage } from '../kernel/state.ts';
 
 /** When the table was last compared with what the providers publish. */
 export const PRICES_CHECKED = '2026-11-16';

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { Usage } from '../kernel/state.ts';
+import type { Usage } from '../kernel/cast/state.ts';
 import {
   type AgentSettings,
   callOf,

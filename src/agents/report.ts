@@ -1,7 +1,7 @@
 // What an agent's event stream amounts to: its last words, what it used, and what went wrong. Readers build it up event
 // by event, so that a stream that breaks off still leaves what was known until then.
+import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
-import type { Usage } from '../kernel/state.ts';
 
 export type AgentReport = {
   /** The agent's final words; what it said on the way to them is not kept. */

@@ -1,7 +1,7 @@
 // What a provider or a program says that it used, taken at its word only where it can be true: no fraction of a token, nothing
 // below nothing, and nothing beyond all bounds. One figure that cannot be believed counts as nothing and is told; the others
 // count.
-import type { Usage } from '../kernel/state.ts';
+import type { Usage } from '../kernel/cast/state.ts';
 import { ofWhichCached } from './report.ts';
 
 /** More tokens, or a higher price, than any attempt can use. */

@@ -3,8 +3,8 @@
 import type { CastQuery } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
+import type { CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
-import type { CastStatus } from '../kernel/state.ts';
 
 export type Listed = Omit<CastSummary, 'clock'> & {
   /** How long it has been running by now; what it waited or was paused does not count. */

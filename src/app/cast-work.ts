@@ -1,9 +1,10 @@
 // What a cast has done to files, for the commands that show it, take it over or take it back.
 import type { Store } from '../engine/store.ts';
+import type { Touched } from '../kernel/cast/fact.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
-import { counted } from '../kernel/counted.ts';
-import type { Fact, Touched } from '../kernel/fact.ts';
+import type { Fact } from '../kernel/fact.ts';
 import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/socket-rules.ts';
+import { counted } from '../kernel/text.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';

@@ -3,6 +3,7 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
 import { beat } from '../engine/heartbeat.ts';
+import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { refusalOfCast, refusalOfClaim } from '../kernel/ledger/claim.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
@@ -10,7 +11,6 @@ import type { BeatProcess } from '../kernel/ledger/move.ts';
 import { followLinks, normalPath } from '../kernel/ledger/path.ts';
 import { ranked } from '../kernel/ledger/rank.ts';
 import { findTask, type Ledger, type Named, runOf, type Task, taskOf, workRuns } from '../kernel/ledger/state.ts';
-import type { Cast, Turn } from '../kernel/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import {
   type ClaimRecord,

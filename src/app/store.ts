@@ -6,10 +6,10 @@ import type { Log, Query } from '../engine/ports.ts';
 import type { StateAtHead } from '../engine/state-at-head.ts';
 import { missingEntry } from '../engine/storage-error.ts';
 import type { CallsOf, Change, Leases, Store, Submitter, Views } from '../engine/store.ts';
+import type { Cast } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 
 export class WorkspaceStore implements Store {

@@ -4,10 +4,10 @@
 import type { Actor } from '../access/actor.ts';
 import { attemptAbove, attemptIn, isVouchedFor } from '../access/attempt.ts';
 import type { Origin } from '../kernel/approval/request.ts';
-import { chosenMateria, variablesOf } from '../kernel/cast/runner-choice.ts';
+import { chosenMateria, variablesOf } from '../kernel/cast/rules.ts';
+import type { Cast } from '../kernel/cast/state.ts';
 import type { Variables } from '../kernel/credential.ts';
 import { agentIdOfTurn } from '../kernel/report/contract.ts';
-import type { Cast } from '../kernel/state.ts';
 
 type Requester = {
   readonly name: string;

@@ -3,12 +3,12 @@
 import { emptyView, fold, type View } from '../app/views/cast-view.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/bookkeeping.ts';
-import type { TurnCheck } from '../kernel/cast/work.ts';
-import { counted } from '../kernel/counted.ts';
-import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
+import type { Touched } from '../kernel/cast/fact.ts';
+import type { AgentNote, TurnCheck, Usage } from '../kernel/cast/state.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
 import { hasOwnPaths, toldOfChanges } from '../kernel/graph/socket-rules.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
-import type { Usage } from '../kernel/state.ts';
+import { counted } from '../kernel/text.ts';
 import type { Call } from './command.ts';
 import { costText } from './result-lines.ts';
 import { oneLine } from './safe-text.ts';

@@ -3,8 +3,8 @@
 import { type CastResult, type Failure, type Issue, issuesBeyond, type LastText } from '../app/views/result.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { TaskView } from '../app/views/tasks.ts';
-import { counted } from '../kernel/counted.ts';
 import type { Consolidation, Consumption, Proposal, Said } from '../kernel/report/consolidation.ts';
+import { counted } from '../kernel/text.ts';
 import { oneLine, safe, table } from './safe-text.ts';
 
 const LINES_MAX = 40;

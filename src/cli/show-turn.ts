@@ -1,8 +1,8 @@
 // How one turn is shown in full.
 import { issuesBeyond } from '../app/views/result.ts';
 import type { AttemptDetail, ReportDetail, TurnDetail } from '../app/views/turn-detail.ts';
-import { counted } from '../kernel/counted.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { counted } from '../kernel/text.ts';
 import { spentText } from './result-lines.ts';
 import { oneLine } from './safe-text.ts';
 

@@ -1,13 +1,14 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
 import type { Words } from '../kernel/approval/request.ts';
-import { counted } from '../kernel/counted.ts';
-import type { CastFact, Entry, Fact, Touched } from '../kernel/fact.ts';
+import type { CastFact, Touched } from '../kernel/cast/fact.ts';
+import type { Item, Usage } from '../kernel/cast/state.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { toldOfChanges } from '../kernel/graph/socket-rules.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
-import type { Item, Usage } from '../kernel/state.ts';
+import { counted } from '../kernel/text.ts';
 import { oneLine } from './safe-text.ts';
 
 const WORDS_MAX = 220;

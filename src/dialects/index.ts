@@ -1,5 +1,5 @@
 // All dialects by the name a socket chooses them with.
-import type { Dialects } from '../kernel/cast/pen.ts';
+import type { Dialects } from '../kernel/pen.ts';
 import { gaia } from './gaia/index.ts';
 import { materia } from './materia/index.ts';
 import { operator } from './operator/index.ts';

@@ -3,7 +3,7 @@
 // All of it takes time in proportion to the text, whatever the text.
 import { createRequire } from 'node:module';
 import type { Json } from '../kernel/json.ts';
-import { utf8Length } from '../kernel/utf8-length.ts';
+import { utf8Length } from '../kernel/text.ts';
 import { endOfString, type Fault, type FaultKind, findFault } from './json-fault.ts';
 
 export type TextLimits = { readonly maxBytes?: number };

@@ -2,13 +2,14 @@
 // order, and appends all their facts, so that many casts share one sync to disk. Nothing is answered before its facts are
 // on disk.
 import { type Packet, packetOf, type Watch, watchOf } from '../kernel/cast/packet.ts';
-import type { Dialects } from '../kernel/cast/pen.ts';
+import type { Cast, CastStatus } from '../kernel/cast/state.ts';
 import { decide } from '../kernel/decide.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import { isAhead } from '../kernel/ledger/move.ts';
+import type { Dialects } from '../kernel/pen.ts';
 import { type Effect, keyOf, pending } from '../kernel/pending.ts';
-import type { Cast, CastStatus, State } from '../kernel/state.ts';
+import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { linksToLearn, OnceKeys, onceKeysFor, recordsFor, withHeartbeat, withLeases } from './decision-rows.ts';
 import { leaseName, refusalOfLost } from './lease.ts';

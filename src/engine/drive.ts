@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Packet, Slot } from '../kernel/cast/packet.ts';
+import { type CastStatus, isOver } from '../kernel/cast/state.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Effect } from '../kernel/pending.ts';
-import { type CastStatus, isOver } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';

@@ -1,8 +1,9 @@
 // The store that decides in its own thread.
+import type { CastStatus } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import type { CastStatus, State } from '../kernel/state.ts';
+import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Decider } from './decider.ts';
 import { type Driver, isSame } from './driver.ts';

@@ -1,13 +1,14 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
+import type { Fault, Touched } from '../kernel/cast/fact.ts';
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
+import type { AgentNote, Kept, Usage } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Code } from '../kernel/codes.ts';
-import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/changes.ts';
 import type { MergeEnd } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Links } from '../kernel/ledger/path.ts';
-import type { Kept, Usage } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 

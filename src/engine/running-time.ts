@@ -1,6 +1,6 @@
 // How long casts run, measured by a clock that cannot be set. A driver counts its own casts; the total that it measured
 // last stands in the lease, for processes that decide about the cast without driving it.
-import type { Cast } from '../kernel/state.ts';
+import type { Cast } from '../kernel/cast/state.ts';
 import { leaseIn, leaseName } from './lease.ts';
 import type { LeaseValues } from './ports.ts';
 

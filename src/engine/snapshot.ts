@@ -1,9 +1,10 @@
 // A snapshot is the state as it stood after a fact, so that a start need not read the whole log. It is a cache: the log
 // holds a fact with its digest right after that place, and what does not fit this fact is not believed. Its parts are read
 // when they are asked for (`snapshot-parts.ts`).
+import { isOver } from '../kernel/cast/state.ts';
 import type { Fact } from '../kernel/fact.ts';
 import { closedRuns, keysOfRuns, nameKey } from '../kernel/ledger/state.ts';
-import { isOver, type State } from '../kernel/state.ts';
+import type { State } from '../kernel/state.ts';
 import type { Log, Snapshot, SnapshotParts } from './ports.ts';
 import { isUnread, openParts, PartGone, PartsWriter, readParts, type Shape } from './snapshot-parts.ts';
 

@@ -1,9 +1,10 @@
 // The state in memory, as the log tells it up to a fact: read from the newest snapshot and the facts since then, brought
 // forward with what is appended. What is over is forgotten after a while and read back from its own facts when it is asked for.
 import { apply } from '../kernel/apply.ts';
+import { type Cast, isOver } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { closedRuns, forgetRun, runOf } from '../kernel/ledger/state.ts';
-import { type Cast, emptyState, isOver, type State } from '../kernel/state.ts';
+import { emptyState, type State } from '../kernel/state.ts';
 import type { Log } from './ports.ts';
 import { restore } from './snapshot.ts';
 import { isUnread, PartGone } from './snapshot-parts.ts';

@@ -1,11 +1,11 @@
 // The one way to the log of a workspace, in this thread or behind a worker: everything that happens is submitted here,
 // everything that is looked at is read here.
 import type { Slot } from '../kernel/cast/packet.ts';
+import type { Cast, CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';
 import type { Driver } from './driver.ts';

@@ -6,7 +6,7 @@ import { readPolicy } from '../approvals/policy.ts';
 import { classify } from '../approvals/risk.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { AgentNote } from '../kernel/fact.ts';
+import type { AgentNote } from '../kernel/cast/state.ts';
 import { projectAreaAt } from '../shell/project-area.ts';
 import { plainWords, shellWord } from '../shell/words.ts';
 import type { Workspace } from '../workspace/locate.ts';

@@ -4,7 +4,8 @@ import { costing, crew, graph, no, notSatisfied, satisfied, workflow, yes } from
 import { play, replayed } from '../../test/play.ts';
 import { apply } from './apply.ts';
 import { committed } from './cast/commit.ts';
-import type { DataChange, Fact } from './fact.ts';
+import type { DataChange } from './cast/fact.ts';
+import type { Fact } from './fact.ts';
 import type { JsonObject } from './json.ts';
 import { emptyState } from './state.ts';
 

@@ -5,14 +5,16 @@ import { isApprovalFact } from './approval/request.ts';
 import { applyApproval } from './approval/state.ts';
 import { applyToCast, countTime } from './cast/apply.ts';
 import { newCast } from './cast/bookkeeping.ts';
+import type { CastFact } from './cast/fact.ts';
 import { extended } from './cast/item.ts';
-import { type CastFact, type Entry, type Fact, timeOf } from './fact.ts';
+import type { Turn, Usage } from './cast/state.ts';
+import { type Entry, type Fact, timeOf } from './fact.ts';
 import { bystanderAt } from './graph/socket-rules.ts';
 import { applyKnowledge, isKnowledgeFact } from './knowledge/state.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
-import type { Day, State, Turn, Usage } from './state.ts';
+import type { Day, State } from './state.ts';
 import { applyTrust } from './trust/apply.ts';
 import { isTrustFact } from './trust/fact.ts';
 

@@ -1,21 +1,23 @@
 // The one place where an input becomes facts. Each fact is applied as it is decided, so that a decision of several steps
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
+import { apply } from './apply.ts';
 import { decideApproval } from './approval/decide.ts';
 import { isApprovalRequest } from './approval/request.ts';
 import { expireDue, withdrawOver } from './approval/settle.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
 import { exhausted, leftToSpend, spend, spendUntaken, takeSpending } from './cast/budget.ts';
+import { stored } from './cast/commit.ts';
 import { dispatch, startDue, startHeld, startReady } from './cast/dispatch.ts';
-import { lose, markUnknown, takeFault } from './cast/fault.ts';
-import { takeMerge } from './cast/lanes.ts';
-import { dropItem, retryItem, takeParked, waitIfParked } from './cast/park.ts';
-import { type Dialects, fail, newPen, type Pen, type RanOf, socketOf } from './cast/pen.ts';
-import { excuseOf, recover } from './cast/recover.ts';
+import { excuseOf, lose, markUnknown, recover, takeFault } from './cast/fault.ts';
+import { waitIfParked } from './cast/loops.ts';
+import { takeMerge } from './cast/route.ts';
+import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
+import type { Cast, Turn } from './cast/state.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
+import { dropItem, noticeMoves, refusalOfMove, retryItem, takeParked } from './cast/stop.ts';
 import { blockAll, cancelBlocked } from './cast/task.ts';
-import { noticeMoves, refusalOfMove } from './cast/task-by-hand.ts';
 import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
 import { isKnowledgeRequest } from './knowledge/state.ts';
@@ -23,8 +25,9 @@ import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
 import { knownCode } from './ledger/move.ts';
 import { findTask } from './ledger/state.ts';
+import { type Dialects, fail, type Pen, type RanOf } from './pen.ts';
 import { scrub } from './secrets.ts';
-import type { Cast, State, Turn } from './state.ts';
+import type { State } from './state.ts';
 import { decideTrust } from './trust/decide.ts';
 import { isTrustRequest } from './trust/request.ts';
 import { allow, deny, type Verdict } from './verdict.ts';
@@ -243,4 +246,87 @@ function ring(pen: Pen, cast: Cast): Verdict {
   markUnknown(pen, cast, spent.reason);
   fail(pen, cast, spent, null);
   return spent;
+}
+
+export type PenOptions = {
+  /** What the clock says where the log, whose time never goes back, is far ahead of it. */
+  readonly clock?: number | undefined;
+  readonly due?: number | undefined;
+  readonly ranOf?: RanOf | undefined;
+  /** The cast whose driver decides here: its time is counted with its first fact. */
+  readonly driven?: string | undefined;
+};
+
+const STOPS: ReadonlySet<string> = new Set([
+  'cast.completed',
+  'cast.failed',
+  'cast.waiting',
+  'cast.aborted',
+  'cast.paused',
+] satisfies Fact['kind'][]);
+
+export function newPen(state: State, at: number, dialects: Dialects, options: PenOptions = {}): Pen {
+  const { clock, due = 0, ranOf = () => null, driven } = options;
+  const facts: Fact[] = [];
+  const ranMs = new Map<number, number>();
+  // Time in which a cast did not run does not count, also when it goes on in this decision.
+  const counted = new Set<string>(driven !== undefined && state.casts[driven]?.status !== 'running' ? [driven] : []);
+  const least = new Map<string, number>();
+  const ranBy = (cast: Cast) => {
+    if (cast.clock.runningSince === null) return null;
+    const ran = counted.has(cast.id) ? 0 : ranOf(cast);
+    return ran === null || counted.has(cast.id) ? ran : Math.max(ran, least.get(cast.id) ?? 0);
+  };
+  const stamp = stampOf(at);
+  const own = clock === undefined ? null : { text: new Date(clock).toISOString(), time: clock };
+  const date = own ? { at: stamp.text, clock: own.text } : { at: stamp.text };
+  const time = own?.time ?? stamp.time;
+  return {
+    state,
+    ledger: state.ledger,
+    at: own?.time ?? at,
+    due: Math.max(due, own?.time ?? at),
+    dialects,
+    facts,
+    ranMs,
+    countAtLeast(cast, ms) {
+      least.set(cast.id, ms);
+    },
+    ranUntil(cast) {
+      const ran = ranBy(cast);
+      return ran === null || cast.clock.runningSince === null ? (own?.time ?? at) : cast.clock.runningSince + ran;
+    },
+    standing(run) {
+      const cast = Object.hasOwn(state.casts, run) ? state.casts[run] : undefined;
+      return !cast || cast.status === 'running' ? null : { status: cast.status, since: cast.since ?? null };
+    },
+    write(given) {
+      const id = 'cast' in given ? (given.cast ?? '') : '';
+      const cast = Object.hasOwn(state.casts, id) ? state.casts[id] : undefined;
+      const ran = cast ? ranBy(cast) : null;
+      const stops = STOPS.has(given.kind);
+      const total = cast && ran !== null && stops ? { elapsedMs: cast.clock.elapsedMs + ran } : {};
+      const fact = stored({ ...given, ...total });
+      const counts = cast && ran !== null && !stops && cast.id === driven && !counted.has(cast.id);
+      if (counts) {
+        counted.add(cast.id);
+        ranMs.set(facts.length, ran);
+      }
+      facts.push(fact);
+      apply(state, { ...date, ...(counts ? { ranMs: ran } : {}), fact }, time);
+    },
+  };
+}
+
+type Stamp = { readonly at: number; readonly text: string; readonly time: number };
+
+let lastStamp: Stamp = { at: Number.NaN, text: '', time: Number.NaN };
+
+/** The decisions of one batch mostly have the same time. */
+function stampOf(at: number): Stamp {
+  if (at !== lastStamp.at) {
+    const text = new Date(at).toISOString();
+    lastStamp = { at, text, time: Date.parse(text) };
+  }
+  return lastStamp;
 }

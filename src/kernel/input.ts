@@ -2,16 +2,14 @@
 // identity and every new id; the kernel makes none of them up.
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { ItemDiff, TurnCheck } from './cast/work.ts';
+import type { Fault, Touched } from './cast/fact.ts';
+import type { AgentNote, ItemDiff, Kept, TurnCheck, Usage } from './cast/state.ts';
 import type { Code } from './codes.ts';
-import type { AgentNote, Fault, Touched } from './fact.ts';
-import type { MainChanges } from './gate/changes.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/entries.ts';
 import type { KnowledgeRequest } from './knowledge/state.ts';
 import type { Check, LedgerRequest } from './ledger/fact.ts';
-import type { Kept, Usage } from './state.ts';
 import type { TrustRequest } from './trust/request.ts';
 import type { Sighting } from './trust/sighting.ts';
 
@@ -216,3 +214,10 @@ function payloadOf(request: Exclude<Request, { cast: string }>): JsonObject | nu
   if (request.kind === 'task.finish') return request.result;
   return request.kind === 'worklog.add' ? request.entry : null;
 }
+
+/** What changed in the main checkout while a turn ran in a worktree. */
+export type MainChanges = {
+  readonly dir: string;
+  /** By path from `dir`, the digest; null where it is gone. */
+  readonly changes: Readonly<Record<string, string | null>>;
+};

@@ -7,6 +7,7 @@ import { answerFor, replayed } from '../../test/play.ts';
 import { config, data, script } from '../../test/random-casts.ts';
 import { envelope, result, TEAM } from '../../test/team.ts';
 import { dialects } from '../dialects/index.ts';
+import { type Cast, isOver } from './cast/state.ts';
 import { decide } from './decide.ts';
 import type { Entry } from './fact.ts';
 import type { Script } from './graph/config.ts';
@@ -16,7 +17,7 @@ import type { JsonObject } from './json.ts';
 import { overlaps } from './ledger/path.ts';
 import { heldLocks } from './ledger/wire.ts';
 import { pending } from './pending.ts';
-import { type Cast, emptyState, isOver } from './state.ts';
+import { emptyState } from './state.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 150) };
 const PATIENCE = { timeout: 120_000 + RUNS.numRuns * 200 };

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { graph } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
+import type { CastStatus, TurnPhase } from './cast/state.ts';
 import { pending } from './pending.ts';
-import type { CastStatus, TurnPhase } from './state.ts';
 
 const socket = { 'Socket-1': { materia: 'Write' } };
 

@@ -1,6 +1,6 @@
 // The work a cast is owed now. Derived from the state alone, so recovery after a crash is the ordinary path.
 import { deadlineOf } from './cast/budget.ts';
-import type { Cast } from './state.ts';
+import type { Cast } from './cast/state.ts';
 
 export function pending(cast: Cast): readonly Effect[] {
   if (cast.status !== 'running') return [];

@@ -5,13 +5,13 @@ import { hangingCasts } from '../../test/hanging-casts.ts';
 import { graph } from '../../test/loadouts.ts';
 import { answerFor, type Play, play, replayed } from '../../test/play.ts';
 import { config, data, script } from '../../test/random-casts.ts';
+import { isOver } from './cast/state.ts';
 import type { Fact } from './fact.ts';
 import type { Request } from './input.ts';
 import type { Json, JsonObject } from './json.ts';
 import { tasksOf } from './ledger/state.ts';
 import { heldLocks } from './ledger/wire.ts';
-import { isOver } from './state.ts';
-import { utf8Length } from './utf8-length.ts';
+import { utf8Length } from './text.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 300) };
 /** Ample on a busy machine, and for more runs than usual. */

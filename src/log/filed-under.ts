@@ -8,9 +8,9 @@ import {
   type Query,
   type RowNames,
 } from '../engine/ports.ts';
+import { isOver } from '../kernel/cast/state.ts';
 import { type CastSummary, foldSummary } from '../kernel/cast/summary.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
-import { isOver } from '../kernel/state.ts';
 
 export type FiledUnder = { readonly kind: string; readonly cast: string | null; readonly task: string | null };
 

@@ -18,7 +18,7 @@ import {
 import { refusalToAgent } from '../access/people-only.ts';
 import { mayDo } from '../access/role.ts';
 import { readWithSchema } from '../dialects/user-schema.ts';
-import { offeredTools } from '../kernel/cast/runner-choice.ts';
+import { offeredTools } from '../kernel/cast/rules.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { APPROVAL_TOOLS, NO_FORM } from './approval-tools.ts';

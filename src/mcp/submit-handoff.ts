@@ -8,13 +8,13 @@ import { valuesAbove } from '../agents/known-values.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
 import { dialectCan } from '../kernel/capabilities.ts';
-import { materiaOf } from '../kernel/cast/pen.ts';
+import { materiaOf } from '../kernel/cast/rules.ts';
+import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { withoutValues } from '../kernel/credential.ts';
-import { stepOf } from '../kernel/gate/status.ts';
+import { stepOf } from '../kernel/gate/before-accept.ts';
 import { isString, type Json } from '../kernel/json.ts';
 import { contractFor } from '../kernel/report/contract.ts';
-import type { Cast, Turn } from '../kernel/state.ts';
-import { utf8Length } from '../kernel/utf8-length.ts';
+import { utf8Length } from '../kernel/text.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { args, type Tool, type ToolContext } from './tool.ts';
 

@@ -8,8 +8,8 @@ import type { OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
 import type { SubmittedWork } from '../app/submitted-work.ts';
 import type { Workspace } from '../app/workspace.ts';
+import type { Cast, Turn } from '../kernel/cast/state.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Cast, Turn } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 
 export type Tool = {

@@ -3,8 +3,8 @@
 
 import { type Attempt, mayPoison, parseJsonText } from '../dialects/json-text.ts';
 import { isObject, type Json, nameOfType } from '../kernel/json.ts';
+import { utf8Length } from '../kernel/text.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from '../kernel/trust/problem.ts';
-import { utf8Length } from '../kernel/utf8-length.ts';
 import { type CanonicalTexts, canonicalTexts } from './canonical.ts';
 
 export const LIMITS = {

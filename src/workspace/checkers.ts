@@ -20,7 +20,7 @@ import { delimiter, isAbsolute, join, relative, resolve as resolvePath, sep } fr
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
 import { belowCheckerParent } from '../agents/inside-attempt.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
-import type { TurnCheck } from '../kernel/cast/work.ts';
+import type { TurnCheck } from '../kernel/cast/state.ts';
 import { knownValues, ValueFilter, withoutValues } from '../kernel/credential.ts';
 import { type Checker, readChecker } from '../kernel/graph/checker.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';

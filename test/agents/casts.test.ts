@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
-import type { CastFact } from '../../src/kernel/fact.ts';
+import type { CastFact } from '../../src/kernel/cast/fact.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';
 import { asProcesses, baton, flow, json, project, put, type Ran, read, start, until } from '../cli/baton.ts';

@@ -5,10 +5,10 @@ import { Decider } from '../../src/engine/decider.ts';
 import { Engine } from '../../src/engine/drive.ts';
 import { LocalStore } from '../../src/engine/local-store.ts';
 import type { Runner } from '../../src/engine/ports.ts';
+import type { Cast } from '../../src/kernel/cast/state.ts';
 import { resolve } from '../../src/kernel/graph/resolve.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import type { Cast } from '../../src/kernel/state.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 

@@ -4,12 +4,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileOf } from '../../agents/find-file.ts';
+import { mayPark } from '../../kernel/cast/item.ts';
 import { mayWrite } from '../../kernel/cast/lock-scope.ts';
-import { mayPark } from '../../kernel/cast/park.ts';
-import { counted } from '../../kernel/counted.ts';
 import { readChecker } from '../../kernel/graph/checker.ts';
 import type { Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';

@@ -1,7 +1,7 @@
 // Which agents are on this machine, in which version, and whether somebody is signed in.
 import { detectAgents } from '../../agents/detect.ts';
 import { keyVariableOf, runnersThat } from '../../kernel/capabilities.ts';
-import { counted } from '../../kernel/counted.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

@@ -1,8 +1,8 @@
 // What a person decides about a parked item: it is worked on again, or left out. The cast is then carried on.
-import { dependentsOf, parkedIn, parkedNamed } from '../../kernel/cast/park.ts';
+import { dependentsOf, parkedIn, parkedNamed } from '../../kernel/cast/item.ts';
+import type { Parked } from '../../kernel/cast/state.ts';
 import { isNotTaken } from '../../kernel/cast/steer.ts';
 import type { CastRequest } from '../../kernel/input.ts';
-import type { Parked } from '../../kernel/state.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { refusalOfDecision } from '../decision.ts';

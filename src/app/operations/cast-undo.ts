@@ -1,11 +1,11 @@
 // Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files of which it is
 // known what they were.
 
-import { lostText } from '../../kernel/cast/recover.ts';
+import { lostText } from '../../kernel/cast/merge-back.ts';
+import { isOver } from '../../kernel/cast/state.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
-import { counted } from '../../kernel/counted.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
-import { isOver } from '../../kernel/state.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { planRestoring, type Restoring, readBefore, restoreFiles } from '../../workspace/restore-files.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';

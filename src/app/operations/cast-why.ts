@@ -1,7 +1,7 @@
 // Why a cast is where it is, since when, and the commands that carry it on.
 import type { LastSign } from '../../engine/ports.ts';
+import { type Cast, isOver } from '../../kernel/cast/state.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Cast, isOver } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';

@@ -1,8 +1,8 @@
 // Every static issue of the configuration, at once: of config.json and of each loadout in the short form.
-import { counted } from '../../kernel/counted.ts';
 import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { isObject, type Json, objectAt } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { loadAll, loadFor } from '../../workspace/find-config.ts';

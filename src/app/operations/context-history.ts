@@ -1,6 +1,6 @@
 // Every version of a section, and every write that was refused.
-import { counted } from '../../kernel/counted.ts';
 import { valuesOf } from '../../kernel/knowledge/merge.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { CHANGES_SHOWN_MAX, sectionHistory, type Told, valueAt, wholeChange } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';

@@ -1,7 +1,7 @@
 // The sections of what the workspace knows, or the one that is named.
 import { canonicalJson, type JsonObject } from '../../kernel/json.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
-import { utf8Length } from '../../kernel/utf8-length.ts';
+import { utf8Length } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { declaredSections, knowledgeIn, unknownSection } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';

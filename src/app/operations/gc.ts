@@ -2,10 +2,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
-import { counted } from '../../kernel/counted.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { refusalOfUntouched, spanMs } from '../../kernel/retention.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';

@@ -1,6 +1,6 @@
 // A picture of a loadout, or of a cast with the way that it took.
+import { isOver } from '../../kernel/cast/state.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
-import { isOver } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { locateCast } from '../../workspace/plan.ts';

@@ -1,9 +1,9 @@
 // Counts how the runs of the ledger went: each run by itself, oldest first, and all of them together. The numbers come from the
 // whole log, so runs that ended long ago count too.
-import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { count, type Metrics, metricsOf, newTally, overallMetrics, type Tally } from '../../kernel/ledger/history.ts';
 import { workRuns } from '../../kernel/ledger/state.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';

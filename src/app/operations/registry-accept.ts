@@ -2,9 +2,9 @@
 // blocked because of the edit is released.
 import { join } from 'node:path';
 import { changedLines } from '../../hooks/install/plan.ts';
-import { counted } from '../../kernel/counted.ts';
 import { isObject } from '../../kernel/json.ts';
 import { nearestName } from '../../kernel/nearest-name.ts';
+import { counted } from '../../kernel/text.ts';
 import { isHigher } from '../../kernel/trust/version.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { readInside, sha256 } from '../../trust/registry-folder.ts';

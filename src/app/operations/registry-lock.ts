@@ -2,8 +2,8 @@
 // know yet get an id and a record, so that this one step is all that pinning takes.
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { counted } from '../../kernel/counted.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import type { Diagnostic } from '../../kernel/trust/problem.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { LOCK_PATH, MANIFEST_PATH } from '../../trust/registry.ts';

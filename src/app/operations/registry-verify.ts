@@ -1,6 +1,6 @@
 // Whether manifest, lock and prompts agree, and where what runs differs from what was approved.
 import { join } from 'node:path';
-import { counted } from '../../kernel/counted.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, reviewRegistry } from '../../workspace/registry-review.ts';

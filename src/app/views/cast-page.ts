@@ -3,12 +3,12 @@
 
 import { runnerCan } from '../../kernel/capabilities.ts';
 import { elapsedOf } from '../../kernel/cast/budget.ts';
-import { countItems, type ItemCounts, itemFates, itemKey } from '../../kernel/cast/item.ts';
-import { parkedIn } from '../../kernel/cast/park.ts';
+import { itemKey, parkedIn } from '../../kernel/cast/item.ts';
+import { type Cast, type CastStatus, isOver, type Turn, type Usage } from '../../kernel/cast/state.ts';
+import { countItems, type ItemCounts, itemFates } from '../../kernel/cast/summary.ts';
 import type { Materia, Rules } from '../../kernel/graph/config.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
-import { type Cast, type CastStatus, isOver, type Turn, type Usage } from '../../kernel/state.ts';
 import type { View } from './cast-view.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, nameOfSocket, wayKey } from './graph-drawing.ts';
 import { type AttemptRow, itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';

@@ -2,9 +2,11 @@
 // `why`, `watch`, progress, the tools. The state of the cast is the kernel's own; beside it stands what the kernel does
 // not keep, because no rule asks for it. There is no Node in this folder, so that it runs in a browser, too.
 import { apply } from '../../kernel/apply.ts';
-import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/item.ts';
-import type { CastFact, Entry, Fact } from '../../kernel/fact.ts';
-import { type Cast, type CastStatus, emptyState, type State } from '../../kernel/state.ts';
+import type { CastFact } from '../../kernel/cast/fact.ts';
+import type { Cast, CastStatus } from '../../kernel/cast/state.ts';
+import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/summary.ts';
+import type { Entry, Fact } from '../../kernel/fact.ts';
+import { emptyState, type State } from '../../kernel/state.ts';
 import { type CommandsRecord, foldCommand, noCommands } from './approval-outcomes.ts';
 import { foldPage, noPage, type PageRecord, withBeginnings } from './page-record.ts';
 import { foldReport, noReports, type ReportsRecord } from './reported.ts';

@@ -1,11 +1,13 @@
 // What the page of a cast shows beyond what the kernel keeps, one entry after the other: every turn with its attempts and
 // its place in the timeline, how often each way of the graph was taken, and what people did. Rows are replaced and never
 // changed, so that a page that was made stays as it was, and one entry costs the same in a long cast as in a short one.
-import { cut } from '../../kernel/cast/cut.ts';
+
+import type { CastFact } from '../../kernel/cast/fact.ts';
 import { itemKey } from '../../kernel/cast/item.ts';
-import type { CastFact, Entry, Fact } from '../../kernel/fact.ts';
+import type { Item, Usage } from '../../kernel/cast/state.ts';
+import type { Entry, Fact } from '../../kernel/fact.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { Item, Usage } from '../../kernel/state.ts';
+import { cut } from '../../kernel/text.ts';
 import type { Text } from './flat-entry.ts';
 import { type TakenWay, wayIn } from './graph-drawing.ts';
 

@@ -1,6 +1,7 @@
 // What was run without approval stands beside what a report leaves out, whether that report was kept apart or not.
 import { expect, test } from 'vitest';
-import type { AgentNote, Entry } from '../../kernel/fact.ts';
+import type { AgentNote } from '../../kernel/cast/state.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import { differencesIn, foldReport, noReports } from './reported.ts';
 
 function told(payload: object | null, ...agents: readonly AgentNote[]): readonly Entry[] {

@@ -1,9 +1,9 @@
 // What agents reported in their turns, told from the facts: each report with its payload, and whether it names the commands
 // that were really run.
-import type { AgentNote, Entry } from '../../kernel/fact.ts';
+import type { AgentNote, ReportNote } from '../../kernel/cast/state.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { type CommandDifferences, claimedCommands, compareCommands } from '../../kernel/report/commands.ts';
-import type { ReportNote } from '../../kernel/state.ts';
 
 /** One report that kept its contract. */
 export type Reported = {

@@ -1,10 +1,10 @@
 // What a cast produced, made from its facts: the last text, what the turn that stopped it really said, and whether there was
 // anything to do. Everything that shows a cast shows this. Texts are bounded; they are not made safe for a terminal here.
-import { cut } from '../../kernel/cast/cut.ts';
+import { reportsStatus } from '../../kernel/cast/rules.ts';
+import type { Cast } from '../../kernel/cast/state.ts';
 import type { Fact } from '../../kernel/fact.ts';
-import { reportsStatus } from '../../kernel/gate/status.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
-import type { Cast } from '../../kernel/state.ts';
+import { cut } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
 
 /** Who said it. `materia` is the label that people know. */

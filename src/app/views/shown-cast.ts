@@ -1,10 +1,9 @@
 // A cast as people and scripts see it, from its facts: its path, its data, its usage.
 import { runnerCan } from '../../kernel/capabilities.ts';
-import { countItems, type ItemCounts, itemsText } from '../../kernel/cast/item.ts';
-import type { AgentNote } from '../../kernel/fact.ts';
+import { type AgentNote, type Cast, isOver } from '../../kernel/cast/state.ts';
+import { countItems, type ItemCounts, itemsText } from '../../kernel/cast/summary.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';
-import { type Cast, isOver } from '../../kernel/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { View } from './cast-view.ts';

@@ -1,6 +1,6 @@
 // The tasks of a cast: those in progress side by side, those that wait, and why.
 import { apply } from '../../kernel/apply.ts';
-import { itemFates } from '../../kernel/cast/item.ts';
+import { itemFates } from '../../kernel/cast/summary.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';

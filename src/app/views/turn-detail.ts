@@ -1,10 +1,9 @@
 // One turn in full, told from its facts: what its agent was told, what it said in each attempt, whom it asked, on what
 // evidence, and what it wrote for others.
-import type { TurnCheck } from '../../kernel/cast/work.ts';
+import type { Line, ReportNote, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { CommandDifferences } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';
-import type { Line, ReportNote, Usage } from '../../kernel/state.ts';
 import type { View } from './cast-view.ts';
 import { textHere } from './flat-entry.ts';
 import { differencesOf, type Reported } from './reported.ts';

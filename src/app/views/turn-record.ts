@@ -1,13 +1,13 @@
 // What the entries say of the turns of a cast, beyond what the kernel keeps of them: every attempt with its brief, output and
 // verdict, and what was said, written and asked for meanwhile. The kernel forgets a turn that is over.
 import { isApprovalFact } from '../../kernel/approval/request.ts';
-import type { TurnCheck } from '../../kernel/cast/work.ts';
-import type { AgentNote, CastFact, Entry, Fact } from '../../kernel/fact.ts';
+import type { CastFact } from '../../kernel/cast/fact.ts';
+import type { AgentNote, Cast, Item, Line, TurnCheck, Usage } from '../../kernel/cast/state.ts';
+import type { Entry, Fact } from '../../kernel/fact.ts';
 import { toldOfChanges } from '../../kernel/graph/socket-rules.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';
-import type { Cast, Item, Line, Usage } from '../../kernel/state.ts';
 import type { Text } from './flat-entry.ts';
 
 export type AttemptRecord = {

@@ -1,7 +1,7 @@
 // `baton diff`: the patch for people and for `git apply`; with --stat or --json the files.
 import { saidOf, type UnmergedLane } from '../../app/cast-work.ts';
-import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import { again, type Call, EXIT, flag, note, out, outJson } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
 import { oneLine, safe } from '../safe-text.ts';

@@ -1,7 +1,7 @@
 // How the answers about contracts are shown.
 import { ANSWERS } from '../../kernel/codes.ts';
-import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import { type Forms, rowsIn } from './form.ts';

@@ -1,8 +1,8 @@
 // How what the workspace knows and remembers is shown.
 import type { Given } from '../../app/perform.ts';
-import { counted } from '../../kernel/counted.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { type Change, inText, type ValueChange } from '../../kernel/knowledge/merge.ts';
+import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
 import { oneLine, table } from '../safe-text.ts';

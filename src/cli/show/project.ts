@@ -2,8 +2,8 @@
 import type { Detected } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents-test.ts';
 import type { Finding } from '../../app/runner-findings.ts';
-import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import { again, type Call } from '../command.ts';
 import { oneLine, table } from '../safe-text.ts';
 import { type Forms, rowsIn } from './form.ts';

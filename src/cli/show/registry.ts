@@ -1,6 +1,6 @@
 // How the answers about who may act are shown: the registry, tokens and trusted folders.
-import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
 import { table } from '../safe-text.ts';

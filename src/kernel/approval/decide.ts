@@ -1,7 +1,7 @@
 // Turns requests about approvals into facts and a verdict, and takes the request of a turn's own report.
-import type { Pen } from '../cast/pen.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
+import type { Pen } from '../pen.ts';
 import type { State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';

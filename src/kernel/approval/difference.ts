@@ -1,6 +1,6 @@
 // Names each part of a command that differs from what was approved, and writes text so that nothing in it can hide. Values of
 // variables are never shown; arguments are shown only where they hold no secret.
-import { cut } from '../cast/cut.ts';
+import { cut } from '../text.ts';
 import type { Difference, Presented, SealedCommand, SealedRequest } from './request.ts';
 
 const DIFFERENCES_MAX = 8;

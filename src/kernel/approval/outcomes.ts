@@ -1,9 +1,10 @@
 // What became of approvals after they left the state. The cast keeps the outcome of each command; the turn keeps decisions that
 // its agent has not been told yet.
+import type { Cast, Turn } from '../cast/state.ts';
 import type { Fact } from '../fact.ts';
 import type { JsonObject } from '../json.ts';
 import { claimedCommands, compareCommands } from '../report/commands.ts';
-import type { Cast, State, Turn } from '../state.ts';
+import type { State } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import type { ApprovalFact, Origin, SealedRequest } from './request.ts';
 import { type Approval, approvalOf, type CommandOutcome, type RejectedRequest, type Undelivered } from './state.ts';

@@ -1,9 +1,9 @@
 // The end of approvals: a person decides, the time runs out, or the turn that asked is over. A command that began and has no known
 // end stays until a person settles it.
-import type { Pen } from '../cast/pen.ts';
+import { type Cast, isOver } from '../cast/state.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
-import { type Cast, isOver } from '../state.ts';
+import type { Pen } from '../pen.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../verdict.ts';
 import { type Past, pastOf } from './once.ts';
 import {

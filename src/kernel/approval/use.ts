@@ -1,6 +1,6 @@
 // Uses an approval: compares everything it is bound to, and marks it used before the command runs. So it runs at most once.
-import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
+import type { Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
 import { hasRun, nextRound, pastOf } from './once.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AgentNote } from '../fact.ts';
 import { cleanNote } from './notes.ts';
+import type { AgentNote } from './state.ts';
 
 const SECRET = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
 const session = (id: string) => ({ session: { runner: 'claude', id } });

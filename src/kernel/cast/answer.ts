@@ -2,33 +2,32 @@
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
 import type { Reading } from '../dialect.ts';
-import type { AgentNote, Answered, Touched } from '../fact.ts';
 import { isOfRules } from '../gate/agent-config.ts';
 import { AT_ANSWER, AT_HANDOFF, AT_VERIFICATION, begunIn, isGivingUp, unfinished } from '../gate/before-accept.ts';
 import { type Seen, touchedIn } from '../gate/changes.ts';
-import { reportsStatus } from '../gate/status.ts';
 import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
 import type { Input } from '../input.ts';
-import { isObject, isText, type JsonObject } from '../json.ts';
+import { isObject } from '../json.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { codeOfResult, knownCode, reasonOfResult } from '../ledger/move.ts';
+import { fail, type Pen } from '../pen.ts';
 import { contractFor } from '../report/contract.ts';
 import { isOnlyLoop, unfinishedLoop } from '../report/status.ts';
 import { scrub, scrubJson } from '../secrets.ts';
-import { type Cast, FREE, type Turn, type Usage } from '../state.ts';
+import { utf8Length } from '../text.ts';
 import { refusalOfSmuggled } from '../trust/injection.ts';
-import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
 import { type Spending, warn } from './budget.ts';
 import { changesOf, contextLine } from './commit.ts';
+import type { Touched } from './fact.ts';
 import { infrastructureFailure, lose } from './fault.ts';
-import { continued, fillLanes } from './lanes.ts';
 import { cleanNote } from './notes.ts';
-import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { artifactsOf, holdForOutcome, learn, takeReport } from './report.ts';
 import { resetCursors, route } from './route.ts';
-import { chosenMateria } from './runner-choice.ts';
-import { block, blockPlanned, finish, ownerOf, planBlocked, planIn, takePlan, taskOfTurn } from './task.ts';
+import { chosenMateria, materiaOf, reportsStatus, socketOf } from './rules.ts';
+import { type AgentNote, type Answered, type Cast, FREE, type Turn, type Usage } from './state.ts';
+import { giveUp } from './stop.ts';
+import { finish, planBlocked, planIn, takePlan, taskOfTurn } from './task.ts';
 import { recordedWork } from './work.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
@@ -133,22 +132,6 @@ function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen:
 function rowFor(pen: Pen, cast: Cast, turn: Turn): { readonly task?: string } {
   const task = reportsStatus(cast, turn.socket) ? planBlocked(pen, cast, turn) : null;
   return task === null ? {} : { task };
-}
-
-/** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
-export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
-  const { code, reason } = refusal;
-  const task = taskOfTurn(pen.state, cast, turn);
-  const next = isObject(result.agent_status) ? result.agent_status.next_action : undefined;
-  const evidence = { turn: turn.id, result, ...(isText(next) ? { blocker: reason, next_step: next } : {}) };
-  if (task) block(pen, task, code, reason, evidence);
-  if (task) blockPlanned(pen, task, ownerOf(cast, turn.socket), code, reason, evidence);
-  if (turn.lane !== null) fillLanes(pen, cast, turn.lane);
-  else {
-    const why = continued(cast, `${turn.socket} is blocked: ${reason}`, code);
-    pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: why });
-  }
-  return refusal;
 }
 
 function cleanVerdict(verdict: Denied): Denied {

@@ -1,8 +1,9 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
-import type { CastFact } from '../fact.ts';
+import type { Fact } from '../fact.ts';
+import { loopOf } from '../graph/route.ts';
+import { taskKey } from '../ledger/state.ts';
 import { withReport } from '../report/consolidation.ts';
 import { SET_TO_WORK } from '../report/status.ts';
-import type { Cast, ReworkNote, Turn } from '../state.ts';
 import {
   accepted,
   failed,
@@ -10,7 +11,6 @@ import {
   forgetItems,
   NO_ROUNDS,
   newTurn,
-  noteKey,
   refused,
   reported,
   settle,
@@ -18,8 +18,10 @@ import {
   tracked,
 } from './bookkeeping.ts';
 import { elapsedOf } from './budget.ts';
-import { REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
-import { applyParking, isParkingFact, noteAdvanced } from './park.ts';
+import type { CastFact } from './fact.ts';
+import { mayPark } from './item.ts';
+import { noteKey, REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
+import type { Cast, ReworkNote, Turn } from './state.ts';
 import { noteOver } from './work.ts';
 
 export function applyToCast(
@@ -334,4 +336,52 @@ function running(cast: Cast, at: number): void {
 
 function unreachable(fact: never): void {
   void fact;
+}
+
+// The bookkeeping.
+export function applyParking(cast: Cast, fact: ParkingFact): void {
+  switch (fact.kind) {
+    case 'park.awaited': {
+      const turn = cast.turns[fact.turn];
+      if (turn) turn.phase = 'parking';
+      return;
+    }
+    case 'item.parked': {
+      const { item, task, edge, lane, note, kept = null } = fact;
+      cast.parked = { ...cast.parked, [task]: { item, task, edge, lane, note, kept } };
+      cast.guard = NO_ROUNDS;
+      // What was changed for it is looked at anew, from where a retry begins.
+      delete cast.work?.[taskKey(cast.id, task)]?.diff;
+      if (lane !== null) delete cast.lanes[lane]?.walks[item.key];
+      delete cast.turns[fact.turn];
+      return;
+    }
+    case 'item.retried': {
+      const parked = cast.parked?.[fact.task];
+      if (!parked || !cast.parked) return;
+      delete cast.parked[fact.task];
+      delete cast.traversals[parked.edge.key];
+      if (parked.lane === null) cast.cursors[parked.item.cursorKey] = parked.item.index;
+      if (parked.kept) cast.restores = { ...cast.restores, [fact.task]: parked.kept };
+      return;
+    }
+    case 'item.dropped':
+      delete cast.parked?.[fact.task];
+      return;
+  }
+}
+
+const PARKING = ['park.awaited', 'item.parked', 'item.retried', 'item.dropped'] as const;
+
+export type ParkingFact = Extract<CastFact, { kind: (typeof PARKING)[number] }>;
+
+export function isParkingFact(fact: Fact): fact is ParkingFact {
+  return PARKING.some((kind) => kind === fact.kind);
+}
+
+/** Who advanced an item of a loop last, and with which verdict: the exit of a loop whose parked items are over asks for it. */
+export function noteAdvanced(cast: Cast, cursor: string, turn: Turn | undefined): void {
+  const loop = turn && loopOf(cast.rules.graph, turn.socket);
+  if (!turn?.handoff || !loop || !mayPark(cast.rules.graph, loop)) return;
+  cast.advancedBy = { ...cast.advancedBy, [cursor]: { socket: turn.socket, satisfied: turn.handoff.satisfied } };
 }

@@ -1,31 +1,22 @@
 // What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
 // else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
 import { type Approval, approvalOf, isUnsettled } from '../approval/state.ts';
-import { runnerCan } from '../capabilities.ts';
-import { counted } from '../counted.ts';
 import type { Fact } from '../fact.ts';
-import { reportsStatus } from '../gate/status.ts';
 import { firstEdge } from '../graph/route.ts';
 import type { Input } from '../input.ts';
+import { fail, type Pen } from '../pen.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
 import { scrub } from '../secrets.ts';
-import { type Asks, type Cast, type CastStatus, isOver, type Line, type Turn } from '../state.ts';
+import { collapse, counted, cut } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
-import { cut } from './cut.ts';
 import { reclaim, startReady } from './dispatch.ts';
-import { collapse } from './notes.ts';
-import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
-import { chosenMateria, isScripted } from './runner-choice.ts';
+import { isLeftOut } from './item.ts';
+import { chosenMateria, materiaOf, reportsStatus, socketOf } from './rules.ts';
+import { reopenTurn } from './start.ts';
+import { type Asks, type Cast, type CastStatus, isOver, type Line, type Turn } from './state.ts';
+import { leaveOut } from './stop.ts';
 import { taskOfTurn } from './task.ts';
-import { isLeftOut, leaveOut } from './task-by-hand.ts';
-
-export function isPersons(cast: Cast, turn: Turn): boolean {
-  const materia = chosenMateria(cast, turn);
-  return (
-    materia.type === 'agent' && runnerCan(cast.rules, materia.runner, 'isPerson') && !isScripted(cast, turn.socket)
-  );
-}
 
 /** Under this name a person's answer is noted. */
 function runnerOf(cast: Cast, turn: Turn): string {
@@ -227,12 +218,6 @@ function agreed(id: string, operation: string): string {
 /** Whether a person may say something to the agent of a blocked turn. */
 export function hearsWhenBlocked(cast: Cast, { phase, socket }: Turn): boolean {
   return phase === 'blocked' && reportsStatus(cast, socket);
-}
-
-/** A stray change is compared with what was there before it until somebody has taken it back. */
-export function reopenTurn(pen: Pen, cast: Cast, turn: Turn): void {
-  const isStray = taskOfTurn(pen.state, cast, turn)?.code === 'SCOPE_VIOLATION' && turn.seal !== null;
-  pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id, ...(isStray ? { sealed: true } : {}) });
 }
 
 /** Sets the agent to work again with what it reported and what a person says to that. */

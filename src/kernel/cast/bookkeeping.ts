@@ -1,13 +1,14 @@
 // A cast and a turn as they are when they begin.
 
 import { dropDelivered } from '../approval/outcomes.ts';
-import type { AgentNote, CastFact, Fact } from '../fact.ts';
+import type { Fact } from '../fact.ts';
 import type { Loop } from '../graph/config.ts';
 import { NOT_STARTED, SET_TO_WORK, type UnfinishedLoop } from '../report/status.ts';
-import { attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
 import { committed } from './commit.ts';
+import type { CastFact } from './fact.ts';
 import { aboutOf, withLine, withSaid } from './notes.ts';
+import { type AgentNote, attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from './state.ts';
 import { noteAccepted, noteUsage } from './work.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
@@ -231,11 +232,6 @@ export type ItemMemory = Pick<Cast, 'traversals' | 'extended' | 'rework'>;
 /** The counter of an edge for one item; outside loops there is one for the whole cast. */
 export function edgeKey(from: string, to: string, item: string | null): string {
   return `${from}->${to}@${item ?? ''}`;
-}
-
-/** The notes for a socket about one item, or about none. */
-export function noteKey(target: string, item: string | null): string {
-  return `${target}@${item ?? ''}`;
 }
 
 /** A finished item takes its counters and its notes with it. */

@@ -4,7 +4,7 @@ import { always, crew, graph, plan, satisfied, workflow, yes } from '../../../te
 import { play } from '../../../test/play.ts';
 import { asBlock, reportOf } from '../../../test/reports.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { utf8Length } from '../utf8-length.ts';
+import { utf8Length } from '../text.ts';
 
 /** The brief of the last of these sockets, each of which leads to the next. */
 function lastBrief(

@@ -2,34 +2,35 @@
 // the format of its answer. Never a dump of the state; never longer than the cap.
 
 import { runnerCan } from '../capabilities.ts';
-import { reportsStatus } from '../gate/status.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { Task } from '../ledger/state.ts';
 import { assignmentOf } from '../ledger/wire.ts';
+import type { Pen } from '../pen.ts';
 import { agentIdOfTurn, contractFor } from '../report/contract.ts';
 import { mayFollow, type Progress } from '../report/status.ts';
-import { type Cast, type ReportNote, type ReworkNote, type State, type Turn, walkOf } from '../state.ts';
+import type { State } from '../state.ts';
+import { collapse, cut, firstBytes, utf8Length } from '../text.ts';
 import { asData, asTitle } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
 import { speakerBefore } from '../trust/speaker.ts';
-import { utf8Length } from '../utf8-length.ts';
-import { cut, firstBytes } from './cut.ts';
 import { itemValue, scopeOf } from './item.ts';
+import { concerns, isNoted, linesFor, notesFor, renderExchange, renderRework, withoutNoted } from './notes.ts';
 import {
-  collapse,
-  concerns,
-  isNoted,
-  linesFor,
-  notesFor,
-  renderExchange,
-  renderRework,
-  withoutNoted,
-} from './notes.ts';
-import { materiaOf, type Pen, socketOf } from './pen.ts';
-import { chosenMateria, continuedSession, isScripted, OFFER, offersTools } from './runner-choice.ts';
-import { assignsTasks, getsPacket, taskOfTurn } from './task.ts';
+  assignsTasks,
+  chosenMateria,
+  continuedSession,
+  getsPacket,
+  isScripted,
+  materiaOf,
+  OFFER,
+  offersTools,
+  reportsStatus,
+  socketOf,
+} from './rules.ts';
+import { type Cast, type ReportNote, type ReworkNote, type Turn, walkOf } from './state.ts';
+import { taskOfTurn } from './task.ts';
 import { itemsText, workText } from './work.ts';
 
 const SLOT_CHARS_MAX = 16_384;

@@ -2,12 +2,12 @@
 // flight at the same time cannot overdraw together; the outcome settles it. A turn's own reservation does not count
 // against it: a cast must be able to reach its maximum. Time is reserved as a deadline: no attempt may outlive the budget.
 
-import type { AgentNote } from '../fact.ts';
 import type { Input } from '../input.ts';
-import { attemptName, type Cast, type Day, type Reserved, type Turn, type Usage } from '../state.ts';
+import type { Pen } from '../pen.ts';
+import type { Day } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { cleanNote } from './notes.ts';
-import type { Pen } from './pen.ts';
+import { type AgentNote, attemptName, type Cast, type Reserved, type Turn, type Usage } from './state.ts';
 
 export function tokensOf(cast: Cast): number {
   return cast.usage.input + cast.usage.output;

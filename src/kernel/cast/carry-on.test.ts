@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Cast, CastStatus } from '../state.ts';
+import type { Cast, CastStatus } from './state.ts';
 import { asMuchAgain, mayMean, spentAllowance, stepFor, type Verb } from './steer.ts';
 
 const NOW = 1_000;

@@ -5,8 +5,7 @@ import { type Play, play } from '../../../test/play.ts';
 import type { Code } from '../codes.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
-import { materiaOf } from './pen.ts';
-import { choiceName, choicesOf, chosenMateria, continuedSession, nextChoice, variablesOf } from './runner-choice.ts';
+import { choiceName, choicesOf, chosenMateria, continuedSession, materiaOf, nextChoice, variablesOf } from './rules.ts';
 
 /** A cast whose first socket has this materia. */
 function asking(materia: JsonObject): Play {

@@ -1,14 +1,14 @@
 // What an accepted payload does to the cast's data, in this order: a utility's state patch, the line of context, the
 // mirror of the canonical fields, the work list, then the socket's own assignments, each of which sees what came before.
 import type { Handoff } from '../dialect.ts';
-import type { DataChange } from '../fact.ts';
 import type { Materia } from '../graph/config.ts';
 import { resolvePath, setPath } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
-import type { Cast, Turn } from '../state.ts';
-import { newest, wellFormed } from './cut.ts';
+import { newest, wellFormed } from '../text.ts';
+import type { DataChange } from './fact.ts';
 import { scopeOf } from './item.ts';
-import { materiaOf, socketOf } from './pen.ts';
+import { materiaOf, socketOf } from './rules.ts';
+import type { Cast, Turn } from './state.ts';
 
 /** Fields that steer the graph; a utility's state patch never sets them. */
 const CONTROL_FIELDS: readonly string[] = ['workItems', 'satisfied'];

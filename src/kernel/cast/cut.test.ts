@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cut, firstBytes, newest, wellFormed } from './cut.ts';
+import { cut, firstBytes, newest, wellFormed } from '../text.ts';
 
 test.each([
   ['short', 5, 'short'],

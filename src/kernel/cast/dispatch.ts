@@ -11,28 +11,37 @@ import {
   isLiftedByTime,
   refusalOfTrust,
 } from '../gate/before-dispatch.ts';
-import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
 import { claimTask, isWorthNoting, refusalOfClaim } from '../ledger/claim.ts';
 import { refuseTask } from '../ledger/fact.ts';
 import { compareRank } from '../ledger/rank.ts';
 import type { Task } from '../ledger/state.ts';
+import { fail, type Pen } from '../pen.ts';
 import { inputOf } from '../report/input.ts';
-import { type Cast, heldBy, type Kept, type State, type Turn } from '../state.ts';
+import type { State } from '../state.ts';
 import { load } from '../trust/decide.ts';
 import { block } from '../trust/quarantine.ts';
 import { isAttested } from '../trust/watch.ts';
 import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
-import { isPersons } from './asked.ts';
-import { noteKey } from './bookkeeping.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
-import { clashNote, fillAllLanes, fillLanes, refusalOfPlace } from './lanes.ts';
 import { isBound } from './lock-scope.ts';
-import { fail, materiaOf, type Pen } from './pen.ts';
-import { chosenMateria, isScripted, nextScripted, scriptedTurn } from './runner-choice.ts';
-import { ownerOf, reopen, taskOfTurn } from './task.ts';
+import { refusalOfPlace } from './loops.ts';
+import { clashNote, noteKey } from './notes.ts';
+import {
+  chosenMateria,
+  isPersons,
+  isScripted,
+  materiaOf,
+  nextScripted,
+  ownerOf,
+  reportsStatus,
+  scriptedTurn,
+} from './rules.ts';
+import { fillAllLanes, fillLanes } from './start.ts';
+import { type Cast, heldBy, type Kept, type Turn } from './state.ts';
+import { reopen, taskOfTurn } from './task.ts';
 
 /** The place of the turn is ready. */
 export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.prepared' }>): Verdict {

@@ -1,23 +1,32 @@
-// An attempt that gave no answer: what is tried next, or how it ends.
-
+// An attempt that gave no answer: what is tried next, and how the turn ends when nothing helps. A process that takes over a
+// cast judges its attempts here as well.
 import { runnerCan } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
-import type { CastFact, Fault } from '../fact.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type Json } from '../json.ts';
 import { take } from '../ledger/claim.ts';
-import { isSpent } from '../ledger/move.ts';
-import type { Task } from '../ledger/state.ts';
+import { expireTask, isSpent, lastHeard } from '../ledger/move.ts';
+import { type Task, tasksOf } from '../ledger/state.ts';
+import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
-import { type Cast, FREE, type Turn } from '../state.ts';
-import { utf8Length } from '../utf8-length.ts';
+import { newest, utf8Length, wellFormed } from '../text.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { bytesThatStay } from './brief.ts';
 import { type Spending, spend, warn } from './budget.ts';
-import { newest, wellFormed } from './cut.ts';
+import type { CastFact, Fault, Judged } from './fact.ts';
 import { cleanNote } from './notes.ts';
-import { fail, materiaOf, type Pen } from './pen.ts';
-import { choiceName, choicesOf, chosenMateria, isScripted, nextChoice, scriptedTurn } from './runner-choice.ts';
+import {
+  choiceName,
+  choicesOf,
+  chosenMateria,
+  isScripted,
+  materiaOf,
+  nextChoice,
+  runsOnce,
+  scriptedTurn,
+} from './rules.ts';
+import { type Cast, FREE, type Turn, turnOn } from './state.ts';
+import { giveUp } from './stop.ts';
 import { block, taskOfTurn } from './task.ts';
 
 export function takeFault(
@@ -237,13 +246,6 @@ function renewClaim(pen: Pen, cast: Cast, turn: Turn): void {
   if (task?.status === 'in_progress' && task.fence === turn.fence) take(pen, task, task.owner);
 }
 
-// A turn that was cut off and must not run twice: nobody knows whether it did its work, so a person decides.
-/** Whether a turn may not simply be repeated once it may have run. */
-export function runsOnce(cast: Cast, turn: Turn): boolean {
-  const materia = materiaOf(cast, turn.socket);
-  return materia.type === 'utility' ? materia.once : materia.onCrash === 'wait';
-}
-
 /** Marks the running turns that may not be repeated, before whatever stops them. */
 export function markUnknown(pen: Pen, cast: Cast, reason: string): void {
   for (const turn of Object.values(cast.turns)) {
@@ -276,4 +278,67 @@ export function infrastructureFailure(payload: Json): string | null {
     return told ?? `the utility reported ok: false in state.${name} and gave no reason`;
   }
   return null;
+}
+
+type RecoverInput = Extract<Input, { kind: 'cast.recover' }>;
+
+export function recover(pen: Pen, cast: Cast, input: RecoverInput): Verdict {
+  if (cast.status !== 'running') return allow(`cast ${cast.id} is ${cast.status}; nothing of it was cut off`);
+  const { driver } = input;
+  const tasks = tasksOf(pen.ledger, cast.id).filter(({ status }) => status === 'in_progress');
+  const judged = tasks.map((task) => judge(pen, cast, task, input));
+  pen.write({ kind: 'cast.recovered', cast: cast.id, driver, tasks: judged });
+  const late = judged.filter((each) => each.judged === 'timed_out');
+  for (const { task, lastHeartbeatAt } of late) expire(pen, cast, task, lastHeartbeatAt);
+  const details = { cast: cast.id, in_progress: judged.length, timed_out: late.map(({ task }) => task) };
+  return allow(`cast ${cast.id} is taken over`, details);
+}
+
+/** Why nobody is silent although nothing is heard of the task; null where it is the agent's turn to say something. */
+export function excuseOf(cast: Cast, task: string): string | null {
+  const phase = turnOn(cast, task)?.phase ?? 'owed';
+  if (phase === 'owed' || phase === 'held' || phase === 'running') return null;
+  return phase === 'verifying' || phase === 'accepted' || phase === 'merging' || phase === 'parking'
+    ? 'its agent has answered'
+    : 'it waits for a person';
+}
+
+function judge(pen: Pen, cast: Cast, task: Task, { heard = {}, seen = {} }: RecoverInput): Judged {
+  const { id, owner, fence, claimedAt, timeoutS } = task;
+  const turn = turnOn(cast, id);
+  const lastHeartbeatAt = lastHeard(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, pen.at);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(lastHeartbeatAt / 1000);
+  const row = { task: id, owner, fence, turn: turn?.id ?? null, lastHeartbeatAt, timeoutS, silentS };
+  const excuse = excuseOf(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];
+  if (excuse !== null) return { ...row, judged: 'alive', why: excuse };
+  const why = `it was heard of ${silentS} s ago and has ${timeoutS} s`;
+  return { ...row, judged: silentS > timeoutS ? 'timed_out' : 'alive', why };
+}
+
+/** A program that still runs is watched by its own supervisor, and an answer that lies ready is no silence. */
+const SEEN = {
+  running: 'its program still runs',
+  answered: 'its answer lies ready',
+  nothing: null,
+} as const;
+
+/**
+ * What must not run twice is left to a person, who is asked when the attempt is given up. Where the retries are used up, a
+ * person decides as well.
+ */
+function expire(pen: Pen, cast: Cast, id: string, lastHeartbeatAt: number): void {
+  const task = tasksOf(pen.ledger, cast.id).find((each) => each.id === id);
+  if (!task) return;
+  const turn = turnOn(cast, id);
+  const isLast = isSpent(task);
+  const observed = 'nobody drove its cast';
+  expireTask(pen, { kind: 'task.expire', run: cast.id, task: id, lastHeartbeatAt, why: 'silent', observed });
+  if (!isLast || !turn || runsOnce(cast, turn)) return;
+  const [code, { reason }] = ['TASK_TIMEOUT', task] as const;
+  const usage = { input: 0, output: 0, cost: 0 };
+  pen.write({
+    ...{ kind: 'turn.blocked', cast: cast.id, turn: turn.id, attempt: turn.attempt },
+    ...{ output: '', usage, code, reason },
+  });
+  giveUp(pen, cast, turn, deny(code, reason, { socket: turn.socket }), {});
 }

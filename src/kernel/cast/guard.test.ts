@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { always, crew, exit, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import type { Guard } from '../state.ts';
 import { NO_ROUNDS, tracked } from './bookkeeping.ts';
+import type { Guard } from './state.ts';
 
 const guard = (key: string, count: number, ...path: string[]): Guard => ({ key, count, path });
 

@@ -1,7 +1,7 @@
 // What is kept of the lines sockets leave for others, and how much.
 import { expect, test } from 'vitest';
-import type { Heard, Item, ReworkNote } from '../state.ts';
 import { linesFor, withLine, withoutList, withoutNoted } from './notes.ts';
+import type { Heard, Item, ReworkNote } from './state.ts';
 
 const item = (index: number, cursorKey = 'i'): Item => {
   return { key: `WI-${index + 1}`, label: 'x', index, total: 9, items: 'state.workItems', as: 'workItem', cursorKey };

@@ -5,7 +5,7 @@ import { resolve } from '../graph/resolve.ts';
 import { taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
 import { pending } from '../pending.ts';
-import type { Cast } from '../state.ts';
+import type { Cast } from './state.ts';
 
 const WRITER = graph({ 'Socket-1': { materia: 'Write' } });
 const SCRIPT = { Write: ['x', '$repeat'] };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { type Play, play } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
-import { countItems, foldItem, type ItemCounts, itemFates, itemsText, noItems } from './item.ts';
+import { countItems, foldItem, type ItemCounts, itemFates, itemsText, noItems } from './summary.ts';
 
 const NONE: ItemCounts = { total: 0, done: 0, skipped: 0, leftEarly: 0, leftOut: 0, parked: 0, open: 0 };
 const recordOf = ({ cast, facts }: Play) => {

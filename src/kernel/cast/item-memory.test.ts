@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { crew, workflow } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import type { Cast, ReworkNote } from '../state.ts';
-import { edgeKey, forgetItem, forgetItems, noteKey, remembersItems } from './bookkeeping.ts';
+import { edgeKey, forgetItem, forgetItems, remembersItems } from './bookkeeping.ts';
+import { noteKey } from './notes.ts';
+import type { Cast, ReworkNote } from './state.ts';
 
 const note: ReworkNote = {
   ...{ from: 'Socket-3', label: 'Eval', target: 'Socket-2', when: 'not_satisfied' },

@@ -5,7 +5,8 @@ import { play, replayed } from '../../../test/play.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { type Watch, watchOf } from './packet.ts';
-import { ITEMS_KEPT_MAX, type ItemDiff, type TurnCheck } from './work.ts';
+import type { ItemDiff, TurnCheck } from './state.ts';
+import { ITEMS_KEPT_MAX } from './work.ts';
 
 type Change = { files: readonly string[]; checks?: readonly TurnCheck[]; diff?: ItemDiff };
 

@@ -1,14 +1,14 @@
-// Which item a socket works on, and what its prompt, its assignments and its utility can see.
-
-import type { Entry } from '../fact.ts';
-import type { Iterator, Loop, Rules } from '../graph/config.ts';
+// The item that a socket works on, what its prompt and its assignments can see, and the state of the items in a list.
+import type { Graph, Iterator, Loop } from '../graph/config.ts';
 import { resolvePath, type Scope } from '../graph/path.ts';
-import { loopOf } from '../graph/route.ts';
+import { exitTarget, loopOf } from '../graph/route.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { inOrder } from '../ledger/rank.ts';
-import { type Ledger, nameKey, runOf } from '../ledger/state.ts';
-import type { Cast, Item, TaskList } from '../state.ts';
-import { socketOf } from './pen.ts';
+import { isTerminal, type Ledger, nameKey, runOf, type Task, taskOf, tasksOf } from '../ledger/state.ts';
+import type { Pen } from '../pen.ts';
+import { type Denied, deny } from '../verdict.ts';
+import { socketOf } from './rules.ts';
+import type { Cast, Item, Parked, TaskList } from './state.ts';
 
 export type Selection =
   | { readonly found: true; readonly item: Item | null }
@@ -145,95 +145,83 @@ export function extended(list: TaskList = EMPTY, tasks: readonly string[]): Task
   return { ids, places: Object.fromEntries(ids.map((id, index) => [nameKey(id), index] as const).reverse()) };
 }
 
-// How many items of a cast came to what end, told from its facts. All who count items ask here: the closing lines, `show`
-// and `why`.
-export type ItemCounts = {
-  readonly total: number;
-  /** Advanced by a member of their loop. */
-  readonly done: number;
-  /** Advanced by `advance.when: "not_satisfied"`. */
-  readonly skipped: number;
-  /** Given up because an edge led out of their loop. */
-  readonly leftEarly: number;
-  /** Taken out by a person. */
-  readonly leftOut: number;
-  /** Put off until a person decides. */
-  readonly parked: number;
-  readonly open: number;
-};
-
-type Fate = Exclude<keyof ItemCounts, 'total'>;
-
-/** Null where the cast has no items. */
-export function countItems(record: ItemsRecord): ItemCounts | null {
-  const fates = fatesOf(record).map(({ fate }) => fate);
-  if (fates.length === 0) return null;
-  const count = (fate: Fate) => fates.filter((each) => each === fate).length;
-  return {
-    total: fates.length,
-    done: count('done'),
-    skipped: count('skipped'),
-    leftEarly: count('leftEarly'),
-    leftOut: count('leftOut'),
-    parked: count('parked'),
-    open: count('open'),
-  };
+/** Whether somebody has said that the task will not be done. */
+export function isLeftOut(task: Pick<Task, 'status'> | null | undefined): boolean {
+  return task?.status === 'canceled' || task?.status === 'failed';
 }
 
-/** What became of each item, by its task: in the ledger a skipped one is done. */
-export function itemFates(record: ItemsRecord): ReadonlyMap<string, Fate> {
-  return new Map(fatesOf(record).map(({ task, fate }) => [task, fate]));
+/** Where the next item begins: where the loop is entered from outside. A socket that walks over a list of its own goes on itself. */
+export function entryOf(cast: Cast, socket: string): string {
+  const { graph } = cast.rules;
+  const loop = socketOf(cast, socket).foreach ? null : loopOf(graph, socket);
+  if (!loop) return socket;
+  const edges = Object.values(graph.sockets)
+    .filter(({ id }) => !loop.sockets.includes(id))
+    .flatMap((each) => each.edges.map(({ to }) => to));
+  const exits = graph.loops.filter(({ id }) => id !== loop.id).flatMap(({ exits }) => exits);
+  const targets = [...edges, ...exits.map(({ targetSocketId }) => targetSocketId), graph.entry];
+  return targets.find((id) => loop.sockets.includes(id)) ?? loop.sockets[0] ?? socket;
 }
 
-/** Such as `2 of 4 items done, 1 skipped, 1 open`. */
-export function itemsText({ total, done, skipped, leftEarly, leftOut, parked, open }: ItemCounts): string {
-  const others = { skipped, 'left early': leftEarly, 'left out': leftOut, parked, open };
-  const named = Object.entries(others).flatMap(([name, count]) => (count === 0 ? [] : [`, ${count} ${name}`]));
-  return `${done} of ${total} item${total === 1 ? '' : 's'} done${named.join('')}`;
+/** Whether items of a loop may be parked. */
+export function mayPark({ sockets }: Graph, loop: Loop): boolean {
+  return loop.sockets.some((id) => sockets[id]?.edges.some(({ then }) => then === 'park'));
 }
 
-type Place = { readonly task: string; fate: Fate };
-
-/** The items of a cast, as its entries tell them one after the other. */
-export type ItemsRecord = {
-  readonly lists: Map<string, Place[]>;
-  /** Of a list that another list replaced, only what was done or skipped counts: the rest was planned anew. */
-  readonly replaced: Place[];
-  readonly turns: Map<number, { readonly socket: string; readonly item: Item | null }>;
-  /** What a person or an edge gave up. */
-  readonly given: Map<string, Fate>;
-};
-
-export function noItems(): ItemsRecord {
-  return { lists: new Map(), replaced: [], turns: new Map(), given: new Map() };
+/** The parked items of a cast that nobody has decided about. Null where none of its items was ever parked. */
+export function parkedIn({ ledger }: Pick<Pen, 'ledger'>, cast: Pick<Cast, 'id' | 'parked'>): readonly Parked[] | null {
+  if (!cast.parked) return null;
+  return Object.values(cast.parked).filter(({ task }) => isParked(taskOf(ledger, cast.id, task)));
 }
 
-/** `rules` are those of the cast. */
-export function foldItem(record: ItemsRecord, fact: Entry['fact'], rules: Rules | null): void {
-  const { lists, replaced, turns, given } = record;
-  if (fact.kind === 'items.planned' && fact.cursor !== null) {
-    const places = fact.tasks.map((task): Place => ({ task, fate: 'open' }));
-    lists.set(fact.cursor, [...(lists.get(fact.cursor) ?? []), ...places]);
-  } else if (fact.kind === 'turn.started') turns.set(fact.turn, fact);
-  else if (fact.kind === 'cursor.advanced' && fact.item !== null) {
-    const turn = turns.get(fact.turn);
-    // Side by side the cursor counts and does not point.
-    const index = turn?.item?.key === fact.item ? turn.item.index : fact.to - 1;
-    const place = lists.get(fact.cursor)?.[index];
-    const isSkipped = rules?.graph.sockets[turn?.socket ?? '']?.advance?.when === 'not_satisfied';
-    if (place) place.fate = isSkipped ? 'skipped' : 'done';
-  } else if (fact.kind === 'cursor.reset') {
-    replaced.push(...(lists.get(fact.cursor) ?? []).filter(({ fate }) => fate !== 'open'));
-    lists.delete(fact.cursor);
-  } else if (fact.kind === 'item.parked') given.set(fact.task, 'parked');
-  else if (fact.kind === 'item.retried') given.delete(fact.task);
-  else if (fact.kind === 'task.moved' && (fact.to === 'canceled' || fact.to === 'failed')) {
-    given.set(fact.task, fact.code === 'LEFT_EARLY' ? 'leftEarly' : 'leftOut');
+/** The parked item that a person means: by its key, its number, or the beginning of a title that only one has. */
+export function parkedNamed(parked: readonly Parked[], word: string): Parked | Denied {
+  const wanted = word.trim().toLowerCase();
+  const by = (test: (item: Parked['item']) => boolean) => parked.filter(({ item }) => test(item));
+  const tries = [
+    by(({ key }) => key.toLowerCase() === wanted),
+    by(({ index }) => `${index + 1}` === wanted),
+    by(({ label }) => wanted !== '' && label.toLowerCase().startsWith(wanted)),
+  ];
+  const found = tries.find((each) => each.length > 0) ?? [];
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  const list = (found.length > 0 ? found : parked).map(({ item }) => `${item.key} (${item.label})`).join(', ');
+  const reason = only
+    ? `${word} may be any of these: ${list}`
+    : parked.length === 0
+      ? 'no item of the cast is parked'
+      : `no parked item is called ${word}; these are parked: ${list}`;
+  return deny('NOT_ALLOWED_NOW', reason, { item: word, parked: parked.map(({ item }) => item.key) });
+}
+
+export function isParked(task: Pick<Task, 'status' | 'code'> | null | undefined): boolean {
+  return task?.status === 'blocked' && task.code === 'PARKED';
+}
+
+/** Whether nothing of a list is to be done from a place on. After a retry all that follows is over or parked again. */
+export function isUsedUp({ ledger }: Pick<Pen, 'ledger'>, cast: Cast, cursor: string, from: number): boolean {
+  const list = cast.lists[cursor];
+  for (let index = from; ; index += 1) {
+    const id = idAt(list, index);
+    if (id === null) return true;
+    const task = taskOf(ledger, cast.id, id);
+    if (task && !isTerminal(task.status) && !isParked(task)) return false;
   }
 }
 
-/** Every item once. */
-function fatesOf({ lists, replaced, given }: ItemsRecord): readonly Place[] {
-  const places = [...replaced, ...[...lists.values()].flat()];
-  return places.map(({ task, fate }) => ({ task, fate: given.get(task) ?? fate }));
+/** The tasks that wait for a task, directly or through others, and are not over. */
+export function dependentsOf({ ledger }: Pick<Pen, 'ledger'>, cast: Pick<Cast, 'id'>, id: string): readonly Task[] {
+  const open = tasksOf(ledger, cast.id).filter(({ status }) => !isTerminal(status));
+  const found = new Set([id]);
+  for (const one of found) {
+    for (const task of open) if (task.dependencies.includes(one)) found.add(task.id);
+  }
+  return open.filter((task) => task.id !== id && found.has(task.id));
+}
+
+/** The way out of a loop by the handoff of the last turn that advanced an item; null where none did. */
+export function exitByLast(cast: Cast, cursor: string): ReturnType<typeof exitTarget> {
+  const last = cast.advancedBy?.[cursor];
+  return last ? exitTarget(cast.rules.graph, last.socket, last.satisfied) : null;
 }

@@ -5,9 +5,9 @@ import { envelope, RUN, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
 import { taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
-import type { Cast } from '../state.ts';
-import { continued } from './lanes.ts';
 import { watchOf } from './packet.ts';
+import { continued } from './start.ts';
+import type { Cast } from './state.ts';
 
 const inFlight = ({ cast }: ReturnType<typeof play>) =>
   Object.values(cast.turns)

@@ -7,8 +7,8 @@ import type { MergeEnd } from '../input.ts';
 import type { JsonObject } from '../json.ts';
 import { taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
-import { walkOf } from '../state.ts';
 import { watchOf } from './packet.ts';
+import { walkOf } from './state.ts';
 
 const MERGED: MergeEnd = { ok: true, commit: 'abc' };
 const CLASH: MergeEnd = { ok: false, reason: 'it cannot be merged', files: ['src/x.ts', 'docs/y.md'] };

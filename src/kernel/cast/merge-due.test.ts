@@ -4,8 +4,8 @@ import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.t
 import { play } from '../../../test/play.ts';
 import { envelope, result } from '../../../test/team.ts';
 import type { Json } from '../json.ts';
-import type { Turn } from '../state.ts';
-import { isToMerge } from './lanes.ts';
+import { isToMerge } from './loops.ts';
+import type { Turn } from './state.ts';
 
 const advance = { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' };
 /** Workers (2) and a judge (3) for each item. What is rejected goes to a helper (4) in another loop. */

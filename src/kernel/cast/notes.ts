@@ -1,13 +1,12 @@
 // When a `not_satisfied` edge is taken, the reason travels with it: the target is told what to mend, for that item only.
 import type { Handoff } from '../dialect.ts';
-import type { AgentNote } from '../fact.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
 import { isObject, isText, type Json } from '../json.ts';
+import { spokenPaths } from '../ledger/path.ts';
 import { scrub } from '../secrets.ts';
-import type { Cast, Heard, Item, Line, ReworkNote, Session, Turn } from '../state.ts';
+import { collapse, cut } from '../text.ts';
 import { asData, escaped } from '../trust/as-data.ts';
-import { noteKey } from './bookkeeping.ts';
-import { cut } from './cut.ts';
+import type { AgentNote, Cast, Heard, Item, Line, ReworkNote, Session, Turn } from './state.ts';
 
 export const REWORK_NOTES_MAX = 3;
 const REASON_CHARS_MAX = 900;
@@ -73,11 +72,6 @@ function reasonOf(payload: Json, note?: string): string {
 /** The reason as it is kept: on one line, and bounded. */
 export function reasonIn(context: string): string {
   return cut(collapse(context), REASON_CHARS_MAX);
-}
-
-/** One line of it: a title with line breaks could otherwise pass for a heading of the brief. */
-export function collapse(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 // What sockets said in `context` for those who come after them. All of it is in the data of the cast; a brief shows a
@@ -189,3 +183,24 @@ function line(text: string, charsMax: number): string {
 // How many of the commands that an agent was seen to run are noted, and how much of each.
 export const COMMANDS_MAX = 50;
 export const COMMAND_CHARS_MAX = 300;
+
+/** The notes for a socket about one item, or about none. */
+export function noteKey(target: string, item: string | null): string {
+  return `${target}@${item ?? ''}`;
+}
+
+// What became of a merge: the item goes on as it was accepted, or, where others changed the same meanwhile, begins once more
+// with the files named. An item that gets nowhere that way is blocked, and a person is asked.
+/** So many files are named to whoever has to mend them. */
+const FILES_NAMED_MAX = 20;
+
+/** What an agent is told that has to bring two versions together. */
+export function clashNote(files: readonly string[]): string {
+  return reasonIn(`${ASKED} The files: ${spokenPaths(files, FILES_NAMED_MAX)}.`);
+}
+
+const ASKED = [
+  'MERGE_CONFLICT: the work on this item cannot be joined with what others have finished since it began. The folder now',
+  'holds both, and what clashes stands between lines of <<<<<<< and >>>>>>>. Mend it so that both hold, remove these',
+  'lines, and report again.',
+].join(' ');

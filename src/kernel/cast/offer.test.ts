@@ -4,7 +4,7 @@ import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { JsonObject } from '../json.ts';
 import { packetOf } from './packet.ts';
-import { offeredTools } from './runner-choice.ts';
+import { offeredTools } from './rules.ts';
 
 const agent = (more: JsonObject): JsonObject => ({ prompt: 'Go.', tools: 'none', model: 'm', ...more });
 

@@ -1,7 +1,6 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
 import { dialectCan, type RunnerAbility, runnerCan } from '../capabilities.ts';
 import { unfinished } from '../gate/before-accept.ts';
-import { reportsStatus } from '../gate/status.ts';
 import { checkersAt } from '../graph/checker.ts';
 import { DEFAULTS, type MainCheckout, type Materia, type Price, type RunnerLimits } from '../graph/config.ts';
 import { hasOwnPaths } from '../graph/socket-rules.ts';
@@ -9,26 +8,30 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { realIn } from '../ledger/lock-tree.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
-import { type Cast, type Item, type Kept, type Session, type State, type Turn, walkOf } from '../state.ts';
+import type { State } from '../state.ts';
 import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { timeoutOf } from './budget.ts';
 import { isWatched, restoreOf } from './dispatch.ts';
-import { retriesLeft, runsOnce } from './fault.ts';
+import { retriesLeft } from './fault.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
 import { notesFor } from './notes.ts';
-import { materiaOf, socketOf } from './pen.ts';
 import { artifactsOf } from './report.ts';
 import {
   choicesOf,
   chosenMateria,
   continuedSession,
   isScripted,
+  materiaOf,
   offersTools,
+  reportsStatus,
+  runsOnce,
   scriptedTurn,
+  socketOf,
   variablesOf,
-} from './runner-choice.ts';
+} from './rules.ts';
+import { type Cast, type Item, type Kept, type Session, type Turn, walkOf } from './state.ts';
 import { taskOfTurn } from './task.ts';
 import { workBefore } from './work.ts';
 

@@ -5,7 +5,7 @@ import { type Play, play, replayed } from '../../../test/play.ts';
 import { envelope, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { heldLocks } from '../ledger/wire.ts';
-import { countItems, foldItem, itemsText, noItems } from './item.ts';
+import { countItems, foldItem, itemsText, noItems } from './summary.ts';
 
 const PARKS = { 'sockets.Socket-3.edges.1.maxTraversals': 1, 'sockets.Socket-3.edges.1.then': 'park' };
 

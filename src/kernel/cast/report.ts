@@ -6,21 +6,20 @@ import { leftOutOf, type SealedRequest } from '../approval/request.ts';
 import { noteUnknown, outcomeUnknown } from '../approval/settle.ts';
 import { type Approval, approvalOf, unsettledUses } from '../approval/state.ts';
 import type { Handoff } from '../dialect.ts';
-import type { Answered, Touched } from '../fact.ts';
-import type { Unfinished } from '../gate/before-accept.ts';
+import { stepOf, type Unfinished } from '../gate/before-accept.ts';
 import type { Seen } from '../gate/changes.ts';
-import { reportsStatus, stepOf } from '../gate/status.ts';
 import { isObject, isString } from '../json.ts';
 import { type Artifacts, artifactsNamed } from '../knowledge/entries.ts';
 import { suggestMemory } from '../knowledge/memory.ts';
 import { writeSections } from '../knowledge/write.ts';
+import type { Pen } from '../pen.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
 import { boundWarnings, reportNote } from '../report/note.ts';
 import { statusOf } from '../report/status.ts';
-import type { Cast, Turn } from '../state.ts';
 import { allow, type Verdict } from '../verdict.ts';
-import { materiaOf, type Pen } from './pen.ts';
-import { scriptedTurn, scriptKey } from './runner-choice.ts';
+import type { Touched } from './fact.ts';
+import { materiaOf, reportsStatus, scriptedTurn, scriptKey } from './rules.ts';
+import type { Answered, Cast, Turn } from './state.ts';
 
 export function takeReport(
   pen: Pen,

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { ReworkNote } from '../state.ts';
 import { renderRework } from './notes.ts';
+import type { ReworkNote } from './state.ts';
 
 const retry = (times: number) => workflow({ 'sockets.Socket-3.edges.1.maxTraversals': times });
 

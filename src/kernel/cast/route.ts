@@ -1,24 +1,25 @@
-// From an accepted handoff to the next socket: where the cursor's move uses up the list, a loop's exit decides, else the
-// first edge that matches. Budgets are asked before anything moves.
+// From an accepted handoff to the next socket. An exit of the loop decides when the list is used up; otherwise the first
+// matching edge does. The budget is checked before the cursor moves, and an item with its own worktree is merged first.
 import type { Handoff } from '../dialect.ts';
-import type { DataChange } from '../fact.ts';
 import { type Edge, END, type Loop } from '../graph/config.ts';
-import { exitTarget, firstEdge, loopOf, matches, reachedFrom } from '../graph/route.ts';
+import { exitTarget, firstEdge, matches } from '../graph/route.ts';
+import type { MergeEnd } from '../input.ts';
 import { settle } from '../ledger/move.ts';
 import { isTerminal, type Task, taskOf } from '../ledger/state.ts';
-import { type Cast, FREE, type Turn } from '../state.ts';
-import { deny } from '../verdict.ts';
-import { giveUp } from './answer.ts';
-import { edgeKey, remembersItems } from './bookkeeping.ts';
+import { fail, type Pen } from '../pen.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { edgeKey, NO_ROUNDS, remembersItems, tracked } from './bookkeeping.ts';
 import { exhausted } from './budget.ts';
-import { hasOpen, idAt, idsIn, itemKey, lengthOf, listOf } from './item.ts';
-import { fillLanes, hasLanes, isToMerge } from './lanes.ts';
-import { noteFor } from './notes.ts';
-import { beginParking, isParked, isUsedUp, parkedIn, waitForParked } from './park.ts';
-import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
-import { startSocket } from './start.ts';
-import { finish, taskOfTurn } from './task.ts';
-import { entryOf } from './task-by-hand.ts';
+import { claimFor } from './dispatch.ts';
+import type { DataChange } from './fact.ts';
+import { entryOf, hasOpen, idAt, idsIn, isUsedUp, itemKey, listOf, parkedIn } from './item.ts';
+import { isLeftFor, isToMerge, itemsLeft, leaveRest, leaveWith, loopOfItem, totalOf, waitForParked } from './loops.ts';
+import { clashNote, noteFor } from './notes.ts';
+import { materiaOf, socketOf } from './rules.ts';
+import { fillLanes, openTurn, startSocket } from './start.ts';
+import { type Cast, FREE, type ReworkNote, type Turn, walkOf } from './state.ts';
+import { beginParking, giveUp } from './stop.ts';
+import { finish } from './task.ts';
 
 /**
  * Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. A turn that already stood
@@ -209,14 +210,6 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-// Items that are not done when their loop is left. An item is done only where a member with `advance` advanced it. A member
-// that leads nowhere must not end the cast as if all were done; an edge out of the loop gives the remaining items up.
-/** The loop whose item a turn works on; null outside loops and where the socket walks over a list of its own. */
-export function loopOfItem(cast: Cast, { socket, item }: Turn): Loop | null {
-  const loop = loopOf(cast.rules.graph, socket);
-  return item && loop?.iterator?.cursorKey === item.cursorKey && !socketOf(cast, socket).foreach ? loop : null;
-}
-
 /**
  * An accepted turn found no way on inside its loop. Side by side its item is blocked and the others go on; otherwise the
  * cast fails. `isAdvanced` says that the turn has just finished its own item: then a recast goes on with the next one.
@@ -239,56 +232,6 @@ export function stopWithItemsLeft(pen: Pen, cast: Cast, turn: Turn, loop: Loop, 
   pen.write({ kind: 'turn.dropped', ...common });
   const socket = isAdvanced ? entryOf(cast, turn.socket) : turn.socket;
   fail(pen, cast, refusal, turn.id, { at: 'start', socket });
-}
-
-/** Whether an edge to this socket leaves the loop for good. */
-export function isLeftFor(cast: Cast, { sockets }: Loop, target: string): boolean {
-  const reached = reachedFrom(cast.rules.graph, [target]);
-  return !sockets.some((id) => reached.has(id));
-}
-
-/** Cancels the item with which a turn leaves its loop, while the items beside it go on. */
-export function leaveWith(pen: Pen, cast: Cast, turn: Turn): void {
-  const task = taskOfTurn(pen.state, cast, turn);
-  if (task) cancel(pen, task);
-}
-
-/** Cancels what is left of a loop. */
-export function leaveRest(pen: Pen, cast: Cast, { iterator }: Loop): void {
-  if (iterator) for (const task of unfinished(pen, cast, iterator.cursorKey)) cancel(pen, task);
-}
-
-/** Cancels what is left of all lists of a cast that completes. */
-export function leaveAll(pen: Pen, cast: Cast): void {
-  for (const cursor of Object.keys(cast.lists)) for (const task of unfinished(pen, cast, cursor)) cancel(pen, task);
-}
-
-function cancel(pen: Pen, task: Task): void {
-  if (isTerminal(task.status)) return;
-  settle(pen, task, 'canceled', { code: 'LEFT_EARLY', reason: 'an edge led out of its loop before it was done' });
-}
-
-/** How many items of a loop are not over, from a place in its list on. */
-export function itemsLeft(pen: Pen, cast: Cast, loop: Loop, from?: number): number {
-  const cursor = loop.iterator?.cursorKey ?? '';
-  const unplanned = totalOf(cast, loop) - lengthOf(cast.lists[cursor]);
-  return unfinished(pen, cast, cursor, from).length + Math.max(0, unplanned);
-}
-
-function totalOf(cast: Cast, { iterator }: Loop): number {
-  return iterator ? listOf(cast, iterator.items).length : 0;
-}
-
-/** The open tasks of a list. In a list that is walked one by one, what lies before the cursor is done. */
-function unfinished({ ledger }: Pen, cast: Cast, cursor: string, from = cast.cursors[cursor] ?? 0): readonly Task[] {
-  const isWalked = ({ iterator }: Loop) => iterator?.cursorKey === cursor;
-  const isSideBySide = cast.rules.graph.loops.some((loop) => isWalked(loop) && hasLanes(cast, loop));
-  const ids = idsIn(cast.lists[cursor]);
-  const tasks = ids.flatMap((id, index) => {
-    const task = taskOf(ledger, cast.id, id);
-    return task && (isSideBySide || index >= from || (cast.parked && isParked(task))) ? [task] : [];
-  });
-  return tasks.filter(({ status }) => !isTerminal(status));
 }
 
 // What a new list does to the walk over it.
@@ -321,4 +264,56 @@ function replaces(change: DataChange, items: string): boolean {
 function dropTask(pen: Pen, task: Task | undefined): void {
   if (!task || isTerminal(task.status) || task.status === 'blocked') return;
   settle(pen, task, 'blocked', { code: 'ABORTED', reason: 'another list took the place of its own' });
+}
+
+export function takeMerge(pen: Pen, cast: Cast, turn: Turn, end: MergeEnd): Verdict {
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  if (!end.ok) return refuseMerge(pen, cast, turn, end);
+  pen.write({ kind: 'turn.merged', ...common, commit: end.commit });
+  // What is merged is done, also where its claim ran out while it was merged.
+  claimFor(pen, cast, turn);
+  route(pen, cast, turn);
+  return allow(`turn ${turn.id} merged`);
+}
+
+/** Whether a merge that was cut off simply goes on: its task has to be the cast's again for that. */
+export function carriesOn(pen: Pen, cast: Cast, turn: Turn): boolean {
+  return claimFor(pen, cast, turn) === null;
+}
+
+function refuseMerge(pen: Pen, cast: Cast, turn: Turn, { reason, files }: Extract<MergeEnd, { ok: false }>): Verdict {
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  const refusal = deny('MERGE_CONFLICT', reason, { socket: turn.socket, files: [...files] });
+  pen.write({ kind: 'merge.refused', ...common, reason, files });
+  const entry = (turn.lane !== null && cast.lanes[turn.lane]?.entry) || turn.socket;
+  if (isRoundSpent(cast, turn, entry)) return blockMerge(pen, cast, turn, refusal);
+  pen.write({ kind: 'rework.noted', cast: cast.id, note: clashNoteFor(cast, turn, entry, files) });
+  pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
+  openTurn(pen, cast, entry, turn.item, false, turn.lane);
+  return refusal;
+}
+
+/** Whether one more round is one too many. */
+function isRoundSpent(cast: Cast, turn: Turn, entry: string): boolean {
+  const guard = walkOf(cast, turn)?.guard ?? NO_ROUNDS;
+  return tracked(guard, turn.item?.key ?? '', entry, false).count > cast.rules.limits.maxNoAdvanceCycles;
+}
+
+function blockMerge(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
+  const { code, reason } = refusal;
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason });
+  return giveUp(pen, cast, turn, refusal, {});
+}
+
+function clashNoteFor(cast: Cast, turn: Turn, target: string, files: readonly string[]): ReworkNote {
+  return {
+    from: turn.socket,
+    label: materiaOf(cast, turn.socket).label,
+    target,
+    when: 'not_satisfied',
+    item: turn.item?.key ?? null,
+    itemLabel: turn.item?.label ?? null,
+    reason: clashNote(files),
+  };
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { always, failing, graph, no, notSatisfied, satisfied, yes } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { Json } from '../json.ts';
-import { isScripted, nextScripted, scriptedTurn, scriptKey } from './runner-choice.ts';
+import { isScripted, nextScripted, scriptedTurn, scriptKey } from './rules.ts';
 
 const write = { materia: 'Write' };
 const pair = graph({ 'Socket-1': { ...write, edges: [always('Socket-2')] }, 'Socket-2': write });

@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import { type Play, play, replayed } from '../../../test/play.ts';
 import type { Code } from '../codes.ts';
-import type { AgentNote, Fault } from '../fact.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
+import type { Fault } from './fact.ts';
 import { packetOf } from './packet.ts';
-import { chosenMateria } from './runner-choice.ts';
+import { chosenMateria } from './rules.ts';
+import type { AgentNote } from './state.ts';
 
 const NOW = Date.parse('2026-01-01T10:00:00.000Z');
 

@@ -1,20 +1,42 @@
-// Starting a cast, and starting a socket of it: the item is chosen, the guard asked, the turn opened.
+// Starts a cast, a socket, and the items of a loop that run side by side.
 import { END, type ExitRoute, type Loop } from '../graph/config.ts';
 import { emptyEntryTarget, exitTarget, loopOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
-import { taskOf } from '../ledger/state.ts';
+import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
+import { namingCast } from '../ledger/fact.ts';
+import { refusalOfInconsistency } from '../ledger/run-index.ts';
+import { runOf, type Task, taskOf } from '../ledger/state.ts';
+import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
-import { type Cast, type Item, type Turn, walkOf } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { NO_ROUNDS, tracked } from './bookkeeping.ts';
-import { idsIn, listOf, selectItem } from './item.ts';
-import { enterLanes, fillAllLanes, hasLanes, hasOpenLanes } from './lanes.ts';
-import { exitByLast } from './park.ts';
-import { fail, type Pen, socketOf } from './pen.ts';
-import { leaveAll } from './route.ts';
-import { nextScripted } from './runner-choice.ts';
-import { planItems, planTurn, taskIdOf } from './task.ts';
-import { isLeftOut } from './task-by-hand.ts';
+import {
+  exitByLast,
+  hasOpen,
+  idsIn,
+  isLeftOut,
+  isParked,
+  itemAt,
+  lengthOf,
+  listOf,
+  mayPark,
+  placeOf,
+  selectItem,
+} from './item.ts';
+import {
+  freePlace,
+  hasOpenLanes,
+  inProgress,
+  leaveAll,
+  placesTaken,
+  tasksOfLoop,
+  tasksWalking,
+  unstarted,
+  waitForParked,
+} from './loops.ts';
+import { hasLanes, nextScripted, ownerOf, socketOf } from './rules.ts';
+import { type Cast, heldBy, type Item, type Turn, walkOf } from './state.ts';
+import { planItems, planTurn, taskIdOf, taskOfTurn } from './task.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
   const { cast: id, request, loadout, rules, script, runId, root, capabilities } = input;
@@ -177,4 +199,120 @@ function taskFor(pen: Pen, cast: Cast, socket: string, item: Item | null): strin
   const iterator = own ?? loop?.iterator;
   const refusal = iterator ? planItems(pen, cast, iterator, own || !loop ? [socket] : loop.sockets) : null;
   return refusal ?? taskIdOf(cast, item);
+}
+
+export function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): void {
+  pen.write({ kind: 'lanes.opened', cast: cast.id, loop: loop.id, entry });
+  fillLanes(pen, cast, loop.id);
+}
+
+/** Starts whatever may start now in all loops of a cast that have lanes open. */
+export function fillAllLanes(pen: Pen, cast: Cast): void {
+  for (const loop of Object.keys(cast.lanes)) if (cast.status === 'running') fillLanes(pen, cast, loop);
+}
+
+/**
+ * Starts as many items as may start now. Where more than one is in progress then, each new one walks in a worktree of its
+ * own, if the cast works in one at all.
+ */
+export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === loopId);
+  const lanes = cast.lanes[loopId];
+  if (!loop?.iterator || !lanes || cast.status !== 'running') return;
+  reopenMoved(pen, cast, loopId);
+  const running = inProgress(cast, loopId).length;
+  const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - placesTaken(cast, loopId));
+  // What is parked is taken out of a worktree, so an item that may be parked is alone in one.
+  const isBeside = cast.root !== undefined && (running + claimed.length > 1 || mayPark(cast.rules.graph, loop));
+  for (const task of claimed) {
+    if (cast.status !== 'running') return;
+    const place = isBeside ? freePlace(cast) : null;
+    openTurn(pen, cast, lanes.entry, itemOf(cast, loop, task), false, loopId, place);
+  }
+  if (cast.status !== 'running' || inProgress(cast, loopId).length > 0) return;
+  const list = cast.lists[loop.iterator.cursorKey];
+  if (lengthOf(list) > 0 && !hasOpen(pen.ledger, cast.id, list)) leaveLoop(pen, cast, loop, lanes.entry);
+  else stall(pen, cast, loop);
+}
+
+/** A person may move a blocked task back to todo while nothing of its cast runs; then its turn is opened again. */
+function reopenMoved(pen: Pen, cast: Cast, loop: string): void {
+  for (const turn of Object.values(cast.turns)) {
+    if (turn.lane !== loop || turn.phase !== 'blocked') continue;
+    if (taskOfTurn(pen.state, cast, turn)?.status === 'todo') reopenTurn(pen, cast, turn);
+  }
+}
+
+function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: number): readonly Task[] {
+  const claimed: Task[] = [];
+  // A round of assignments: on top of a mistake nothing is handed out.
+  if (refusalOfInconsistency(pen.ledger, cast.id)) return claimed;
+  const run = runOf(pen.ledger, cast.id);
+  const list = cast.lists[loop.iterator?.cursorKey ?? ''];
+  const walking = tasksWalking(cast);
+  const search = { runs: run ? [run] : [], has: ({ id }: Task) => placeOf(list, id) !== null && !walking.has(id) };
+  while (claimed.length < countMax && !pen.ledger.hold) {
+    const { task } = claimBest(pen, search, ownerOf(cast, entry));
+    if (!task) break;
+    claimed.push(task);
+  }
+  return claimed;
+}
+
+function itemOf(cast: Cast, { iterator }: Loop, { id }: Task): Item | null {
+  if (!iterator) return null;
+  const index = placeOf(cast.lists[iterator.cursorKey], id) ?? -1;
+  return itemAt(iterator, listOf(cast, iterator.items), index);
+}
+
+/** Nothing is in progress. Either time helps, and it is said what is waited for; or a person has to. */
+function stall(pen: Pen, cast: Cast, loop: Loop): void {
+  const tasks = tasksOfLoop(pen, cast, loop);
+  const owner = ownerOf(cast, cast.lanes[loop.id]?.entry ?? '');
+  const waiting = unstarted(cast, tasks);
+  const refusals = waiting.flatMap((task) => refusalOfClaim(pen.ledger, task, owner, pen.at) ?? []);
+  const unsound = refusalOfInconsistency(pen.ledger, cast.id);
+  if (unsound) refusals.unshift(unsound);
+  const isLiftable = ({ code }: Denied) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW';
+  const liftable = unsound ? undefined : refusals.find(isLiftable);
+  const blocked = tasks.find((task) => task.status === 'blocked' && !isParked(task));
+  if (liftable) return hold(pen, cast, loop, liftable);
+  const [refusal] = refusals;
+  if (!blocked && waitForParked(pen, cast)) return;
+  if (!blocked && !refusal) return;
+  const code = blocked?.code ?? refusal?.code ?? 'NO_PROGRESS';
+  const [first] = waiting;
+  const dead = refusal?.details.dead !== undefined && first ? `; leave it out with: ${leavingOut(cast, first.id)}` : '';
+  const why = blocked
+    ? `${blocked.id} (${blocked.title}) is blocked: ${blocked.reason}`
+    : `${String(refusal?.reason).replace(/\.$/, '')}${dead}`;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, why, code) });
+}
+
+function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
+  const held = heldBy(namingCast(refusal, pen.standing));
+  const before = cast.lanes[loop.id]?.held;
+  if (before?.reason === held.reason && before.until === held.until) return;
+  pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });
+}
+
+/** How a person takes a task out of a cast. */
+export function leavingOut({ id }: Cast, task: string): string {
+  return `baton task move ${task} canceled --run ${id} --reason "…"`;
+}
+
+/** What a person reads who has to put something right. */
+export function continued({ id, root }: Cast, why: string, code: string): string {
+  // In a worktree an attempt begins from what was accepted, so nobody can mend for it what the last one left there.
+  const isForAgent = code === 'SCOPE_VIOLATION' && root !== undefined;
+  const fix = isForAgent
+    ? 'That is for its agent: it begins over, and what lies in its worktree is put aside. Change what it is told if need be, then go on with'
+    : 'Put it right, then go on with';
+  return `${why.replace(/\.$/, '')}. ${fix}: baton continue ${id}`;
+}
+
+/** A stray change is compared with what was there before it until somebody has taken it back. */
+export function reopenTurn(pen: Pen, cast: Cast, turn: Turn): void {
+  const isStray = taskOfTurn(pen.state, cast, turn)?.code === 'SCOPE_VIOLATION' && turn.seal !== null;
+  pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id, ...(isStray ? { sealed: true } : {}) });
 }

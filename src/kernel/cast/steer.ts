@@ -1,20 +1,21 @@
 // What a person may ask of a cast that stands or runs.
 import { contractOf } from '../graph/socket-rules.ts';
 import type { Input } from '../input.ts';
-import { type Cast, type CastStatus, isOver, type Turn } from '../state.ts';
+import { fail, type Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
-import { decideBlocked, hearsWhenBlocked, isExpired, refusalOfLate, reopenTurn, type Stands } from './asked.ts';
+import { decideBlocked, hearsWhenBlocked, isExpired, refusalOfLate, type Stands } from './asked.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { claimFor, reclaim, startDue } from './dispatch.ts';
 import { markUnknown, waitIfUnknown } from './fault.ts';
-import { carriesOn, fillAllLanes } from './lanes.ts';
+import { isLeftOut } from './item.ts';
 import { isBound } from './lock-scope.ts';
-import { fail, materiaOf, type Pen } from './pen.ts';
-import { extendSpent, route } from './route.ts';
-import { startSocket } from './start.ts';
+import { carriesOn, extendSpent, route } from './route.ts';
+import { materiaOf } from './rules.ts';
+import { fillAllLanes, reopenTurn, startSocket } from './start.ts';
+import { type Cast, type CastStatus, isOver, type Turn } from './state.ts';
+import { leaveOut } from './stop.ts';
 import { taskOfTurn } from './task.ts';
-import { isLeftOut, leaveOut } from './task-by-hand.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);

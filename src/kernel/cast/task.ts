@@ -1,6 +1,5 @@
 // A cast's side of the ledger: every item of a list is a task, and so is a turn without an item that changes files. The
 // task is claimed with all its paths before the first dispatch, and is over when its item is.
-import { dialectCan } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Iterator } from '../graph/config.ts';
@@ -13,13 +12,15 @@ import { settle } from '../ledger/move.ts';
 import { normalPath } from '../ledger/path.ts';
 import { refusalOfInconsistency, refusalOfUnknownDependencies } from '../ledger/run-index.ts';
 import { isTerminal, runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
+import type { Pen } from '../pen.ts';
 import { agentIdOf } from '../report/contract.ts';
-import type { Cast, Item, State, Turn } from '../state.ts';
+import type { State } from '../state.ts';
+import { cut } from '../text.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { cut } from './cut.ts';
 import { idAt, itemAt, lengthOf, listOf, numbered } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf, refusalOfChosenConfig } from './lock-scope.ts';
-import { materiaOf, type Pen, socketOf } from './pen.ts';
+import { assignsTasks, getsPacket, materiaOf } from './rules.ts';
+import type { Cast, Item, Turn } from './state.ts';
 
 export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
   return (turn.task !== null && taskOf(ledger, cast.id, turn.task)) || null;
@@ -89,13 +90,6 @@ export function cancelBlocked(pen: Pen, cast: Cast, reason: string): void {
   }
 }
 
-/** An agent whose dialect reports on a task gets that task as a packet, unless it plans. */
-export function getsPacket(cast: Cast, socket: string): boolean {
-  const materia = materiaOf(cast, socket);
-  const isReporter = dialectCan(cast.rules, socketOf(cast, socket).contract, 'reportsTask');
-  return isReporter && materia.type === 'agent' && !materia.generator;
-}
-
 function write(
   pen: Pen,
   cast: Cast,
@@ -143,10 +137,6 @@ function uuidOf({ id }: Cast, turn: Turn, place: number): string {
   const digits = agentIdOf(id, turn.socket, String(turn.id)).slice(1);
   const head = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(12, 15)}`;
   return `${head}-8000-${place.toString(16).padStart(12, '0')}`;
-}
-
-export function ownerOf(cast: Cast, socket: string): string {
-  return materiaOf(cast, socket).id;
 }
 
 /** A blocked task may be handed out again. */
@@ -236,11 +226,6 @@ export function takePlan(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff, fac
     if (consumes !== turn.socket || !iterator) continue;
     pen.write({ kind: 'items.planned', cast: cast.id, cursor: iterator.cursorKey, tasks, spec: null, rows: [] });
   }
-}
-
-export function assignsTasks(cast: Cast, { socket }: Pick<Turn, 'socket'>): boolean {
-  const isAble = dialectCan(cast.rules, socketOf(cast, socket).contract, 'assignsTasks');
-  return isAble && materiaOf(cast, socket).generator;
 }
 
 /** A packet may refer to checkers that a person declared, by name, and to no others. */

@@ -7,7 +7,8 @@ import type { Entry } from '../fact.ts';
 import { resolve } from '../graph/resolve.ts';
 import type { Request } from '../input.ts';
 import { pending } from '../pending.ts';
-import { type Cast, emptyState } from '../state.ts';
+import { emptyState } from '../state.ts';
+import type { Cast } from './state.ts';
 
 /** A cast of one utility, whose turns are prepared with a seal. */
 function sealed() {

@@ -1,49 +1,18 @@
 // What was done for an item so far: the files that its turns changed, the diff since its first change, what the checkers found,
 // and what it cost. The turns that follow on the same item judge by it. When the item is over only a summary is kept. Turns
 // without an item share one such record, so that a judge outside of a loop sees what was done before it.
-import type { CastFact } from '../fact.ts';
 import { hasOwnPaths } from '../graph/socket-rules.ts';
 import { isTerminal, type Ledger, type Task, taskKey, taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
-import type { Cast, State, Turn, Usage } from '../state.ts';
+import type { State } from '../state.ts';
+import { collapse, cut, firstBytes, newest } from '../text.ts';
 import { asData } from '../trust/as-data.ts';
-import { cut, firstBytes, newest } from './cut.ts';
+import type { CastFact } from './fact.ts';
 import { idsIn } from './item.ts';
-import { collapse } from './notes.ts';
-
-/** What a checker found after a turn that changed files. */
-export type TurnCheck = {
-  readonly name: string;
-  readonly ok: boolean;
-  /** One line. */
-  readonly found: string;
-  /** The end of what its program printed, where it is red. */
-  readonly output?: string;
-};
-
-/** What was changed for an item since its first change. */
-export type ItemDiff = {
-  /** The commit before the first change; absent where the item is not worked on in a worktree. */
-  readonly base?: string;
-  readonly text: string;
-};
+import type { Cast, ItemDiff, ItemWork, Turn, TurnCheck, Usage } from './state.ts';
 
 /** What is seen of a turn that changed files. */
 export type SeenWork = { readonly turnChecks?: readonly TurnCheck[]; readonly diff?: ItemDiff };
-
-export type ItemWork = {
-  files: string[];
-  /** How many more files were changed than are named. */
-  filesMore: number;
-  checks: readonly TurnCheck[];
-  usage: Usage;
-  /** While the item is worked on. */
-  diff?: ItemDiff;
-  /** The turn with which the item was over. */
-  endedBy?: number;
-  /** It was passed over by `advance.when: "not_satisfied"`. */
-  skipped?: true;
-};
 
 const FILES_MAX = 200;
 const FILES_KEPT_MAX = 20;

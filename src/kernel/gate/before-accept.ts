@@ -4,13 +4,15 @@ import { notRunIn, refusalOfUnrun } from '../approval/outcomes.ts';
 import { outcomeUnknown } from '../approval/settle.ts';
 import { type Approval, isUnsettled } from '../approval/state.ts';
 import { dialectCan } from '../capabilities.ts';
+import { reportsStatus } from '../cast/rules.ts';
+import type { Cast, Turn } from '../cast/state.ts';
 import { isUnstated, type PlanReading } from '../cast/task.ts';
 import type { Handoff, Reading } from '../dialect.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { refusalOfAcceptance, refusalOfOtherWorklog, refusalOfVerified } from '../ledger/finish.ts';
 import type { Task } from '../ledger/state.ts';
-import { statusOf } from '../report/status.ts';
-import type { Cast, State, Turn } from '../state.ts';
+import { type Progress, statusOf, step } from '../report/status.ts';
+import type { State } from '../state.ts';
 import { type Denied, deny, type NamedCheck } from '../verdict.ts';
 import { uninspectable } from './before-dispatch.ts';
 import {
@@ -21,7 +23,6 @@ import {
   refusalOfUnkept,
   type Seen,
 } from './changes.ts';
-import { reportsStatus, stepOf } from './status.ts';
 
 /** What is known when an answer comes back. */
 export type AnswerContext = {
@@ -206,4 +207,15 @@ export function begunIn(state: State, cast: Cast, turn: Turn): Approval | null {
   if (!reportsStatus(cast, turn.socket)) return null;
   const own = Object.values(state.approvals).filter(({ from }) => from?.cast === cast.id && from.turn === turn.id);
   return own.find(isUnsettled) ?? null;
+}
+
+/** Where the agent stands after this report, or why it may not make it. */
+export function stepOf(
+  cast: Cast,
+  turn: Turn,
+  { outcome }: Handoff,
+): { readonly refusal: Denied | null; readonly progress: Progress } {
+  if (!reportsStatus(cast, turn.socket)) return { refusal: null, progress: turn.progress };
+  const { verdict, progress } = step(turn.progress, statusOf(outcome));
+  return { refusal: verdict.allow ? null : verdict, progress };
 }

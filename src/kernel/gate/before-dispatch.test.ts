@@ -1,7 +1,7 @@
 // Which refusals before a dispatch only put a turn off, and until when.
 import { expect, test } from 'vitest';
+import { heldBy } from '../cast/state.ts';
 import type { Code } from '../codes.ts';
-import { heldBy } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { isLiftedByTime } from './before-dispatch.ts';
 

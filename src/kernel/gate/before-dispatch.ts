@@ -1,14 +1,15 @@
 // The door before dispatch: every check that a turn passes before an attempt starts, in order. The first refusal counts. It
 // keeps the turn owed where time can lift it, and ends the cast otherwise.
 import { mayDispatch, mayDispatchToday } from '../cast/budget.ts';
-import { refusalOfCrowd } from '../cast/lanes.ts';
-import { chosenMateria } from '../cast/runner-choice.ts';
-import { ownerOf, taskOfTurn } from '../cast/task.ts';
+import { refusalOfCrowd } from '../cast/loops.ts';
+import { chosenMateria, ownerOf } from '../cast/rules.ts';
+import type { Cast, Turn } from '../cast/state.ts';
+import { taskOfTurn } from '../cast/task.ts';
 import type { Input } from '../input.ts';
 import { CLAIM_CHECKS, type ClaimContext } from '../ledger/claim.ts';
 import { soundnessOf } from '../ledger/run-index.ts';
 import { isTerminal, type Task } from '../ledger/state.ts';
-import type { Cast, State, Turn } from '../state.ts';
+import type { State } from '../state.ts';
 import { keysWanted } from '../trust/once.ts';
 import type { Refusal } from '../trust/sighting.ts';
 import { trustWatchOf } from '../trust/watch.ts';

@@ -1,8 +1,10 @@
 import type { SealedRequest } from '../approval/request.ts';
+import type { Touched } from '../cast/fact.ts';
 import { bystanderIn, isBound, isPutBack, readsOnly } from '../cast/lock-scope.ts';
+import { type Cast, type Turn, walkOf } from '../cast/state.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import type { SeenWork } from '../cast/work.ts';
-import type { Touched } from '../fact.ts';
+import type { MainChanges } from '../input.ts';
 import type { Artifacts } from '../knowledge/entries.ts';
 import type { Check } from '../ledger/fact.ts';
 import { MAIN_ROOT, rivalOf, type TaskLock } from '../ledger/lock-tree.ts';
@@ -10,7 +12,7 @@ import { normalPath } from '../ledger/path.ts';
 import { isTaskFile } from '../ledger/run-index.ts';
 import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
 import { keyOf, runOf, type Task } from '../ledger/state.ts';
-import { type Cast, type State, type Turn, walkOf } from '../state.ts';
+import type { State } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { configuredBy, isNamed, refusalOfAgentConfig } from './agent-config.ts';
 
@@ -33,13 +35,6 @@ export type Seen = {
   /** Why what changed cannot be told, where it had to be. */
   readonly unseen?: string;
 } & SeenWork;
-
-/** What changed in the main checkout while a turn ran in a worktree. */
-export type MainChanges = {
-  readonly dir: string;
-  /** By path from `dir`, the digest; null where it is gone. */
-  readonly changes: Readonly<Record<string, string | null>>;
-};
 
 /** No turn may change what governs it. */
 export function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {

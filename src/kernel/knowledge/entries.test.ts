@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
-import { newPen } from '../cast/pen.ts';
+import { newPen } from '../decide.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { emptyState } from '../state.ts';
 import {

@@ -4,7 +4,7 @@ import type { Code } from '../codes.ts';
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../json.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { integerOf } from '../report/sections.ts';
-import { utf8Length } from '../utf8-length.ts';
+import { utf8Length } from '../text.ts';
 import { below, type Finding, textOf, warning } from './finding.ts';
 
 export type Entry = { readonly contract: string; readonly payload: JsonObject };

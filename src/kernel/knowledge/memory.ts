@@ -1,8 +1,8 @@
 // What agents suggest to remember, from the report to the decision of a person. An unusable suggestion is skipped with a warning
 // and never breaks the report.
-import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../json.ts';
+import type { Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type Finding, isEmpty, textOf, warning } from './finding.ts';
 import {

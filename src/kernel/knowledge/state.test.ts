@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
 import { apply } from '../apply.ts';
-import { newPen } from '../cast/pen.ts';
-import { decide } from '../decide.ts';
+import { decide, newPen } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
 import { emptyState } from '../state.ts';

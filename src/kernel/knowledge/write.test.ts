@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
-import { newPen, type Pen } from '../cast/pen.ts';
+import { newPen } from '../decide.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
+import type { Pen } from '../pen.ts';
 import { emptyState } from '../state.ts';
-import { utf8Length } from '../utf8-length.ts';
+import { utf8Length } from '../text.ts';
 import { SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';
 import { revertSection, setSection, type Writer, writeSections } from './write.ts';
 

@@ -1,11 +1,11 @@
 // Writes to sections: the entries of an accepted report, and what a person sets or reverts. Each write is a fact with the whole
 // section after it. A write that changes nothing makes no fact.
-import type { Pen } from '../cast/pen.ts';
 import type { Code } from '../codes.ts';
 import type { Input } from '../input.ts';
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
+import type { Pen } from '../pen.ts';
 import { scrubJson } from '../secrets.ts';
-import { utf8Length } from '../utf8-length.ts';
+import { utf8Length } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type Artifacts, type Deposit, type Entry, EVIDENCE, sortEntries } from './entries.ts';
 import { type Finding, textOf, warning } from './finding.ts';

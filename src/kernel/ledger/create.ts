@@ -1,6 +1,6 @@
 // Making a row of the ledger out of an assignment.
-import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { cut } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type LedgerPen, type RequestOf, refuse } from './fact.ts';
 import { keyIn, MAIN_ROOT } from './lock-tree.ts';

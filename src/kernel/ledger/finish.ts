@@ -1,7 +1,7 @@
 // What an owner hands in: the result of its task, and entries of its worklog. A refused result changes nothing; the owner may
 // correct it and send it again.
-import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { cut } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isStructural, refusalOfCast } from './claim.ts';
 import { type Check, type LedgerPen, type RequestOf, refuse, refuseTask } from './fact.ts';

@@ -1,8 +1,8 @@
 // Compares the commands that a report names with the commands that were seen to run. Both are split into steps. A change of
 // folder, a shell around them, spacing, comments and viewers behind a pipe make no difference; anything else does.
-import { cut } from '../cast/cut.ts';
 import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/notes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
+import { cut } from '../text.ts';
 import { listAt, sectionAt } from './sections.ts';
 
 export type CommandDifferences = {

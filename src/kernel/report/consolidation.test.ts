@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import type { ReportNote } from '../state.ts';
+import type { ReportNote } from '../cast/state.ts';
 import { type BoundaryRefusal, consolidate, type Said, withReport } from './consolidation.ts';
 
 const agent = { tools: 'none', prompt: 'Find it.' };

@@ -1,8 +1,8 @@
 // Puts the last reports of all agents of a cast together: one report, a summary for the person who asked, and the agents that
 // others propose to go on. Every line is an agent's own and has its name.
+import type { Cast, ReportNote } from '../cast/state.ts';
 import type { Graph, Materia, Rules } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
-import type { Cast, ReportNote } from '../state.ts';
 import type { PlanStatus } from './status.ts';
 
 const REPORTS_MAX = 32;

@@ -1,9 +1,9 @@
 // What one turn asks of its output: the contract of its socket, the id its agent reports under and the statuses it may report.
 import { dialectCan } from '../capabilities.ts';
-import { isScripted } from '../cast/runner-choice.ts';
+import { isScripted } from '../cast/rules.ts';
+import type { Cast, Turn } from '../cast/state.ts';
 import type { Contract } from '../dialect.ts';
 import { contractOf } from '../graph/socket-rules.ts';
-import type { Cast, Turn } from '../state.ts';
 import { mayFollow, PLAN_STATUSES } from './status.ts';
 
 export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'input' | 'progress'>): Contract {

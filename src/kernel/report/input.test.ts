@@ -4,13 +4,12 @@ import { expect, test } from 'vitest';
 import { play } from '../../../test/play.ts';
 import { INPUT_SCHEMA } from '../../dialects/gaia/schema.ts';
 import { dialects } from '../../dialects/index.ts';
-import { newPen } from '../cast/pen.ts';
 import { taskOfTurn } from '../cast/task.ts';
-import { decide } from '../decide.ts';
+import { decide, newPen } from '../decide.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { suggestMemory } from '../knowledge/memory.ts';
 import { type Knowledge, noKnowledge } from '../knowledge/state.ts';
-import { utf8Length } from '../utf8-length.ts';
+import { utf8Length } from '../text.ts';
 import { inputOf } from './input.ts';
 
 const fitsSchema = new Ajv2020({ strict: false }).compile(INPUT_SCHEMA);

@@ -1,17 +1,17 @@
 // The INPUT of one turn of a cast: goal, knowledge, surfaces and permissions from the workspace. It fits into a fixed number
 // of bytes, and `metadata.left_out` names what did not fit.
-import { firstBytes } from '../cast/cut.ts';
 import { itemValue } from '../cast/item.ts';
 import { lockScopeOf } from '../cast/lock-scope.ts';
-import { materiaOf } from '../cast/pen.ts';
+import { materiaOf } from '../cast/rules.ts';
+import type { Cast, Item, Turn } from '../cast/state.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import type { Rules } from '../graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { grouped } from '../knowledge/merge.ts';
 import { ANY, mayRead, namesOf, readableSections, writableSections } from '../knowledge/rules.ts';
 import { type Knowledge, MEMORY_SECTION, type Remembered } from '../knowledge/state.ts';
-import type { Cast, Item, State, Turn } from '../state.ts';
-import { utf8Length } from '../utf8-length.ts';
+import type { State } from '../state.ts';
+import { firstBytes, utf8Length } from '../text.ts';
 import { buildInput, type InputEnvelope, matchSurfaces, ROUTING_VERSION } from './envelope.ts';
 
 /** Of the envelope and of the report that answers it. */

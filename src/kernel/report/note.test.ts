@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { reportOf } from '../../../test/reports.ts';
+import type { ReportNote } from '../cast/state.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { ReportNote } from '../state.ts';
 import { reportNote } from './note.ts';
 
 const WHO = { socket: 'Socket-1', agent: 'Spec', agentId: 'a0c0ffee', item: null };

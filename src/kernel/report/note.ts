@@ -1,8 +1,8 @@
 // What is kept of a report besides its handoff: a bounded note for later agents, for the consolidated report and for the
 // person who reads the end of the cast.
-import { cut } from '../cast/cut.ts';
+import type { ReportNote } from '../cast/state.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import type { ReportNote } from '../state.ts';
+import { cut } from '../text.ts';
 import { listOf, sectionAt, valueAt } from './sections.ts';
 import type { PlanStatus } from './status.ts';
 

@@ -1,6 +1,6 @@
 // The one place where a request about trust becomes facts and a verdict.
-import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
+import type { Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
 import { allow, type Verdict } from '../verdict.ts';
 import { judge } from './judge.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPen } from '../cast/pen.ts';
+import { newPen } from '../decide.ts';
 import { emptyState, type State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { decideTrust } from './decide.ts';

@@ -1,8 +1,8 @@
 // The judgement on a foreign handoff: what the verifier found, put in order with what only the log knows, which is whether
 // the id was used before and what waits for a person. Whatever comes of it is written down.
-import type { Pen } from '../cast/pen.ts';
 import { quarantined, STAGE } from '../gate/trust.ts';
 import type { Input } from '../input.ts';
+import type { Pen } from '../pen.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import { type Denied, deny, type Verdict } from '../verdict.ts';
 import { usedBefore } from './once.ts';

@@ -1,9 +1,9 @@
 // Where a pinned prompt stands when it goes to its agent: as the whole system prompt where the runner takes one, else in
 // front of the brief. Either way it is the text that was hashed.
 import { runnerCan } from '../capabilities.ts';
-import { chosenMateria, isScripted } from '../cast/runner-choice.ts';
+import { chosenMateria, isScripted } from '../cast/rules.ts';
+import type { Cast, Turn } from '../cast/state.ts';
 import type { Materia } from '../graph/config.ts';
-import type { Cast, Turn } from '../state.ts';
 
 /** Whether the runner of the turn can be given a system prompt of its own. */
 export function takesSystem(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {

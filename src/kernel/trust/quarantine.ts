@@ -1,8 +1,8 @@
 // Quarantine: what was found to be wrong is blocked, and only a person lets it go again, for a reason, once manifest, lock
 // and prompt agree. Putting the file back makes the release possible; it does not release anything.
-import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import type { JsonObject } from '../json.ts';
+import type { Pen } from '../pen.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import type { Outcome } from './fact.ts';
 import type { CarriedBlock } from './request.ts';

@@ -1,15 +1,6 @@
 // Who handed a turn its work: the last agent before it on its way. Utilities are passed through, because they are people's
 // own commands and speak for nobody.
-import { type Cast, type Turn, walkOf } from '../state.ts';
-
-/** The turn of an agent that was accepted. */
-export type Speaker = {
-  readonly socket: string;
-  /** The socket of the agent that had handed to it. */
-  readonly after: string | null;
-  /** The id under which that was done. */
-  readonly handoff: string | null;
-};
+import { type Cast, type Speaker, type Turn, walkOf } from '../cast/state.ts';
 
 export function speakerBefore(cast: Cast, turn: Pick<Turn, 'lane' | 'item'>): Speaker | null {
   if (turn.lane === null) return cast.lastAgent;

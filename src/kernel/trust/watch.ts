@@ -1,10 +1,10 @@
 // What is to be established about the agent of a turn before it is dispatched, and what is handed to it.
 import { runnerCan, type WithCapabilities } from '../capabilities.ts';
-import { cut } from '../cast/cut.ts';
-import { chosenMateria } from '../cast/runner-choice.ts';
+import { chosenMateria } from '../cast/rules.ts';
+import { type Cast, type Turn, walkOf } from '../cast/state.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { type Cast, type Turn, walkOf } from '../state.ts';
+import { cut } from '../text.ts';
 import { speakerBefore } from './speaker.ts';
 import type { LoadedRegistry, Trust } from './state.ts';
 

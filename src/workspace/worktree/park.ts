@@ -1,7 +1,7 @@
 // The work of an item that is parked. It is taken out of the worktree and kept under a name of its own; when a person retries
 // the item, it is merged back. Both may be cut off anywhere and asked again.
 import type { Watch } from '../../kernel/cast/packet.ts';
-import type { Kept } from '../../kernel/state.ts';
+import type { Kept } from '../../kernel/cast/state.ts';
 import { catchUp, holdAccepted, moveBranch, tipOf } from './accepted.ts';
 import { type PutAside, parkedRefs } from './aside.ts';
 import { AUTHOR, commitOf, git } from './git.ts';

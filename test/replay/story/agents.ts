@@ -1,7 +1,7 @@
 // Agents whose programs really run: attempts that fail in every way and go on, notes of the programs, outputs that are
 // verified, cut or scrubbed, a turn that a person takes, and a utility that cannot do its job.
+import type { AgentNote } from '../../../src/kernel/cast/state.ts';
 import type { Code } from '../../../src/kernel/codes.ts';
-import type { AgentNote } from '../../../src/kernel/fact.ts';
 import { always, graph, yes } from '../../loadouts.ts';
 import { SEAL, type Stage } from './stage.ts';
 

@@ -1,9 +1,9 @@
 // A turn that waits for a person: a turn of the person's own, an agent's question, or a permission.
-import { noteKey } from '../../../kernel/cast/bookkeeping.ts';
-import { socketOf } from '../../../kernel/cast/pen.ts';
-import { counted } from '../../../kernel/counted.ts';
+import { noteKey } from '../../../kernel/cast/notes.ts';
+import { socketOf } from '../../../kernel/cast/rules.ts';
+import type { Asks, Turn } from '../../../kernel/cast/state.ts';
 import { firstEdge } from '../../../kernel/graph/route.ts';
-import type { Asks, Turn } from '../../../kernel/state.ts';
+import { counted } from '../../../kernel/text.ts';
 import { unknownIn } from '../approval-outcomes.ts';
 import { lookAt, moment, nameOf, type Situation, said, sentence, type Told } from './situation.ts';
 

@@ -1,10 +1,11 @@
 // Why a cast that runs is where it is: which turns are in flight, and what those that are put off wait for.
-import { ownerOf, taskOfTurn } from '../../../kernel/cast/task.ts';
+import { ownerOf } from '../../../kernel/cast/rules.ts';
+import type { HeldTurn, Turn } from '../../../kernel/cast/state.ts';
+import { taskOfTurn } from '../../../kernel/cast/task.ts';
 import { isObject, isString, type JsonObject } from '../../../kernel/json.ts';
 import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
-import type { HeldTurn, Turn } from '../../../kernel/state.ts';
 import { askedFor, spentAt } from './asked.ts';
 import { moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
 

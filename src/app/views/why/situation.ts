@@ -1,9 +1,8 @@
 // The situation of a cast that `why` explains, and the explanation: sentences for people, and commands that can be copied.
-import { cut } from '../../../kernel/cast/cut.ts';
-import { collapse } from '../../../kernel/cast/notes.ts';
+import { type Cast, type CastStatus, isOver, type Turn } from '../../../kernel/cast/state.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Ledger } from '../../../kernel/ledger/state.ts';
-import { type Cast, type CastStatus, isOver, type Turn } from '../../../kernel/state.ts';
+import { collapse, cut } from '../../../kernel/text.ts';
 import type { Quarantine } from '../../../kernel/trust/state.ts';
 import { unknownIn } from '../approval-outcomes.ts';
 import type { View } from '../cast-view.ts';

@@ -1,8 +1,8 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
 import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
-import { parkedIn } from '../../../kernel/cast/park.ts';
-import type { Turn } from '../../../kernel/state.ts';
+import { parkedIn } from '../../../kernel/cast/item.ts';
+import type { Turn } from '../../../kernel/cast/state.ts';
 import { askedFor, spentAt } from './asked.ts';
 import { lookAt, moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
 

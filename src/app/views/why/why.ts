@@ -2,9 +2,9 @@
 // carry it on. Whoever asks has looked at log, driver and registry before; nothing is looked at here. How a status is told is
 // loaded when a cast has it, for a person asks about one cast and wants to know at once.
 import { saidNow } from '../../../kernel/cast/asked.ts';
-import { countItems, itemsText } from '../../../kernel/cast/item.ts';
+import { type CastStatus, isOver } from '../../../kernel/cast/state.ts';
+import { countItems, itemsText } from '../../../kernel/cast/summary.ts';
 import type { Code } from '../../../kernel/codes.ts';
-import { type CastStatus, isOver } from '../../../kernel/state.ts';
 import { notRunOf } from '../approval-outcomes.ts';
 import { resultOf } from '../result.ts';
 import {

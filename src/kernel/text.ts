@@ -1,3 +1,4 @@
+// Measures and shortens text. A cut never leaves half of a surrogate pair, because that cannot be stored.
 // Shortening text without leaving half of a character behind: half a surrogate pair is no text and cannot be stored.
 
 /** At most `max` UTF-16 units from the start, the ellipsis included. */
@@ -40,4 +41,29 @@ function isHigh(unit: number): boolean {
 
 function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** The size of a text in UTF-8, counted without encoding it. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit <= 0xdbff && isLow(text.charCodeAt(index + 1))) {
+      bytes += 2; // Two units, four bytes.
+      index++;
+    } else bytes += 2; // A lone surrogate is encoded as the three bytes of U+FFFD.
+  }
+  return bytes;
+}
+
+/** Such as `1 file` or `2 files`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** The text on one line. A title with line breaks could otherwise pass for a heading of the brief. */
+export function collapse(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,17 +1,64 @@
-// Who has a turn: the runner and model its materia names, or one of the fallbacks after it. A list of choices is walked
-// from the front and never back, so that a turn tries each at most once.
+// What the frozen rules of a cast say of one socket: its materia, the runner that has the turn, its script, and the tools that
+// its agent gets. A turn walks its list of runners from the front and never back, so it tries each of them once at most.
 import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
-import { reportsStatus } from '../gate/status.ts';
-import type { AgentMateria, Choice, Materia } from '../graph/config.ts';
+import type { AgentMateria, Choice, Loop, Materia, Socket } from '../graph/config.ts';
 import type { Json } from '../json.ts';
-import type { Cast, Session, Turn } from '../state.ts';
-import { materiaOf } from './pen.ts';
+import type { Cast, Session, Turn } from './state.ts';
+
+export function socketOf(cast: Cast, id: string): Socket {
+  const socket = cast.rules.graph.sockets[id];
+  if (!socket) throw new Error(`the frozen loadout of ${cast.id} has no socket ${id}`);
+  return socket;
+}
+
+export function materiaOf(cast: Cast, socket: string): Materia {
+  const { materia } = socketOf(cast, socket);
+  const found = cast.rules.materia[materia];
+  if (!found) throw new Error(`the frozen loadout of ${cast.id} has no materia ${materia}`);
+  return found;
+}
+
+/** Whether the turns of a socket are reported on with a status, and more than once if need be. */
+export function reportsStatus({ rules }: Pick<Cast, 'rules'>, socket: string): boolean {
+  return dialectCan(rules, rules.graph.sockets[socket]?.contract, 'reportsStatus');
+}
+
+/** An agent whose dialect reports on a task gets that task as a packet, unless it plans. */
+export function getsPacket(cast: Cast, socket: string): boolean {
+  const materia = materiaOf(cast, socket);
+  const isReporter = dialectCan(cast.rules, socketOf(cast, socket).contract, 'reportsTask');
+  return isReporter && materia.type === 'agent' && !materia.generator;
+}
+
+export function assignsTasks(cast: Cast, { socket }: Pick<Turn, 'socket'>): boolean {
+  const isAble = dialectCan(cast.rules, socketOf(cast, socket).contract, 'assignsTasks');
+  return isAble && materiaOf(cast, socket).generator;
+}
+
+export function ownerOf(cast: Cast, socket: string): string {
+  return materiaOf(cast, socket).id;
+}
+
+// A turn that was cut off and must not run twice: nobody knows whether it did its work, so a person decides.
+/** Whether a turn may not simply be repeated once it may have run. */
+export function runsOnce(cast: Cast, turn: Turn): boolean {
+  const materia = materiaOf(cast, turn.socket);
+  return materia.type === 'utility' ? materia.once : materia.onCrash === 'wait';
+}
+
+/** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
+export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
+  if (!loop?.iterator || loop.consumes === null) return false;
+  return dialectCan(cast.rules, cast.rules.graph.sockets[loop.consumes]?.contract, 'assignsTasks');
+}
 
 /** What says that a runner, or its model, cannot be had now, however often it is asked. */
 const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'RATE_LIMITED', 'AUTH_REQUIRED'];
+
 /** What may pass at once, and says the same as the ones above when it does not. */
 const LASTING: readonly Code[] = ['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE', 'MODEL_SILENT'];
+
 /** What holds for every model of the same runner. */
 const WHOLE_RUNNER: readonly Code[] = ['AGENT_UNAVAILABLE', 'AUTH_REQUIRED'];
 
@@ -146,3 +193,10 @@ export function offeredTools(cast: Cast, turn: Offered): readonly string[] {
 export const OFFER =
   'You may hand this answer in with the tool `submit_handoff` of the server `baton`, which tells you at once what is wrong with it, ' +
   'or return it as your last message. What the tool has accepted counts; without such a call your last message is read.';
+
+export function isPersons(cast: Cast, turn: Turn): boolean {
+  const materia = chosenMateria(cast, turn);
+  return (
+    materia.type === 'agent' && runnerCan(cast.rules, materia.runner, 'isPerson') && !isScripted(cast, turn.socket)
+  );
+}
