@@ -44,7 +44,12 @@ const BORDERS: Readonly<Record<string, Border>> = {
     npm: ['ajv'],
     node: true,
   },
-  server: { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: true },
+  /** The HTTP server: routes, streams, the page and MCP on one listener. */
+  server: {
+    src: ['kernel', 'app', 'mcp', 'access', 'engine/ports.ts', 'agents/live-watch.ts', 'log/filed-under.ts'],
+    npm: ['hono', '@hono/node-server', '@modelcontextprotocol/sdk'],
+    node: true,
+  },
   /** What people look at, made from entries. It runs in a browser, too, so it is as pure as the kernel. */
   'app/views': { src: ['kernel'], npm: [], node: false },
   /** The use cases: who may, what was given, and what is done. No arguments, no output, no exit codes. */
@@ -360,7 +365,7 @@ const ORDER = [
     'utilities',
     'short-form',
   ],
-  ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'api', 'cli'],
+  ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'server', 'api', 'cli'],
 ];
 
 /** Imports that point outward and so close a cycle between folders. The list may only shrink. */

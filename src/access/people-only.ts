@@ -25,6 +25,8 @@ const TOKENS: Row = { may: 'say who may do what' };
 export const PEOPLE_ONLY: Readonly<Record<string, Row>> = {
   cast: { may: 'start a cast', isLook: (values) => values['dry-run'] === true, isForTimers: true },
   demo: { may: 'start a cast', isForTimers: true },
+  serve: { may: 'serve a workspace', isForTimers: true },
+  ui: { may: 'open the page of a workspace' },
   'agents test': { may: 'ask agents outside of a cast', isForTimers: true },
   continue: CARRY_ON,
   resume: CARRY_ON,

@@ -92,16 +92,28 @@ export function isServed(pid = process.pid, program = process.argv[1] ?? ''): bo
   return ancestorsOf(pid).some((above) => runsOurNode(above.pid) && isServer(commandOf(above.pid), program));
 }
 
-/** The nearest `baton mcp` above, listening or not; null for none. */
+/** The nearest server of ours above, listening or not; null for none. */
 export function serverAbove(pid = process.pid, program = process.argv[1] ?? ''): number | null {
-  const isOurs = (above: number) => runsOurNode(above) && (argsOf(commandOf(above), program)?.includes('mcp') ?? false);
+  const isOurs = (above: number) => runsOurNode(above) && isAnyServer(argsOf(commandOf(above), program) ?? []);
   return ancestorsOf(pid).find((above) => isOurs(above.pid))?.pid ?? null;
 }
 
 /** Whether a command line is that of a server that listens. */
 export function isServer(command: string, program: string): boolean {
   const args = argsOf(command, program) ?? [];
-  return args.includes('mcp') && args.some((word) => word === '--http' || word.startsWith('--http='));
+  if (!isAnyServer(args)) return false;
+  return commandIn(args) !== 'mcp' || args.some((word) => word === '--http' || word.startsWith('--http='));
+}
+
+function isAnyServer(args: readonly string[]): boolean {
+  const name = commandIn(args);
+  if (name === 'cast' || name === 'demo') return args.includes('--ui');
+  return name === 'mcp' || name === 'serve' || name === 'ui';
+}
+
+/** The name of the command among the arguments of our program. */
+function commandIn(args: readonly string[]): string | undefined {
+  return args.find((word, at) => word !== '' && !word.startsWith('-') && args[at - 1] !== '-C');
 }
 
 /** The arguments of our program in a command line; null for the command line of another program. */

@@ -30,16 +30,22 @@ export function isCheckerParent(command: string): boolean {
 }
 
 /**
- * Whether a command line is one of ours that may run code of the project. The MCP server starts only commands of ours for its
- * client, and `--detach` only the cast.
+ * Whether a command line is one of ours that may run code of the project. A server starts only commands of ours for its
+ * clients, `--detach` only the cast, and `--ui` is a server beside the cast that it starts.
  */
 export function runsProjectCode(command: string): boolean {
   const [, rest] = OWN_PROGRAM.exec(command.slice(0, 8_192)) ?? [];
   if (rest === undefined) return false;
-  const words = rest.split(command.includes('\0') ? '\0' : ' ');
+  const all = rest.split(command.includes('\0') ? '\0' : ' ');
+  // What follows is the person's own text.
+  const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all;
   const name = words.find((word, at) => word !== '' && !word.startsWith('-') && words[at - 1] !== '-C');
-  return name !== 'mcp' && !(name === 'cast' && words.includes('--detach'));
+  if (name === 'cast' || name === 'demo') return !words.includes('--detach') && !words.includes('--ui');
+  return name === undefined || !SERVERS.includes(name);
 }
+
+/** They run nothing of the project themselves. Casts that they are asked for get processes of their own. */
+const SERVERS: readonly string[] = ['mcp', 'serve', 'ui'];
 
 /** Node, options of Node, `bin/main.cjs` of a checkout or a package, and then the arguments. */
 const OWN_PROGRAM = /^[^\0 ]*node[^\0 ]*[\0 ](?:--[^\0 ]+[\0 ])*(?:[^\0]*?\/)?bin\/main\.cjs(?:[\0 ]|$)(.*)$/s;

@@ -12,6 +12,7 @@ import { GRAPH_CODES } from './codes/graph.ts';
 import { KNOWLEDGE_CODES } from './codes/knowledge.ts';
 import { OPERATOR_CODES } from './codes/operator.ts';
 import { OPERATOR_RULES } from './codes/operator-rules.ts';
+import { SERVER_CODES } from './codes/server.ts';
 import { WORKTREE_CODES } from './codes/worktree.ts';
 
 export const CODES = {
@@ -27,6 +28,7 @@ export const CODES = {
   ...WORKTREE_CODES,
   ...APPROVAL_CODES,
   ...ACCESS_CODES,
+  ...SERVER_CODES,
 } as const;
 
 export type Code = keyof typeof CODES;

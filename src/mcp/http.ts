@@ -1,35 +1,17 @@
-// The streamable HTTP transport of MCP on the loopback interface. Whoever calls must show a token, and must have meant
-// this machine: a web page that was led here by a forged name is turned away before anything is read.
+// The streamable HTTP transport of MCP. The server of the workspace has the listener and knows who calls; a session belongs to
+// the caller who began it.
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ServerCaller } from '../access/server-callers.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
-const HOST = '127.0.0.1';
-const PATH = '/mcp';
 const SESSIONS_MAX = 64;
 const BODY_BYTES_MAX = 16 * 1_048_576;
 /** How soon a client whose stream ended comes back for the rest. */
 const RETRY_MS = 500;
-
-type HttpOptions = {
-  /** 0 takes a free one. */
-  readonly port: number;
-  /** Who shows this token, asked anew with each request: a token may be taken back at any time. */
-  readonly admit: (token: string) => ServerCaller | Denied;
-  /** Told of everybody who is turned away because of who he is. */
-  readonly onRefused?: (verdict: Denied) => void;
-  /** Whether an agent of a cast is at the other end: it has a server of its own and must not act as somebody else here. */
-  readonly isAgentAt?: (socket: Socket) => boolean;
-  /** A server for one more connection. */
-  readonly newServer: (caller: ServerCaller) => Server;
-};
-
-export type Listening = { readonly url: string; close(): Promise<void> };
 
 type Session = {
   readonly transport: StreamableHTTPServerTransport;
@@ -37,58 +19,33 @@ type Session = {
   readonly caller: ServerCaller;
 };
 
-export async function serveHttp({ port, admit, onRefused, isAgentAt, newServer }: HttpOptions): Promise<Listening> {
-  const sessions = new Sessions(newServer);
-  const http = createServer((request, response) => {
-    const refusal = refusalOf(request);
-    if (refusal) return refuse(response, refusal);
-    const caller = admit(shownBy(request));
-    if ('allow' in caller) {
-      onRefused?.(caller);
-      return refuse(response, { status: 401, verdict: caller, headers: ASK_FOR_TOKEN });
-    }
-    if (isAgentAt?.(request.socket)) {
-      onRefused?.(FOR_NO_AGENT.verdict);
-      return refuse(response, FOR_NO_AGENT);
-    }
-    sessions.handle(request, response, caller).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      refuse(response, { status: 500, verdict: deny('INTERNAL', reason) });
-    });
-  });
-  // An answer may take as long as a cast does.
-  http.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject);
-    http.listen(port, HOST, resolve);
-  });
-  const { port: taken } = http.address() as AddressInfo;
-  return {
-    url: `http://${HOST}:${taken}${PATH}`,
-    async close() {
-      await sessions.close();
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    },
-  };
-}
-
-class Sessions {
-  readonly #newServer: HttpOptions['newServer'];
+export class McpSessions {
+  /** A server for one more connection. */
+  readonly #newServer: (caller: ServerCaller) => Server;
   /** In the order of their last use. */
   readonly #open = new Map<string, Session>();
 
-  constructor(newServer: HttpOptions['newServer']) {
+  constructor(newServer: (caller: ServerCaller) => Server) {
     this.#newServer = newServer;
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse, caller: ServerCaller): Promise<void> {
+  /** Answers a request of a caller who may use the server. Never throws. */
+  async answer(request: IncomingMessage, response: ServerResponse, caller: ServerCaller): Promise<void> {
+    try {
+      await this.#handle(request, response, caller);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      refuse(response, 500, deny('INTERNAL', reason));
+    }
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse, caller: ServerCaller): Promise<void> {
     const id = request.headers['mcp-session-id'];
     if (typeof id !== 'string') return this.#begin(request, response, caller);
     const session = this.#open.get(id);
     // Another caller's session is as good as none.
     if (session?.caller.name !== caller.name)
-      return refuse(response, misused(404, 'there is no such session; initialize a new one'));
+      return refuse(response, 404, deny('BAD_USAGE', 'there is no such session; initialize a new one'));
     this.#open.delete(id);
     this.#open.set(id, session);
     await session.transport.handleRequest(request, response);
@@ -125,39 +82,13 @@ class Sessions {
   }
 }
 
-type Refusal = { readonly status: number; readonly verdict: Denied; readonly headers?: Record<string, string> };
-
-const ASK_FOR_TOKEN = { 'www-authenticate': 'Bearer' };
-const FOR_NO_AGENT: Refusal = {
-  status: 403,
-  verdict: deny('APPROVER_IS_AGENT', 'an agent of a cast uses the server that its cast offers, not this one'),
-};
-
-function refusalOf({ headers, url = '' }: IncomingMessage): Refusal | null {
-  const { host = '', origin } = headers;
-  if (!isLoopback(`http://${host}`)) return misused(403, 'the Host header names another machine');
-  if (origin !== undefined && !isLoopback(origin)) return misused(403, 'pages of other origins may not call');
-  if (url.split('?')[0] !== PATH) return misused(404, `there is only ${PATH}`);
-  return null;
-}
-
-function misused(status: number, reason: string): Refusal {
-  return { status, verdict: deny('BAD_USAGE', reason) };
-}
-
-function shownBy({ headers }: IncomingMessage): string {
-  const { authorization = '' } = headers;
-  // The name of a scheme may be written in any case.
-  return /^bearer /i.test(authorization) ? authorization.slice('Bearer '.length) : '';
-}
-
-function isLoopback(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(address).hostname);
-}
-
 /** An error of JSON-RPC, with the whole verdict for whoever reads codes. */
-function refuse(response: ServerResponse, { status, verdict, headers = {} }: Refusal): void {
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  verdict: Denied,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   if (response.headersSent) return void response.end();
   const body = JSON.stringify({
     jsonrpc: '2.0',

@@ -87,6 +87,32 @@ The answer is always JSON. Exit: 0 allowed, 1 denied.`,
     ['explain'],
   ),
   {
+    name: 'serve',
+    group: 'contracts',
+    act: 'govern',
+    args: '[--port N] [--public-url URL (--tls-cert FILE --tls-key FILE | --behind-proxy) [--host ADDRESS]]',
+    words: [0, 0],
+    summary: 'the server of the workspace: its page, its HTTP API and MCP on one port',
+    help: `--port          the port; without it a free one
+--host          the address to listen on (default: 127.0.0.1, this machine alone)
+--public-url    the https address by which others call it
+--tls-cert, --tls-key
+                the certificate and its key; needed beyond this machine
+--behind-proxy  another program adds TLS and passes requests on
+Every request carries a token: one of \`baton token create\`, with its role; or that of BATON_MCP_TOKEN, else a new one
+that is shown once, with which you act as yourself. An agent of a cast is refused. It runs until Ctrl-C.`,
+    example: 'baton serve --port 8808',
+    options: {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      'public-url': { type: 'string' },
+      'tls-cert': { type: 'string' },
+      'tls-key': { type: 'string' },
+      'behind-proxy': { type: 'boolean' },
+    },
+    load: () => import('../commands/serve.ts'),
+  },
+  {
     name: 'mcp',
     group: 'contracts',
     act: 'look',

@@ -1,0 +1,28 @@
+// How the server answers: a verdict as JSON, with the HTTP status of its code.
+import { CODES } from '../kernel/codes.ts';
+import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+
+export function httpStatusOf(verdict: Verdict): number {
+  return verdict.allow ? 200 : CODES[verdict.code].http;
+}
+
+export function respond(verdict: Verdict, headers: Record<string, string> = {}): Response {
+  return json(verdict, httpStatusOf(verdict), headers);
+}
+
+export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  });
+}
+
+export function noRoute(path: string): Denied {
+  return deny('UNKNOWN_ROUTE', `there is nothing at ${path.slice(0, 200)}; GET /api lists the operations`);
+}
+
+/** The headers that go with a refusal of who calls: when to try again, or that a token is wanted. */
+export function headersFor({ details }: Denied): Record<string, string> {
+  const { retryAfterSeconds: after } = details;
+  return typeof after === 'number' ? { 'retry-after': String(after) } : { 'www-authenticate': 'Bearer' };
+}

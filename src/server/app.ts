@@ -1,0 +1,185 @@
+// The routes. A route reads what it is asked, calls an operation or the log, and answers; it decides nothing.
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Actor } from '../access/actor.ts';
+import type { ServerCaller } from '../access/server-callers.ts';
+import { nameCast } from '../app/name-cast.ts';
+import { OPERATIONS } from '../app/operations/table.ts';
+import { verdictOf } from '../app/perform.ts';
+import type { Workspace } from '../app/workspace.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { allow, deny } from '../kernel/verdict.ts';
+import { headersFor, json, noRoute, respond } from './answer.ts';
+import { callOperation, givenInBody, givenInQuery, operationNamed, operationRows } from './calls.ts';
+import { CastViews } from './cast-views.ts';
+import { type EventHub, frameOf } from './event-hub.ts';
+import { eventStream } from './event-stream.ts';
+import { FOR_NO_AGENT, type FrontDoor } from './front-door.ts';
+import type { LiveFeed } from './live-feed.ts';
+import type { PageFiles } from './page-files.ts';
+import { storedText } from './stored-text.ts';
+
+export type AppParts = {
+  readonly workspace: Workspace;
+  readonly version: string;
+  readonly door: FrontDoor;
+  readonly actorOf: (caller: ServerCaller) => Actor;
+  readonly hub: EventHub;
+  readonly live: LiveFeed;
+  readonly page: PageFiles;
+};
+
+type Env = { Bindings: HttpBindings; Variables: { caller: ServerCaller; actor: Actor } };
+
+const BODY_BYTES_MAX = 16 * 1_048_576;
+const STREAMS_MAX = 512;
+const ENTRIES_MAX = 1_000;
+
+export function appOf(parts: AppParts): Hono<Env> {
+  const { workspace, door, hub, live, page } = parts;
+  const store = () => (workspace.hasLog() ? workspace.castStore() : null);
+  const views = new CastViews();
+  let streams = 0;
+  const app = new Hono<Env>();
+
+  const callingOf = (c: Context<Env>) => ({ workspace, actor: c.get('actor'), signal: c.req.raw.signal });
+
+  app.use(async (c, next) => {
+    const refusal = door.refusalOf(c.env.incoming);
+    if (refusal) return secured(respond(refusal));
+    await next();
+    secured(c.res);
+  });
+  app.onError((error) => secured(respond(verdictOf(error))));
+
+  app.get('/healthz', () => json({ ok: true }));
+
+  app.use('/api/*', async (c, next) => {
+    const caller = door.callerOf(c.env.incoming);
+    if ('allow' in caller) {
+      return respond(caller, headersFor(caller));
+    }
+    const actor = parts.actorOf(caller);
+    // The holder of the workspace's own token is whoever started the server, and that may be an agent.
+    if (actor.kind === 'agent') return respond(FOR_NO_AGENT);
+    c.set('caller', caller);
+    c.set('actor', actor);
+    return next();
+  });
+  app.get('/api', async (c) => {
+    const head = (await store()?.view('head')) ?? { seq: 0, hash: '' };
+    const { name, role } = c.get('caller');
+    const { dir, program } = workspace;
+    return json({
+      me: { name, role },
+      workspace: { name: dir.split('/').at(-1) || dir, dir, version: parts.version },
+      head,
+      operations: operationRows(c.get('actor'), program),
+    });
+  });
+
+  app.get('/api/events', async (c) => {
+    if (streams >= STREAMS_MAX)
+      return respond(deny('TOO_MANY_REQUESTS', `${STREAMS_MAX} streams are open; close some`), { 'retry-after': '5' });
+    const shown = c.req.header('last-event-id') ?? c.req.query('after');
+    const after = shown === undefined ? null : countIn(shown);
+    if (after === undefined) return respond(deny('BAD_USAGE', 'after must be the number of an entry'));
+    await hub.open();
+    const word = c.req.query('cast');
+    const from = store();
+    const cast = word === undefined ? undefined : from ? (await nameCast(from, word, workspace.program)).cast : word;
+    const kinds = (c.req.query('kinds') ?? '').split(',').filter((kind) => kind !== '');
+    streams += 1;
+    const onEnd = () => {
+      streams -= 1;
+    };
+    const body = eventStream({ hub, live, after: after ?? hub.seq, filter: { cast, kinds }, onEnd });
+    return new Response(body, {
+      headers: {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      },
+    });
+  });
+
+  app.get('/api/facts/:seq/texts/:digest', (c) =>
+    storedText(store(), c.req.param('seq'), c.req.param('digest'), c.req.header('range') ?? null),
+  );
+
+  app.get('/api/casts/:cast/entries', async (c) => {
+    const after = countIn(c.req.query('after') ?? '0');
+    const limit = countIn(c.req.query('limit') ?? '250');
+    if (after === undefined || limit === undefined || limit === 0)
+      return respond(deny('BAD_USAGE', 'after and limit must be whole numbers, and limit at least 1'));
+    const from = workspace.castStore();
+    const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
+    const entries = await hub.read(after, Math.min(limit, ENTRIES_MAX), cast);
+    return json({ entries: entries.map((entry) => frameOf(entry).entry), head: await from.view('head') });
+  });
+
+  app.get('/api/casts/:cast/view', async (c) => {
+    const shown = c.req.query('at');
+    const at = shown === undefined ? null : countIn(shown);
+    if (at === undefined) return respond(deny('BAD_USAGE', 'at must be the number of an entry'));
+    const from = workspace.castStore();
+    const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
+    const page = await views.pageOf(from, cast, at);
+    if (page === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
+    return respond(allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
+  });
+
+  app.get('/api/:name', async (c) => {
+    const name = operationNamed(c.req.param('name'));
+    if (name === null) return respond(noRoute(c.req.path));
+    if (OPERATIONS[name].act !== 'look')
+      return respond(deny('METHOD_NOT_ALLOWED', `${name} changes something; call it with POST`), { allow: 'POST' });
+    const read = givenInQuery(name, new URL(c.req.url).searchParams);
+    if ('refusal' in read) return respond(read.refusal);
+    return respond(await callOperation(name, read.given, callingOf(c)));
+  });
+
+  app.post(
+    '/api/:name',
+    bodyLimit({
+      maxSize: BODY_BYTES_MAX,
+      onError: () => respond(deny('REQUEST_TOO_LARGE', `the body has more than ${BODY_BYTES_MAX} bytes`)),
+    }),
+    async (c) => {
+      const name = operationNamed(c.req.param('name'));
+      if (name === null) return respond(noRoute(c.req.path));
+      const read = givenInBody(await c.req.text());
+      if ('refusal' in read) return respond(read.refusal);
+      return respond(await callOperation(name, read.given, callingOf(c)));
+    },
+  );
+
+  app.all('/api/*', (c) => respond(noRoute(c.req.path)));
+  app.get('*', (c) => page.answer(c.req.path, /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')));
+  app.notFound((c) => secured(respond(noRoute(c.req.path))));
+  return app;
+}
+
+/** No script, style or address of another origin, no frame, no guessing of types; answers of the API are kept nowhere. */
+const SECURE: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+function secured(response: Response): Response {
+  for (const [name, value] of Object.entries(SECURE))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
+}
+
+/** Undefined for what is no whole number. */
+function countIn(text: string): number | undefined {
+  return /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
+}

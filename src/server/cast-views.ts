@@ -1,0 +1,92 @@
+// The page of a cast as of any of its entries. The newest view of a cast is kept and folded on; of the past, a copy is kept
+// every thousand entries, so that a look at any moment folds no more than that.
+import type { WorkspaceStore } from '../app/store.ts';
+import { type CastPage, castPageOf } from '../app/views/cast-page.ts';
+import { emptyView, foldSent, type View } from '../app/views/cast-view.ts';
+import type { Entry } from '../kernel/fact.ts';
+
+const EVERY_ENTRIES = 1_000;
+/** Of a longer cast every second copy goes, and the others lie twice as far apart. */
+const KEYFRAMES_MAX = 32;
+const CASTS_MAX = 8;
+const PAGE_ENTRIES = 1_000;
+
+type Keyframe = { readonly seq: number; readonly count: number; readonly view: View };
+
+type Kept = {
+  view: View;
+  /** The last entry of the cast that is in the view, and how many are. */
+  seq: number;
+  count: number;
+  every: number;
+  keyframes: Keyframe[];
+  /** One look at a time: folding goes on from where the last one stopped. */
+  busy: Promise<unknown>;
+};
+
+export class CastViews {
+  /** In the order of their last use. */
+  readonly #kept = new Map<string, Kept>();
+
+  /** Null for a moment before the cast began. Without `at`, as it is now. */
+  async pageOf(store: WorkspaceStore, cast: string, at: number | null): Promise<CastPage | null> {
+    const kept = this.#keptFor(cast);
+    const page = kept.busy.then(() => this.#pageOf(store, cast, kept, at));
+    kept.busy = page.catch(() => void this.#kept.delete(cast));
+    return page;
+  }
+
+  async #pageOf(store: WorkspaceStore, cast: string, kept: Kept, at: number | null): Promise<CastPage | null> {
+    const until = at ?? Number.POSITIVE_INFINITY;
+    if (until >= kept.seq) await foldOn(store, cast, kept, until);
+    const view = until >= kept.seq ? kept.view : await viewAt(store, cast, kept, until);
+    // Of the past, times are told as of then.
+    return at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view);
+  }
+
+  #keptFor(cast: string): Kept {
+    const known = this.#kept.get(cast);
+    const kept = known ?? {
+      ...{ view: emptyView(), seq: 0, count: 0, every: EVERY_ENTRIES, keyframes: [] },
+      busy: Promise.resolve(),
+    };
+    this.#kept.delete(cast);
+    this.#kept.set(cast, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > CASTS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    return kept;
+  }
+}
+
+async function foldOn(store: WorkspaceStore, cast: string, kept: Kept, until: number): Promise<void> {
+  for await (const entry of entriesOf(store, cast, kept.seq, until)) {
+    foldSent(kept.view, entry);
+    kept.seq = entry.seq;
+    kept.count += 1;
+    if (kept.count % kept.every !== 0) continue;
+    kept.keyframes.push({ seq: kept.seq, count: kept.count, view: structuredClone(kept.view) });
+    if (kept.keyframes.length <= KEYFRAMES_MAX) continue;
+    kept.every *= 2;
+    kept.keyframes = kept.keyframes.filter(({ count }) => count % kept.every === 0);
+  }
+}
+
+async function viewAt(store: WorkspaceStore, cast: string, { keyframes }: Kept, until: number): Promise<View> {
+  const frame = keyframes.findLast(({ seq }) => seq <= until);
+  const view = frame ? structuredClone(frame.view) : emptyView();
+  for await (const entry of entriesOf(store, cast, frame?.seq ?? 0, until)) foldSent(view, entry);
+  return view;
+}
+
+async function* entriesOf(store: WorkspaceStore, cast: string, after: number, until: number): AsyncGenerator<Entry> {
+  for (let seen = after; ; ) {
+    const entries = await store.read({ after: seen, cast, limit: PAGE_ENTRIES, texts: 'digest' });
+    for (const entry of entries) {
+      if (entry.seq > until) return;
+      yield entry;
+    }
+    const last = entries.at(-1);
+    if (!last || entries.length < PAGE_ENTRIES) return;
+    seen = last.seq;
+  }
+}

@@ -1,0 +1,116 @@
+// Who gets in. A request must mean this server by its name, must not come from a page of another one, must show a token, and
+// must not come from an agent of a cast. Who asks too often waits.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ServerCaller } from '../access/server-callers.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import { RateLimit } from './rate-limit.ts';
+
+export type DoorOptions = {
+  /** The names by which this server is called beside those of this machine itself: `https://baton.example.org`. */
+  readonly publicUrl: string | null;
+  /** Whether a name of this machine is enough. */
+  readonly isLoopback: boolean;
+  readonly isBehindProxy: boolean;
+  readonly admit: (token: string) => ServerCaller | Denied;
+  /** Told of everybody who is turned away because of who they are. */
+  readonly onRefused: (verdict: Denied) => void;
+  /** Whether an agent of a cast is at the other end of the connection. */
+  readonly isAgentAt?: (socket: Socket) => boolean;
+  readonly requestsPerSecond?: number;
+};
+
+const REQUESTS_PER_SECOND = 400;
+/** Wrong tokens from one address. */
+const GUESSES_PER_SECOND = 2;
+const QUERY_CHARS_MAX = 16_384;
+
+export const FOR_NO_AGENT = deny(
+  'APPROVER_IS_AGENT',
+  'an agent of a cast may not use the server of the workspace; it works by its own tools and by the commands of its turn',
+);
+
+export class FrontDoor {
+  readonly #doors: DoorOptions;
+  readonly #requests: RateLimit;
+  readonly #guesses = new RateLimit({ perSecond: GUESSES_PER_SECOND, burst: 20 });
+
+  constructor(doors: DoorOptions) {
+    this.#doors = doors;
+    const perSecond = doors.requestsPerSecond ?? REQUESTS_PER_SECOND;
+    this.#requests = new RateLimit({ perSecond, burst: perSecond * 2 });
+  }
+
+  /** Why this connection is not served at all, or null: pages of others, forged names, agents. */
+  refusalOf({ url = '', headers, socket }: IncomingMessage): Denied | null {
+    if (url.length > QUERY_CHARS_MAX) return deny('REQUEST_TOO_LARGE', 'the address is too long');
+    const foreign = this.#foreign(headers);
+    if (foreign) return foreign;
+    if (!this.#doors.isAgentAt?.(socket)) return null;
+    this.#doors.onRefused(FOR_NO_AGENT);
+    return FOR_NO_AGENT;
+  }
+
+  /** Who calls, by the token that is shown. */
+  callerOf(request: IncomingMessage): ServerCaller | Denied {
+    const now = performance.now();
+    const caller = this.#doors.admit(tokenIn(request.headers));
+    if ('allow' in caller) {
+      const locked = this.#guesses.take(this.#addressOf(request), now);
+      if (locked > 0) return tooMany(locked, 'wrong tokens from this address');
+      this.#doors.onRefused(caller);
+      return caller;
+    }
+    const wait = this.#requests.take(caller.name, now);
+    return wait > 0 ? tooMany(wait, `requests of ${caller.name}`) : caller;
+  }
+
+  /** A proxy adds the address that it sees to the end of the list. */
+  #addressOf({ headers, socket: { remoteAddress = '' } }: IncomingMessage): string {
+    if (!this.#doors.isBehindProxy) return remoteAddress;
+    const forwarded = headers['x-forwarded-for'];
+    return (
+      String(forwarded ?? '')
+        .split(',')
+        .at(-1)
+        ?.trim() || remoteAddress
+    );
+  }
+
+  #foreign({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): Denied | null {
+    if (!this.#isOwn(`http://${host}`)) return deny('FOREIGN_ORIGIN', 'the Host header names another machine');
+    if (origin !== undefined && !(this.#isOwn(origin) && this.#isSameHost(origin, host)))
+      return deny('FOREIGN_ORIGIN', 'pages of other origins may not call');
+    // A browser says this of every request, also of those that send no Origin.
+    if (site === undefined || site === 'same-origin' || site === 'none') return null;
+    return deny('FOREIGN_ORIGIN', 'pages of other sites may not call');
+  }
+
+  #isOwn(address: string): boolean {
+    if (!URL.canParse(address)) return false;
+    const { publicUrl, isLoopback } = this.#doors;
+    const { host, hostname } = new URL(address);
+    if (publicUrl !== null && host === new URL(publicUrl).host) return true;
+    return isLoopback && LOOPBACK.includes(hostname);
+  }
+
+  /** A page of another port of this machine is another page. */
+  #isSameHost(origin: string, host: string): boolean {
+    const { publicUrl } = this.#doors;
+    return (
+      new URL(origin).host === host || (publicUrl !== null && new URL(origin).origin === new URL(publicUrl).origin)
+    );
+  }
+}
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+function tooMany(waitMs: number, what: string): Denied {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return deny('TOO_MANY_REQUESTS', `too many ${what}; try again in ${seconds} s`, { retryAfterSeconds: seconds });
+}
+
+function tokenIn({ authorization: shown = '' }: IncomingHttpHeaders): string {
+  // The name of a scheme may be written in any case.
+  return /^bearer /i.test(shown) ? shown.slice('Bearer '.length).trim() : '';
+}

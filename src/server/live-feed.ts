@@ -1,0 +1,124 @@
+// What agents do right now, for the streams that ask for it. Whoever drives a cast leaves the output of its agents in files;
+// they are followed while a stream listens to the cast, and nothing is asked of the driver.
+import { type LiveWatch, liveWatch } from '../agents/live-watch.ts';
+import type { Workspace } from '../app/workspace.ts';
+import type { LiveEvent } from '../engine/ports.ts';
+import { apply } from '../kernel/apply.ts';
+import { emptyState, type State } from '../kernel/state.ts';
+import type { EventHub, Frame } from './event-hub.ts';
+
+export type AgentNews = {
+  readonly cast: string;
+  readonly turn: number;
+  readonly attempt: number;
+  readonly event: LiveEvent;
+};
+
+type Listener = { readonly cast: string | undefined; readonly hear: (news: AgentNews) => void };
+type Followed = { readonly state: State; readonly watch: LiveWatch; seq: number };
+
+/** A run of an attempt that is made again begins without a fact, so the files are looked for now and then. */
+const LOOK_EVERY_MS = 1_000;
+/** So many casts are listened to at once. */
+const FOLLOWED_MAX = 32;
+
+export class LiveFeed {
+  readonly #workspace: Workspace;
+  readonly #hub: EventHub;
+  readonly #listeners = new Set<Listener>();
+  readonly #followed = new Map<string, Followed>();
+  #timer: NodeJS.Timeout | null = null;
+  #untake: (() => void) | null = null;
+  #looking: Promise<void> | null = null;
+
+  constructor(workspace: Workspace, hub: EventHub) {
+    this.#workspace = workspace;
+    this.#hub = hub;
+  }
+
+  /** Without a cast, those of all casts that run. */
+  listen(cast: string | undefined, hear: Listener['hear']): () => void {
+    const listener = { cast, hear };
+    this.#listeners.add(listener);
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    this.#untake ??= this.#hub.take((frames) => void this.#take(frames).catch(() => undefined));
+    void this.#look();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) void this.close();
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#untake?.();
+    this.#untake = null;
+    const followed = [...this.#followed.values()];
+    this.#followed.clear();
+    await Promise.all(followed.map(({ watch }) => watch.stop()));
+  }
+
+  /** Starts to follow the casts that run and are listened to, and lets the others go. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce()
+      .catch(() => undefined) // What agents do may be missed; a log that cannot be read is told by the stream.
+      .finally(() => {
+        this.#looking = null;
+      });
+    return this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    if (!this.#workspace.hasLog()) return;
+    const open = await this.#workspace.castStore().view('casts', { isOpen: true });
+    const running = open.filter(({ status }) => status === 'running').map(({ cast }) => cast);
+    const wanted = new Set(running.filter((cast) => this.#isWanted(cast)).slice(-FOLLOWED_MAX));
+    for (const [cast, { watch }] of this.#followed) {
+      if (wanted.has(cast)) continue;
+      this.#followed.delete(cast);
+      void watch.stop();
+    }
+    for (const cast of wanted) if (!this.#followed.has(cast)) await this.#follow(cast);
+    for (const followed of this.#followed.values()) lookAt(followed);
+  }
+
+  async #follow(cast: string): Promise<void> {
+    const state = emptyState();
+    const entries = await this.#workspace.castStore().read({ after: 0, cast, briefs: 'digest' });
+    for (const entry of entries) apply(state, entry);
+    if (!this.#timer) return;
+    const watch = liveWatch(this.#workspace.stateDir, ({ turn, attempt, event }) =>
+      this.#tell({ cast, turn, attempt, event }),
+    );
+    this.#followed.set(cast, { state, watch, seq: entries.at(-1)?.seq ?? 0 });
+  }
+
+  /** The entries of the hub have their long texts by digest, so the followed casts are read again from where they are. */
+  async #take(frames: readonly Frame[]): Promise<void> {
+    const casts = new Set(frames.map(({ cast }) => cast));
+    for (const [cast, followed] of this.#followed) {
+      if (!casts.has(cast)) continue;
+      const entries = await this.#workspace.castStore().read({ after: followed.seq, cast, briefs: 'digest' });
+      for (const entry of entries) {
+        if (entry.seq <= followed.seq) continue;
+        followed.seq = entry.seq;
+        apply(followed.state, entry);
+      }
+      lookAt(followed);
+    }
+    if (frames.some(({ kind }) => kind.startsWith('cast.'))) await this.#look();
+  }
+
+  #isWanted(cast: string): boolean {
+    return [...this.#listeners].some((listener) => listener.cast === undefined || listener.cast === cast);
+  }
+
+  #tell(news: AgentNews): void {
+    for (const { cast, hear } of this.#listeners) if (cast === undefined || cast === news.cast) hear(news);
+  }
+}
+
+function lookAt({ state, watch }: Followed): void {
+  for (const cast of Object.values(state.casts)) watch.look(cast);
+}

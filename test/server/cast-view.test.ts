@@ -1,0 +1,70 @@
+// The page of a cast as of any of its entries is what folding its entries up to there gives, however it was looked at before.
+import { expect, test } from 'vitest';
+import type { WorkspaceStore } from '../../src/app/store.ts';
+import { castPageOf } from '../../src/app/views/cast-page.ts';
+import { emptyView, foldSent } from '../../src/app/views/cast-view.ts';
+import type { Entry } from '../../src/kernel/fact.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { MemoryLog } from '../../src/log/memory.ts';
+import { CastViews } from '../../src/server/cast-views.ts';
+import { castIn, lineProject, served } from './serving.ts';
+
+test('as of every entry, by the server', async () => {
+  const dir = lineProject();
+  await castIn(dir, 'another one');
+  const cast = await castIn(dir);
+  const { get } = await served(dir);
+  const { entries } = (await (await get(`/api/casts/${cast}/entries?limit=1000`)).json()) as { entries: Entry[] };
+  const view = emptyView();
+  for (const entry of entries) {
+    foldSent(view, entry);
+    const answer = (await (await get(`/api/casts/${cast}/view?at=${entry.seq}`)).json()) as JsonObject;
+    expect(answer).toMatchObject({ allow: true, code: 'OK' });
+    expect(answer.details).toEqual(JSON.parse(JSON.stringify(castPageOf(view))));
+  }
+  const now = (await (await get(`/api/casts/latest/view`)).json()) as JsonObject;
+  expect(now.details).toMatchObject({ cast, status: 'completed', seq: entries.at(-1)?.seq });
+  expect((await get(`/api/casts/${cast}/view?at=1`)).status).toBe(404);
+});
+
+test('in a long cast, back and forth, while it goes on', async () => {
+  const log = new MemoryLog();
+  const store = log as unknown as WorkspaceStore;
+  const dir = lineProject();
+  const cast = await castIn(dir);
+  const { workspace } = await served(dir);
+  const short = await workspace.castStore().read({ after: 0, cast });
+  const [started, ...rest] = short;
+  if (!started) throw new Error('there is no cast');
+  // The budget is changed over and over: each change is an entry of the cast.
+  const body = [started, ...rest.slice(0, -1)].map(({ fact, by }) => ({ fact, by, at: 0 }));
+  const change = (number: number) =>
+    ({
+      fact: { kind: 'budget.changed', cast, maxTokens: number + 1, maxCost: null, maxDurationMs: null },
+      by: 'user:ann',
+      at: number,
+    }) as never;
+  await log.commit(0, { decide: () => body });
+  const grow = (count: number) =>
+    log
+      .head()
+      .then(({ seq }) => log.commit(seq, { decide: () => Array.from({ length: count }, (_, at) => change(seq + at)) }));
+  const views = new CastViews();
+  const plainly = async (at: number) => {
+    const view = emptyView();
+    for (const entry of await log.read({ after: 0, cast, limit: at, texts: 'digest' })) foldSent(view, entry);
+    return castPageOf(view);
+  };
+  for (const [count, moments] of [
+    [1_500, [1_200, 700, 1_001, 1_000, 999, 1_400]],
+    [3_000, [4_000, 2_500, 10, 3_999]],
+    [1, [4_400, 1_001]],
+  ] as const) {
+    await grow(count);
+    for (const at of moments) expect(await views.pageOf(store, cast, at)).toEqual(await plainly(at));
+    expect((await views.pageOf(store, cast, null))?.seq).toBe((await log.head()).seq);
+  }
+  // Many looks at once.
+  const pages = await Promise.all([20, 4_000, 1_500, 2_000, 30].map((at) => views.pageOf(store, cast, at)));
+  expect(pages.map((page) => page?.seq)).toEqual([20, 4_000, 1_500, 2_000, 30]);
+});
