@@ -6,7 +6,17 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 const PURE = ['src/kernel/**/*.test.ts', 'src/dialects/**/*.test.ts'];
 
+/** Tests that start many processes. Node forks for each, which copies the page tables of the whole test process. */
+const PROCESSES = [
+  ...['cli', 'mcp', 'crash', 'soak', 'agents', 'api'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['workspace', 'agents', 'utilities', 'git'].map((folder) => `src/${folder}/**/*.test.ts`),
+  'test/conformance/operations.test.ts',
+  'test/docs.test.ts',
+];
+
 const quickSources = fileURLToPath(new URL('./test/quick-sources.cjs', import.meta.url));
+
+const EXEC_ARGV = ['--disable-warning=ExperimentalWarning', '--require', quickSources];
 
 // Logs and repositories of tests are written to memory: no test asks what a disk keeps when the power fails. TMPDIR names another place.
 process.env.TMPDIR ??= folderInMemory() ?? tmpdir();
@@ -37,13 +47,23 @@ export default defineConfig({
           name: 'parts',
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE],
+          exclude: [...configDefaults.exclude, ...PURE, ...PROCESSES],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          isolate: false,
+          include: PROCESSES,
+          // A small heap: with one of 400 MB a start takes 20 ms of processor time, with one of 80 MB it takes 6.
+          execArgv: [...EXEC_ARGV, '--max-semi-space-size=2', '--heap-growing-percent=30'],
         },
       },
     ],
     // Node loads our sources by itself, and keeps what it compiled.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    execArgv: ['--disable-warning=ExperimentalWarning', '--require', quickSources],
+    execArgv: EXEC_ARGV,
     setupFiles: ['test/fixed-seed.ts'],
     // A test that asserts nothing fails.
     expect: { requireAssertions: true },
