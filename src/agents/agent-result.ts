@@ -3,10 +3,9 @@ import type { AttemptResult } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote, Usage } from '../kernel/cast/state.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
-import type { AgentFault } from './fault.ts';
+import { type AgentFault, waitInWords } from './fault.ts';
 import { estimated } from './prices.ts';
 import { type AgentReport, addUsage, usageSince } from './report.ts';
-import { waitInWords } from './retry.ts';
 import { soundUsage } from './sound-usage.ts';
 import { withoutTrace } from './without-trace.ts';
 

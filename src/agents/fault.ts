@@ -4,7 +4,6 @@
 import type { Fault } from '../kernel/cast/fact.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { AgentError, AgentReport } from './report.ts';
-import { waitInWords } from './retry.ts';
 import { withoutTrace } from './without-trace.ts';
 
 export type FaultCode = Extract<
@@ -182,4 +181,16 @@ function lastWords(stderr: string): string {
 
 function short(text: string): string {
   return text.length <= REASON_CHARS_MAX ? text : `${text.slice(0, REASON_CHARS_MAX)}…`;
+}
+
+const UNITS = [
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** In the largest unit of which it is at least two, never less than it is. */
+export function waitInWords(ms: number): string {
+  const [unit, size] = UNITS.find(([, one]) => ms >= 2 * one) ?? ['s', 1_000];
+  return `${Math.ceil(ms / size)} ${unit}`;
 }

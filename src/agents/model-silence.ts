@@ -1,7 +1,7 @@
 // Notices a model call that hangs. What a model says comes in pieces, so that a long silence means that nothing comes any more.
 // A silence is reported from time to time. At its own limit, shorter than that of the turn, it ends the call.
 import type { LiveEvent } from '../engine/ports.ts';
-import { waitInWords } from './retry.ts';
+import { waitInWords } from './fault.ts';
 
 const TELL_EVERY_MS = 30_000;
 const LOOKS_PER_LIMIT = 10;

@@ -26,18 +26,6 @@ export function waitBefore(
   return waitMs <= rules.waitMaxMs && waitMs < leftMs ? waitMs : null;
 }
 
-const UNITS = [
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** In the largest unit of which it is at least two, never less than it is. */
-export function waitInWords(ms: number): string {
-  const [unit, size] = UNITS.find(([, one]) => ms >= 2 * one) ?? ['s', 1_000];
-  return `${Math.ceil(ms / size)} ${unit}`;
-}
-
 /** Answers false when the signal came first. */
 export function patience(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);

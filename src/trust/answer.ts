@@ -5,12 +5,11 @@ import { isObject, isString, type Json, type JsonObject } from '../kernel/json.t
 import { RULES_VERSION } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem } from '../kernel/trust/problem.ts';
 import { type Allowed, allow, type Denied, deny } from '../kernel/verdict.ts';
-import { claimedBy, falseClaims, type Recomputed } from './attest.ts';
+import type { Registry } from './agent.ts';
 import type { Pattern } from './boundary.ts';
 import { type CanonicalTexts, digestsOf } from './canonical.ts';
-import type { Envelope } from './envelope.ts';
+import { claimedBy, type Envelope, falseClaims, type Recomputed } from './envelope.ts';
 import { envelopeTexts } from './parse.ts';
-import type { Registry } from './registry.ts';
 import { UUID_PATTERN } from './schema.ts';
 import { isSecurityEvent, refusalReason, STAGES, type StageName } from './stage.ts';
 import { remediesFor, type Suggestion } from './suggestion.ts';

@@ -7,16 +7,16 @@ import type { Problem } from '../kernel/trust/problem.ts';
 import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied } from '../kernel/verdict.ts';
+import type { Agent, Registry } from './agent.ts';
 import { INCIDENTS, refusal as refusalAt } from './answer.ts';
 import { checkComposition } from './composition.ts';
-import { type AgentRef, CLAIMS, type Claim, type Envelope, type HandoffRequest } from './envelope.ts';
+import type { AgentRef, Envelope, HandoffRequest } from './envelope.ts';
 import { checkHashes, checkVersions, type End } from './identity.ts';
 import type { PastHandoff } from './lineage.ts';
 import { driftFrom } from './lock.ts';
 import { isPinnedModel } from './manifest.ts';
 import { DEFAULT_POLICY } from './policy.ts';
 import { isText } from './prompt.ts';
-import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import type { StageName } from './stage.ts';
 import { suggestId } from './suggestion.ts';
@@ -217,38 +217,4 @@ function strangerRef(id: string): AgentRef {
 function pastOf({ parent, origin, source }: TrustWatch, id: string): PastHandoff | null {
   if (id !== parent || source === null || origin === null) return null;
   return { accepted: true, source: origin, target: source, requestDigest: '', parent: null };
-}
-
-// What the sender claims about its handoff, and what the verifier found. A claim is never evidence: true helps nobody,
-// and false is taken at its word.
-export type Claimed = { readonly [claim in Claim]: boolean };
-/** Null where a check never ran because an earlier one refused. */
-export type Recomputed = { [claim in Claim]: boolean | null };
-
-export function nothingRecomputed(): Recomputed {
-  return {
-    source_agent_verified: null,
-    target_agent_verified: null,
-    composition_valid: null,
-    boundaries_respected: null,
-  };
-}
-
-export function claimedBy(envelope: Envelope): Claimed {
-  const { source_agent_verified, target_agent_verified, composition_valid, boundaries_respected } = envelope.governance;
-  return { source_agent_verified, target_agent_verified, composition_valid, boundaries_respected };
-}
-
-export function falseClaims(claimed: Claimed, recomputed: Readonly<Recomputed>): readonly Claim[] {
-  return CLAIMS.filter((claim) => claimed[claim] && recomputed[claim] === false);
-}
-
-/** A sender that reports a failed check is not overruled. */
-export function checkClaims(claimed: Claimed): readonly Problem[] {
-  if (CLAIMS.every((claim) => claimed[claim])) return [];
-  return CLAIMS.filter((claim) => !claimed[claim]).map((claim) => ({
-    code: 'ATTESTATION_NEGATIVE',
-    pointer: `/governance/${claim}`,
-    message: `the sender itself reports that ${claim} does not hold`,
-  }));
 }

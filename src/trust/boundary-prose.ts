@@ -2,8 +2,8 @@
 // helps a person to write it, and shows where the two have drifted apart.
 
 import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
+import type { Agent } from './agent.ts';
 import type { AllowEdge, Collaboration, Redirect } from './collaboration.ts';
-import type { Agent } from './registry.ts';
 
 const HEADING = /^#{1,6}\s+(.*)$/;
 const BOUNDARIES = /^collaboration (?:boundaries|with other domains)\b/i;

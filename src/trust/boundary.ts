@@ -2,11 +2,11 @@
 // over everything else.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import { type Problem, pointer, quote } from '../kernel/trust/problem.ts';
+import type { Agent, Registry } from './agent.ts';
 import { type AllowEdge, denies, edgesTo } from './collaboration.ts';
 import { constituents } from './composition.ts';
 import type { AgentRecord } from './manifest.ts';
 import type { Policy } from './policy.ts';
-import type { Agent, Registry } from './registry.ts';
 import type { AgentType, RequestType } from './schema.ts';
 
 /** What of a request the limits of an edge look at. */

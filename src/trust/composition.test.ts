@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { checkComposition, readComposition, remarksOnShares } from './composition.ts';
+import { checkComposition, remarksOnShares } from './composition.ts';
 import { world } from './fixtures/world.ts';
+import { readComposition } from './manifest.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 
 const [A, B, C, D] = ['domain-05-product', 'domain-02-analysis', 'domain-09-technical', 'domain-01-content'] as const;

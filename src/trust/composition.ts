@@ -1,32 +1,15 @@
 // What an archetype is made of: domains with shares that add up to exactly 100. Shares are counted in hundredths as
 // integers, so that 33.33 + 33.33 + 33.34 is 100 and three times 33.3 is not.
-import { isObject, type Json } from '../kernel/json.ts';
+import type { Json } from '../kernel/json.ts';
 import { type Diagnostic, type Problem, warning } from '../kernel/trust/problem.ts';
+import type { Agent, Registry } from './agent.ts';
 import type { AgentRecord } from './manifest.ts';
 import type { Policy } from './policy.ts';
-import type { Agent, Registry } from './registry.ts';
-
-/** Domain id and share, in the order they were written; a share is whatever stood there. */
-export type Composition = readonly (readonly [domain: string, share: Json])[];
 
 const SIZE_MIN = 2;
 const SIZE_MAX = 4;
 const LEADS_MIN = 40;
 const LEADS_MAX = 60;
-
-/** Null when there is none. Fractions that add up to 1 are read as percentages. */
-export function readComposition(json: Json | undefined): Composition | null {
-  if (!isObject(json)) return null;
-  const entries = Object.entries(json);
-  if (entries.length === 0) return null;
-  const shares = entries.map(([, share]) => share);
-  const areFractions =
-    shares.every((share) => typeof share === 'number' && share <= 1) &&
-    Math.abs((shares as number[]).reduce((sum, share) => sum + share, 0) - 1) <= 1e-9;
-  if (!areFractions) return entries;
-  // Ten decimals drop the noise of binary fractions and keep every digit a person wrote.
-  return entries.map(([domain, share]) => [domain, Number(((share as number) * 100).toFixed(10))]);
-}
 
 type Check = 'compositionSize' | 'constituentBytes';
 

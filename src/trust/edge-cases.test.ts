@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Registry } from './agent.ts';
 import {
   asking,
   type Change,
@@ -14,7 +15,7 @@ import {
   verify,
   world,
 } from './fixtures/world.ts';
-import { loadRegistry, type Registry } from './registry.ts';
+import { loadRegistry } from './registry.ts';
 
 const A = 'domain-05-product';
 const B = 'domain-02-analysis';

@@ -2,9 +2,9 @@
 // this prompt. Each check looks at the source, then at the target.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import { type Problem, quote } from '../kernel/trust/problem.ts';
+import type { Agent, Registry } from './agent.ts';
 import type { AgentRef, Envelope } from './envelope.ts';
 import { isSemver } from './manifest.ts';
-import type { Agent, Registry } from './registry.ts';
 
 export type Role = 'source_agent' | 'target_agent';
 export const ROLES = ['source_agent', 'target_agent'] as const;

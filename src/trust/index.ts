@@ -5,6 +5,7 @@ import { brief, repair } from './brief.ts';
 import { read } from './read.ts';
 
 export type { Diagnostic } from '../kernel/trust/problem.ts';
+export type { Agent, Registry } from './agent.ts';
 export { checkBoundary } from './boundary.ts';
 export { boundariesIn } from './boundary-prose.ts';
 export { brief, EXAMPLE, type Given, repair } from './brief.ts';
@@ -15,15 +16,7 @@ export { lockOf } from './lock.ts';
 export { type Minting, mintEnvelope, refTo } from './mint.ts';
 export { DEFAULT_POLICY, type Policy } from './policy.ts';
 export { read } from './read.ts';
-export {
-  type Agent,
-  LOCK_PATH,
-  loadRegistry,
-  MANIFEST_PATH,
-  type Registry,
-  readRegistry,
-  unusable,
-} from './registry.ts';
+export { LOCK_PATH, loadRegistry, MANIFEST_PATH, readRegistry, unusable } from './registry.ts';
 export { ENVELOPE_SCHEMA } from './schema.ts';
 export { FIRST_STAGE_THAT_USES_THE_ID, STAGES } from './stage.ts';
 export { type GovernedOptions, type RegistryLoader, validateGoverned } from './validate.ts';

@@ -1,9 +1,9 @@
 // Chains of handoffs, each judged with those before it: how long they may be, and that they do not go round in circles.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
+import type { Registry } from './agent.ts';
 import { envelope, ID, put, verify, world } from './fixtures/world.ts';
 import type { LookupParent, PastHandoff } from './lineage.ts';
-import type { Registry } from './registry.ts';
 
 const A = 'domain-05-product';
 const B = 'domain-02-analysis';

@@ -2,10 +2,10 @@
 // who began it. What was handed before is looked up by the caller; nothing here believes the envelope about it.
 
 import type { Problem } from '../kernel/trust/problem.ts';
+import type { Agent, Registry } from './agent.ts';
 import { denies } from './collaboration.ts';
 import type { Envelope } from './envelope.ts';
 import type { Policy } from './policy.ts';
-import type { Agent, Registry } from './registry.ts';
 
 /** A handoff decided earlier. */
 export type PastHandoff = {

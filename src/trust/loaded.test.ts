@@ -1,6 +1,7 @@
 // What of a registry is remembered with the log.
 import { expect, test } from 'vitest';
-import { loadedFrom, type Registry } from './registry.ts';
+import type { Registry } from './agent.ts';
+import { loadedFrom } from './registry.ts';
 
 const agents = [
   { id: 'build', version: '1.0.0', lockedHash: 'h1' },

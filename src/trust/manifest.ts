@@ -3,7 +3,6 @@
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Diagnostic, fatal, faulty, quote, warning } from '../kernel/trust/problem.ts';
 import { type Collaboration, readCollaboration, toJson } from './collaboration.ts';
-import { type Composition, readComposition } from './composition.ts';
 import { type AgentType, ID_LENGTH_MAX, ID_PATTERN } from './schema.ts';
 
 /** One agent as the manifest describes it; what the manifest leaves out is null. */
@@ -204,4 +203,21 @@ const NAME_LENGTH_MAX = 256;
 
 export function isPinnedModel(model: string | null): boolean {
   return model !== null && model.length <= NAME_LENGTH_MAX && RELEASE.test(model);
+}
+
+/** Domain id and share, in the order they were written; a share is whatever stood there. */
+export type Composition = readonly (readonly [domain: string, share: Json])[];
+
+/** Null when there is none. Fractions that add up to 1 are read as percentages. */
+export function readComposition(json: Json | undefined): Composition | null {
+  if (!isObject(json)) return null;
+  const entries = Object.entries(json);
+  if (entries.length === 0) return null;
+  const shares = entries.map(([, share]) => share);
+  const areFractions =
+    shares.every((share) => typeof share === 'number' && share <= 1) &&
+    Math.abs((shares as number[]).reduce((sum, share) => sum + share, 0) - 1) <= 1e-9;
+  if (!areFractions) return entries;
+  // Ten decimals drop the noise of binary fractions and keep every digit a person wrote.
+  return entries.map(([domain, share]) => [domain, Number(((share as number) * 100).toFixed(10))]);
 }

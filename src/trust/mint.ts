@@ -3,8 +3,8 @@
 
 import { quote } from '../kernel/trust/problem.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import type { Registry } from './agent.ts';
 import type { AgentRef, Envelope, HandoffRequest, HandoffState } from './envelope.ts';
-import type { Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 
 export type Minting = {

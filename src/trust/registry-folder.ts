@@ -2,9 +2,10 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fatal } from '../kernel/trust/problem.ts';
+import type { Registry } from './agent.ts';
 import type { Sha256 } from './canonical.ts';
 import { type ReadFile, safePath } from './prompt.ts';
-import { loadRegistry, type Registry, unusable } from './registry.ts';
+import { loadRegistry, unusable } from './registry.ts';
 import type { RegistryLoader } from './validate.ts';
 
 // Loaded when something is hashed: a short command that only reads a manifest starts faster without it.

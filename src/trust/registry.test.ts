@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Registry } from './agent.ts';
 import { type Change, CLEAN, filesOf, sha256, world } from './fixtures/world.ts';
-import { loadRegistry, type Registry } from './registry.ts';
+import { loadRegistry } from './registry.ts';
 
 const [A, B] = ['domain-05-product', 'domain-02-analysis'] as const;
 const MANIFEST = 'versions/prompt-manifest.json';

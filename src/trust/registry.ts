@@ -3,45 +3,17 @@
 // through a Map, where `constructor` and `__proto__` are ids like any other that nobody has.
 
 import { parseJsonText } from '../dialects/json-text.ts';
-import { type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
+import { type Json, nameOfType } from '../kernel/json.ts';
 import { type Diagnostic, fatal, faulty, warning } from '../kernel/trust/problem.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
+import type { Agent, Registry } from './agent.ts';
 import { driftOf } from './boundary-prose.ts';
 import { digestOf, type Sha256 } from './canonical.ts';
 import { checkComposition, remarksOnShares } from './composition.ts';
-import { type Approval, type Lock, type LockEntry, readLock, toLockJson } from './lock.ts';
+import { type Lock, type LockEntry, readLock, toLockJson } from './lock.ts';
 import { type AgentRecord, isSemver, type Manifest, readManifest, toManifestJson } from './manifest.ts';
 import { DEFAULT_POLICY } from './policy.ts';
 import { checkPrompt, type ReadFile } from './prompt.ts';
-
-export type Agent = Omit<AgentRecord, 'version'> & {
-  /** The locked version; the manifest's where the lock gives none. */
-  readonly version: string;
-  /** Null when the lock has no usable hash. */
-  readonly lockedHash: string | null;
-  readonly bytesMatch: boolean;
-  /** What it was approved with, where the lock says. */
-  readonly approval: Approval | null;
-  /** The very bytes that were hashed. */
-  readonly prompt: Uint8Array | null;
-  /** What is wrong with this agent, each under the code that refuses its handoffs. */
-  readonly faults: readonly Diagnostic[];
-};
-
-export type Registry = {
-  readonly usable: boolean;
-  readonly version: string | null;
-  readonly agents: ReadonlyMap<string, Agent>;
-  /** Every scope some agent declares. */
-  readonly scopes: ReadonlySet<string>;
-  readonly diagnostics: readonly Diagnostic[];
-  /** Identifies manifest and lock together, so that a verdict can be derived again. Null when unusable. */
-  readonly digest: string | null;
-  /** Manifest and lock in their normal forms. */
-  readonly manifest: JsonObject;
-  readonly lock: JsonObject;
-  readonly sha256: Sha256;
-};
 
 export function readRegistry(manifestJson: Json, lockJson: Json, read: ReadFile, sha256: Sha256): Registry {
   const manifest = readManifest(manifestJson);

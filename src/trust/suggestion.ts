@@ -1,10 +1,10 @@
 // Where a refused handoff could go instead. Only ever a suggestion: nothing is rerouted. The same facts always give the
 // same answer.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
+import type { Agent, Registry } from './agent.ts';
 import { type Asked, checkBoundary, coveredScopes } from './boundary.ts';
 import { checkComposition, constituents, shareOf } from './composition.ts';
 import type { Policy } from './policy.ts';
-import type { Agent, Registry } from './registry.ts';
 import type { AgentType } from './schema.ts';
 
 export type Suggestion = {

@@ -5,13 +5,13 @@ import type { Json } from '../kernel/json.ts';
 import { checkInjection } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem, quote } from '../kernel/trust/problem.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
+import type { Agent, Registry } from './agent.ts';
 import { accepted, type Progress, rejected } from './answer.ts';
-import { checkClaims, claimedBy, nothingRecomputed } from './attest.ts';
 import { checkBoundary, checkScope, checkSelf, patternOf, sourceCouldDoIt } from './boundary.ts';
 import { digestOf } from './canonical.ts';
 import { denies, edgesTo } from './collaboration.ts';
 import { checkComposition } from './composition.ts';
-import { checkSchema, type Envelope } from './envelope.ts';
+import { checkClaims, checkSchema, claimedBy, type Envelope, nothingRecomputed } from './envelope.ts';
 import { checkHashes, checkQuarantine, checkVersions, type End, type Role, resolveEnds } from './identity.ts';
 import {
   checkChain,
@@ -24,7 +24,6 @@ import {
 } from './lineage.ts';
 import { envelopeTexts, parseEnvelope } from './parse.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
-import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import type { StageName } from './stage.ts';
 import { suggestId, suggestTarget } from './suggestion.ts';

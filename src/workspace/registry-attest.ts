@@ -4,8 +4,8 @@
 import { dirname, join } from 'node:path';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
+import type { Registry } from '../trust/agent.ts';
 import { attest } from '../trust/attest.ts';
-import type { Registry } from '../trust/registry.ts';
 import { sha256 } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { hasRegistry, keeperOf } from './registry-lock.ts';

@@ -7,19 +7,12 @@ import { isObject, type Json } from '../kernel/json.ts';
 import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
 import { isHigher } from '../kernel/trust/version.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import type { Agent, Registry } from '../trust/agent.ts';
 import { boundariesIn } from '../trust/boundary-prose.ts';
 import { type Lock, lockOf, type Relock, readLock } from '../trust/lock.ts';
 import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
 import { type ReadFile, safePath } from '../trust/prompt.ts';
-import {
-  type Agent,
-  LOCK_PATH,
-  loadedFrom,
-  loadRegistry,
-  MANIFEST_PATH,
-  type Registry,
-  readRegistry,
-} from '../trust/registry.ts';
+import { LOCK_PATH, loadedFrom, loadRegistry, MANIFEST_PATH, readRegistry } from '../trust/registry.ts';
 import { loadRegistryFolder, readerOf, sha256 } from '../trust/registry-folder.ts';
 import { readJsonFile } from './load-config.ts';
 

@@ -8,9 +8,9 @@ import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt
 import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
+import type { Registry } from '../trust/agent.ts';
 import { type Approval, driftFrom, pastPins, readLock } from '../trust/lock.ts';
 import { isPinnedModel } from '../trust/manifest.ts';
-import type { Registry } from '../trust/registry.ts';
 
 /** Everything found, the worst first. `before` is the registry that last came into force. */
 export function reviewRegistry(registry: Registry, config: Json, before: LoadedRegistry | null): readonly Diagnostic[] {

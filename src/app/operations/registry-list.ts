@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { noTrust, quarantineOf } from '../../kernel/trust/state.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
-import type { Registry } from '../../trust/registry.ts';
+import type { Registry } from '../../trust/agent.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, rowsOf } from '../../workspace/registry-review.ts';
 import type { Run } from '../operation.ts';

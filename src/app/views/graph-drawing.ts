@@ -3,7 +3,6 @@
 // shows where the cast is and how often it took which way.
 import type { Fact } from '../../kernel/fact.ts';
 import type { EdgeEnd, Graph, Materia, Rules, Socket } from '../../kernel/graph/config.ts';
-import type { PathStep } from './shown-cast.ts';
 
 export type DrawnStep = {
   readonly id: string;
@@ -163,3 +162,5 @@ export function wordsOfWay({ when, max, then, kind, count }: DrawnWay): string {
   const text = words.filter(Boolean).join(', ');
   return count === 0 ? text : `${text}${text === '' ? '' : ' '}×${count}`;
 }
+
+export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };

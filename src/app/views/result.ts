@@ -5,7 +5,10 @@ import type { Cast } from '../../kernel/cast/state.ts';
 import type { Fact } from '../../kernel/fact.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
 import { cut } from '../../kernel/text.ts';
-import type { View } from './cast-view.ts';
+import type { TurnsRecord } from './turn-record.ts';
+
+/** What a result is made of beside its own record. */
+type OfCast = { readonly cast: Cast | null } & Pick<TurnsRecord, 'turns'>;
 
 /** Who said it. `materia` is the label that people know. */
 type Speaker = { readonly turn: number; readonly socket: string; readonly materia: string };
@@ -77,7 +80,7 @@ export function noResult(): ResultRecord {
   };
 }
 
-export function foldResult(record: ResultRecord, fact: Fact, { cast, turns }: Pick<View, 'cast' | 'turns'>): void {
+export function foldResult(record: ResultRecord, fact: Fact, { cast, turns }: OfCast): void {
   if (fact.kind === 'exit.taken' && fact.empty) record.isEmpty = true;
   if (fact.kind === 'cast.failed') {
     const { turn, code, reason, stand } = fact;
@@ -101,7 +104,7 @@ export function foldResult(record: ResultRecord, fact: Fact, { cast, turns }: Pi
   record.isProse ||= isProse;
 }
 
-export function resultOf({ cast, turns, result }: Pick<View, 'cast' | 'turns' | 'result'>): CastResult {
+export function resultOf({ cast, turns, result }: OfCast & { readonly result: ResultRecord }): CastResult {
   if (!cast) return { last: null, failure: null };
   const speaker = (turn: number) => speakerAt(cast, turn, turns.get(turn)?.socket ?? '');
   const { last, isEmpty } = result;

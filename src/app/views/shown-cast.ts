@@ -8,14 +8,13 @@ import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { View } from './cast-view.ts';
 import { textHere } from './flat-entry.ts';
+import type { PathStep } from './graph-drawing.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
 import { type CastResult, resultOf } from './result.ts';
 import type { TaskView } from './tasks.ts';
 import type { AttemptRecord } from './turn-record.ts';
 
 type Head = { readonly seq: number; readonly hash: string };
-
-export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };
 
 export type TurnView = PathStep & {
   readonly turn: number;

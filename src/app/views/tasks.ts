@@ -1,13 +1,16 @@
 // The tasks of a cast: those in progress side by side, those that wait, and why.
 import { apply } from '../../kernel/apply.ts';
-import { itemFates } from '../../kernel/cast/summary.ts';
+import type { Cast } from '../../kernel/cast/state.ts';
+import { type ItemsRecord, itemFates } from '../../kernel/cast/summary.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';
 import { isLedgerFact } from '../../kernel/ledger/fact.ts';
 import { tasksOf } from '../../kernel/ledger/state.ts';
 import { emptyState, type State } from '../../kernel/state.ts';
-import type { View } from './cast-view.ts';
+
+/** What the tasks of a cast are read from. */
+type OfCast = { readonly cast: Cast | null; readonly items: ItemsRecord; readonly tasks: TasksRecord };
 
 /** A row of the ledger, as far as a cast's reader wants to know it. */
 export type TaskView = {
@@ -59,7 +62,7 @@ export function foldTask({ state, work, turns }: TasksRecord, entry: Entry, rule
   for (const path of Object.keys(fact.touched ?? {})) turn.work.files.add(path);
 }
 
-export function tasksIn({ cast, items, tasks }: View): readonly TaskView[] {
+export function tasksIn({ cast, items, tasks }: OfCast): readonly TaskView[] {
   if (!cast) return [];
   const fates = itemFates(items);
   return tasksOf(tasks.state.ledger, cast.id).map(({ id, title, status, owner, code, reason, fence }) => {

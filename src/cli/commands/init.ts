@@ -52,8 +52,7 @@ async function templateFor(call: Call, given: Given): Promise<Given> {
 
 /** As if it had been typed. It costs money, so a person has to agree first. */
 async function firstCast(call: Call, request: string): Promise<number> {
-  const { COMMANDS } = await import('../commands.ts');
-  const command = COMMANDS.find(({ name }) => name === 'cast') ?? call.command;
+  const command = call.commands.find(({ name }) => name === 'cast') ?? call.command;
   const { run: cast } = await command.load();
   const { directory } = call.values;
   return cast({ ...call, command, words: [request], values: directory === undefined ? {} : { directory } });
