@@ -58,11 +58,12 @@ export async function detectAgents(env: Variables = process.env): Promise<readon
   return Promise.all(PROGRAMS.map((name) => detect(name, env)));
 }
 
-export async function detect(name: ProgramName, env: Variables = process.env): Promise<Detected> {
+/** With `starts` false the program is not started, so that its version is not known. */
+export async function detect(name: ProgramName, env: Variables = process.env, starts = true): Promise<Detected> {
   const known = KNOWN[name];
   const path = findProgram(name, env);
   const signedInBy = credentialOf(name, env);
-  const { version, fault } = path === null ? { version: null, fault: null } : await versionOf(path, env);
+  const { version, fault } = path === null || !starts ? { version: null, fault: null } : await versionOf(path, env);
   return { name, path, version, fault, signedInBy, hint: hintFor(known, path, fault, signedInBy) };
 }
 

@@ -15,6 +15,8 @@ type Agreed =
   | { readonly flag: string; readonly otherwise?: boolean }
   /** A person picks a value; the command line without a terminal takes the first. */
   | { readonly field: string; readonly of: readonly [string, ...string[]] }
+  /** A yes sets these fields. */
+  | { readonly set: Readonly<Record<string, string>> }
   | { readonly trust: string };
 
 export class Asks extends Refused {

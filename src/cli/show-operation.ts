@@ -132,6 +132,7 @@ export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promi
     return agreed.otherwise === undefined ? null : { [agreed.flag]: agreed.otherwise };
   }
   if (!isAgreed) return null;
+  if ('set' in agreed) return agreed.set;
   const { trustFolder } = await import('../git/folder-trust.ts');
   trustFolder(agreed.trust, env, new Date().toISOString());
   return {};

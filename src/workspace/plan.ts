@@ -23,7 +23,7 @@ import {
   stringAt,
 } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
-import { readJsonFile } from './load-config.ts';
+import { type Loaded, readJsonFile } from './load-config.ts';
 import { UsageError } from './locate.ts';
 import { nearestBoundaries } from './registry-boundaries.ts';
 import { inOwnWords } from './team-files.ts';
@@ -35,6 +35,8 @@ export type Plan = {
   /** Names in the script that no socket and no materia has: most of them are misspelt. */
   readonly strangers: readonly string[];
   readonly warnings: readonly Issue[];
+  /** The file it was found in. */
+  readonly file: string;
 };
 
 export type Wish = Wanted & {
@@ -56,7 +58,10 @@ export async function locateCast(
   const scripted = script === null ? [] : standIns(script, config, name);
   const utilities = wish.utilities && { utilities: { ...wish.utilities, scripted } };
   const boundaries = await nearestBoundaries(wish.workspace, loaded.baseDir, config);
-  const all = [...loaded.issues, ...check(config, { ...utilities, ...(boundaries && { boundaries }) })];
+  const checked = check(config, { ...utilities, ...(boundaries && { boundaries }) });
+  // A script costs nothing, and its cast has in its log what the gates say.
+  const isRefused = boundaries?.isInForce === true && script === null;
+  const all = [...loaded.issues, ...(isRefused ? checked.map((issue) => asCast(issue, config)) : checked)];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
     if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
@@ -68,7 +73,30 @@ export async function locateCast(
   const unready = uncastable(config, name);
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
-  return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine } };
+  return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, file: loaded.file } };
+}
+
+const STOPS = ['BOUNDARY_REFUSED', 'PROMPT_BYTES_MISMATCH'];
+
+/** Where the registry of the workspace keeps an agent of a loadout from starting, every cast of it would fail. */
+export function asCast(issue: Issue, config: Json): Issue {
+  if (!STOPS.includes(issue.code)) return issue;
+  const loadouts = Object.values(objectAt(isObject(config) ? config : {}, 'loadouts')).filter(isObject);
+  const sockets = loadouts.flatMap((loadout) => Object.values(objectAt(loadout, 'sockets')));
+  const isUsed = sockets.some(
+    (socket) => isObject(socket) && `${issue.path}.`.startsWith(`materia.${socket.materia}.`),
+  );
+  return isUsed ? { ...issue, level: 'error' } : issue;
+}
+
+/** The rules of every loadout in it that could be cast, for a look at what they need. */
+export function rulesIn({ config, issues, baseDir }: Loaded): readonly Rules[] {
+  if (!isObject(config)) return [];
+  const all = [...issues, ...check(config), ...uncastableIn(config)];
+  return namesIn(config, 'loadouts').flatMap((name) => {
+    const isBroken = issuesOf(all, name, config).some(({ level }) => level === 'error');
+    return isBroken ? [] : [absoluteCommands(resolve(config, name), baseDir)];
+  });
 }
 
 function chosenIn(config: Json, chosen: RunnerChoice = {}): Json {

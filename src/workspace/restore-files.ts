@@ -1,10 +1,20 @@
 // Takes back what a cast changed in the directory itself, as far as the state before is known. A file is touched only while it is
 // as the cast left it.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../kernel/json.ts';
 import type { Snapshot } from './changes.ts';
 import { FileReader } from './changes-mark.ts';
+import { isKept } from './kept-files.ts';
 import { git, tryGit } from './worktree/git.ts';
 import { linksIn } from './worktree/nested-repositories.ts';
 
@@ -24,18 +34,33 @@ export type Restoring = {
   readonly what: 'remove' | 'restore' | 'leave';
   readonly why: string;
   readonly commit: string | null;
+  /** What it held, where a copy was kept. */
+  readonly kept?: string;
 };
 
-export async function planRestoring(dir: string, before: BeforeState, left: Left): Promise<readonly Restoring[]> {
+/** `isKept` says whether there is a copy of what a file held. */
+export async function planRestoring(
+  dir: string,
+  before: BeforeState,
+  left: Left,
+  isKept: (content: string) => boolean = () => false,
+): Promise<readonly Restoring[]> {
   const reader = new FileReader(dir, null);
   const plan: Restoring[] = [];
-  for (const path of Object.keys(left).sort()) plan.push(await restoringOf(dir, reader, path, before, left));
+  for (const path of Object.keys(left).sort()) plan.push(await restoringOf(dir, reader, path, before, left, isKept));
   return plan.filter(({ why }) => why !== DONE);
 }
 
 const DONE = 'it is as it was';
 
-async function restoringOf(dir: string, reader: FileReader, path: string, before: BeforeState, left: Left) {
+async function restoringOf(
+  dir: string,
+  reader: FileReader,
+  path: string,
+  before: BeforeState,
+  left: Left,
+  isKept: (content: string) => boolean,
+): Promise<Restoring> {
   const leave = (why: string): Restoring => ({ path, what: 'leave', why, commit: null });
   const was = Object.hasOwn(before, path) ? before[path] : undefined;
   const mark = await reader.mark(path, Buffer.from(join(dir, path)));
@@ -45,12 +70,15 @@ async function restoringOf(dir: string, reader: FileReader, path: string, before
   if (digest?.startsWith('module:'))
     return leave(`what was changed in a submodule is taken back there: git -C ${path} status`);
   if (mark === null || present !== digest) return leave('it was changed again since');
-  if (!was || was.kind === 'unknown') return leave('nobody kept what it was before');
+  if (was?.kind === 'kept' && was.content.replace(/^run-/, '') === present) return leave(DONE);
+  if (was?.kind === 'kept' && isKept(was.content))
+    return { path, what: 'restore', why: 'back to the copy that was kept', commit: null, kept: was.content };
+  if (!was || was.kind === 'unknown' || was.kind === 'kept') return leave('nobody kept what it was before');
   if (was.kind === 'commit' && (await isInCommit(dir, was.commit, path))) {
     const why = `back to what it is in ${was.commit.slice(0, 7)}`;
-    return { path, what: 'restore', why, commit: was.commit } as const;
+    return { path, what: 'restore', why, commit: was.commit };
   }
-  return present === null ? leave(DONE) : ({ path, what: 'remove', why: 'the cast made it', commit: null } as const);
+  return present === null ? leave(DONE) : { path, what: 'remove', why: 'the cast made it', commit: null };
 }
 
 /** Whether the commit has the file, by its path from the folder on. */
@@ -58,16 +86,25 @@ export async function isInCommit(dir: string, commit: string, path: string): Pro
   return (await tryGit(dir, ['cat-file', '-e', `${commit}:./${path}`])).code === 0;
 }
 
-export async function restoreFiles(dir: string, plan: readonly Restoring[]): Promise<void> {
+/** Answers the files that could not be put back after all. */
+export async function restoreFiles(
+  dir: string,
+  plan: readonly Restoring[],
+  putBack: (content: string, file: string) => boolean = () => false,
+): Promise<readonly string[]> {
+  const failed: string[] = [];
   const links = (await linksIn(dir)).map((path) => join(dir, path));
-  for (const { path, what, commit } of plan) {
-    if (what === 'restore' && commit !== null) {
+  for (const { path, what, commit, kept } of plan) {
+    if (what === 'restore' && kept !== undefined) {
+      if (!putBack(kept, join(dir, path))) failed.push(path);
+    } else if (what === 'restore' && commit !== null) {
       await git(dir, ['--literal-pathspecs', 'restore', `--source=${commit}`, '--worktree', '--', path]);
     } else if (what === 'remove') {
       rmSync(join(dir, path), { force: true });
       dropEmptyFolders([dir, ...links], dirname(join(dir, path)));
     }
   }
+  return failed;
 }
 
 /** The folder itself stays, and so do those that stand for other repositories, which git has although they are empty. */
@@ -81,12 +118,14 @@ function dropEmptyFolders(kept: readonly string[], folder: string): void {
   }
 }
 
-// What the files that a cast changed in the directory itself were before it: nothing, the content of a commit, or something
-// that nobody kept. Only the first time a file is touched counts.
+// What the files that a cast changed in the directory itself were before it: nothing, the content of a commit or of a kept copy,
+// or something that nobody kept. Only the first time a file is touched counts.
 export type Before = (
   | { readonly kind: 'absent' }
   /** It was as it is in this commit. */
   | { readonly kind: 'commit'; readonly commit: string }
+  /** It was this, as a mark says it, and a copy was kept. */
+  | { readonly kind: 'kept'; readonly content: string }
   | { readonly kind: 'unknown' }
 ) & {
   /** It changed beside a turn, and whose change it was cannot be told. */
@@ -95,9 +134,17 @@ export type Before = (
 
 export type BeforeState = Readonly<Record<string, Before>>;
 
-/** Where a file differed from the last commit, or there was none, its content is known to nobody. */
-export function beforeOf({ git, files, orders, commands }: Snapshot, path: string): Before {
-  if (Object.hasOwn(files, path)) return files[path]?.content == null ? { kind: 'absent' } : { kind: 'unknown' };
+/** Where a file differed from the last commit, or there was none, only a copy tells what it was. */
+export function beforeOf(
+  { git, files, orders, commands }: Snapshot,
+  path: string,
+  isKept: (content: string) => boolean = () => false,
+): Before {
+  if (Object.hasOwn(files, path)) {
+    const content = files[path]?.content ?? null;
+    if (content === null) return { kind: 'absent' };
+    return isKept(content) ? { kind: 'kept', content } : { kind: 'unknown' };
+  }
   if (orders && Object.hasOwn(orders, path)) return { kind: 'unknown' };
   // What git keeps for itself is in no commit.
   if (commands && path.startsWith('.git'))
@@ -129,12 +176,23 @@ export function noteBefore(
   const known = readBefore(stateDir, cast);
   const news = changed.filter((path) => !Object.hasOwn(known, path) || (isOwn && known[path]?.beside === true));
   if (news.length === 0) return;
-  const noted = (path: string): Before => ({ ...beforeOf(since, path), ...(isOwn ? {} : { beside: true }) });
+  const noted = (path: string): Before => ({
+    ...beforeOf(since, path, (content) => isKept(stateDir, content)),
+    ...(isOwn ? {} : { beside: true }),
+  });
   const all = { ...known, ...Object.fromEntries(news.map((path) => [path, noted(path)])) };
   const file = fileOf(stateDir, cast);
   mkdirSync(join(stateDir, 'before'), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(all), { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** What was kept for casts that may still be taken back. */
+export function neededIn(stateDir: string): ReadonlySet<string> {
+  const folder = join(stateDir, 'before');
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+  const all = names.flatMap((name) => Object.values(readBefore(stateDir, name.slice(0, -'.json'.length))));
+  return new Set(all.flatMap((before) => (before.kind === 'kept' ? [before.content] : [])));
 }
 
 function fileOf(stateDir: string, cast: string): string {

@@ -26,9 +26,10 @@ import { firstBytes } from '../kernel/text.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
 import { aboutTurn, checkProject, type Passes, runCheckers, withoutSecrets } from './checkers.ts';
+import { dropUnneeded, keepContents } from './kept-files.ts';
 import { beginWatch, type Checkout, endWatch } from './main-checkout.ts';
 import { attesterOf } from './registry-attest.ts';
-import { type BeforeState, noteBefore, readBefore } from './restore-files.ts';
+import { type BeforeState, neededIn, noteBefore, readBefore } from './restore-files.ts';
 import { sealOf } from './seal.ts';
 import { tryGit } from './worktree/git.ts';
 import { mendRecords, readRecord } from './worktree/record.ts';
@@ -54,6 +55,8 @@ export function witnessOf(
   const isBreached = (watch: Watch) => mendRecords(stateDir, watch.cast) !== (breaches.get(fileOf(folder, watch)) ?? 0);
   /** Folders that cannot be looked at: they are not tried again for those who need not be held to anything. */
   const unseen = new Set<string>();
+  /** Casts of which was said that not all is kept. */
+  const unkept = new Set<string>();
   async function look<T>(watch: Watch, cwd: string, work: () => Promise<T>): Promise<T | null> {
     if (!watch.compares && unseen.has(cwd)) return null;
     try {
@@ -116,6 +119,13 @@ export function witnessOf(
       say(`  ! ${watch.socket} changed ${first}, which lies outside the folder of the workspace`);
     return {};
   }
+  /** In the folder itself nothing else knows what a file held that is in no commit. */
+  async function keepForUndo({ cast }: Watch, { files }: Snapshot): Promise<void> {
+    const leftOut = await keepContents(stateDir, dir, files);
+    if (leftOut === 0 || unkept.has(cast)) return;
+    unkept.add(cast);
+    say(`  ! ${leftOut} files are too large to keep copies of: undo cannot put them back`);
+  }
   /** Runs the checkers of a turn, and puts back what they change. */
   async function leavingFiles<T>(watch: Watch, cwd: string, check: () => Promise<T>): Promise<T> {
     const runs = Object.keys(watch.checks).length + (watch.work?.checkers.length ?? 0) > 0;
@@ -136,6 +146,7 @@ export function witnessOf(
         const earlier = known.get(cwd);
         const taken = await look(watch, cwd, () => snapshotOf(cwd, { skip, ...(earlier ? { known: earlier } : {}) }));
         if (taken) known.set(cwd, taken);
+        if (taken && cwd === dir) await keepForUndo(watch, taken);
         if (taken) keep(folder, file, taken);
         else rmSync(file, { force: true });
       }
@@ -185,6 +196,8 @@ export function witnessOf(
     },
     async forget(cast) {
       for (const name of namesIn(folder)) if (name.startsWith(`${cast}-`)) rmSync(join(folder, name), { force: true });
+      const underWay = namesIn(folder).flatMap((name) => Object.values(readSnapshot(join(folder, name))?.files ?? {}));
+      dropUnneeded(stateDir, new Set([...neededIn(stateDir), ...underWay.flatMap(({ content }) => content ?? [])]));
     },
   };
 }
@@ -296,7 +309,7 @@ async function diffOfItem({ cast, cwd, stateDir, inPlace, base, paths }: ItemOfT
 }
 
 function isUnknown(before: BeforeState, path: string): boolean {
-  return Object.hasOwn(before, path) && before[path]?.kind === 'unknown';
+  return Object.hasOwn(before, path) && ['unknown', 'kept'].includes(before[path]?.kind ?? '');
 }
 
 const UPDATE = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];

@@ -245,7 +245,7 @@ test('any command can be an agent', async () => {
       'const { argv, env } = process; console.log(JSON.stringify({context: [argv[3], env.OF_MINE, env.NOT_MINE].join()}))',
   });
   const env = { OF_MINE: 'listed', NOT_MINE: 'hidden' };
-  const view = json<CastView>(await baton(dir, ['cast', '--json', 'do it'], { env }));
+  const view = json<CastView>(await baton(dir, ['cast', '--in-place', '--json', 'do it'], { env }));
   expect(view.status).toBe('completed');
   expect(JSON.stringify(view.data)).toContain('first,listed,');
 });

@@ -156,8 +156,7 @@ test.each<[string, JsonObject, NodeJS.ProcessEnv, string, string | null]>([
   ['a model without its key', { runner: 'anthropic', model: 'm' }, {}, 'anthropic', 'no key, and A runs on it'],
   ['a model with its key', { runner: 'anthropic', model: 'm' }, { ANTHROPIC_API_KEY: 'k' }, 'anthropic', null],
   ['a program that nobody is signed in to', {}, {}, 'claude', 'no sign-in was found'],
-  ['the same elsewhere', { baseUrl: 'http://127.0.0.1:1' }, {}, 'claude', null],
-  ['a model elsewhere', { runner: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1' }, {}, 'openai', null],
+  ['the same where nobody answers', { baseUrl: 'http://127.0.0.1:1' }, {}, 'address', 'nobody answers at 127.0.0.1:1'],
   [
     'a key of another name',
     { runner: 'openai', model: 'm', keyVariable: 'K', baseUrl: 'http://h' },
@@ -209,9 +208,9 @@ test.skipIf(!hasScript).each<[string, NodeJS.ProcessEnv, string, string, boolean
 ])('init in a terminal %s (needs script of util-linux)', async (_what, keys, args, answer, asks, casts) => {
   const { dir, how } = machine({ claude: GOOD }, keys);
   const command = `'${BATON}' ${args}`;
-  // A question that comes after the end of the input would be answered by that.
+  // A question that comes after the end of the input would be answered by that. The cast asks whether it may write in the folder.
   const typed = { ...how, program: ['sh'], env: { ...how.env, TERM: 'dumb' } };
-  const line = `(sleep 4; echo '${answer}'; sleep 4) | script -qec "${command}" /dev/null`;
+  const line = `(sleep 4; echo '${answer}'; sleep 4; echo '${answer}'; sleep 2) | script -qec "${command}" /dev/null`;
   const { stdout } = await baton(dir, ['-c', line], typed);
   expect(stdout.includes('Run your first cast now? [y/N]')).toBe(asks);
   const begun = json<readonly JsonObject[]>(await baton(dir, ['casts', '--json'], how));

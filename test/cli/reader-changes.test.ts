@@ -166,9 +166,10 @@ test('in place one who has paths is held to them, and undo takes back what is it
   const materia = { U: tool('echo u > u; echo k'), W: sh('echo w > w; echo w >> u; echo k', { tools: 'coding' }) };
   const view = await run(dir, row(materia, ['U', 'W']), '--in-place');
   expect([view.status, await listed(dir)]).toEqual(['completed', [['modified u', 'added w'], []]]);
-  // What the other one found when it began nobody kept: it may have been a person's.
-  expect(json(await baton(dir, ['undo', '--yes', '--json'])).details).toMatchObject({ removed: ['w'], left: ['u'] });
-  expect([existsSync(join(dir, 'w')), read(dir, 'u')]).toEqual([false, 'u\nw\n']);
+  // It goes back to what the other one found when it began: that may have been a person's.
+  const { details } = json(await baton(dir, ['undo', '--yes', '--json']));
+  expect(details).toMatchObject({ removed: ['w'], restored: ['u'], left: [] });
+  expect([existsSync(join(dir, 'w')), read(dir, 'u')]).toEqual([false, 'u\n']);
   const bound = { M: sh(EVIL, { tools: 'coding', lockScope: ['docs'] }) };
   const stray = await run(dir, flow(bound, { 'Socket-1': { materia: 'M' } }), '--in-place');
   expect([stray.status, stray.code]).toEqual(['failed', 'SCOPE_VIOLATION']);

@@ -431,7 +431,7 @@ test('merged by hand, the rest is cleared away without a question', async () => 
   expect([worktreesOf(dir), read(dir, 'a.txt')]).toEqual([[], 'two\n']);
 });
 
-test('undo in place takes back what it can: not what was changed since, and not what nobody kept', async () => {
+test('undo in place takes back what it can, also what was never committed: not what was changed since', async () => {
   const dir = repository({ 'old.txt': 'old\n' });
   put(dir, { 'dirty.txt': 'before\n' });
   commit(dir, 'dirty');
@@ -449,13 +449,14 @@ test('undo in place takes back what it can: not what was changed since, and not 
   expect((await baton(dir, ['undo'])).code).toBe(1);
   const verdict = json(await baton(dir, ['undo', '--yes', '--json']));
   expect(verdict.details).toMatchObject({
-    restored: ['a.txt'],
+    restored: ['a.txt', 'dirty.txt'],
     removed: ['new/n.txt'],
-    left: ['dirty.txt', 'old.txt'],
+    left: ['old.txt'],
   });
+  expect(verdict).toMatchObject({ allow: false, code: 'UNDO_INCOMPLETE' });
   expect([read(dir, 'a.txt'), read(dir, 'dirty.txt'), read(dir, 'old.txt')]).toEqual([
     'one\n',
-    'by the cast\n',
+    'uncommitted\n',
     'by me\n',
   ]);
   expect(existsSync(join(dir, 'new'))).toBe(false);

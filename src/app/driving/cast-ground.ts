@@ -39,8 +39,8 @@ import {
 } from '../../workspace/worktree/record.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../../workspace/worktree/turns.ts';
 import { leftBy } from '../cast-work.ts';
+import { saidOfUnstartable, unstartableIn } from '../preflight/programs.ts';
 import type { Workspace } from '../workspace.ts';
-import { saidOfUnstartable, unstartableIn } from './check-start.ts';
 
 const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;

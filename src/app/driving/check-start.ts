@@ -1,18 +1,12 @@
-// Before a cast starts: its plan from the configuration, the folder it works in, and whether the project's checks can start
-// there. A check that fails is no obstacle, and nothing of the project runs here.
-
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileOf } from '../../agents/find-file.ts';
+// Before a cast starts: its plan from the configuration, and the folder it works in.
+import { join } from 'node:path';
+import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { mayPark } from '../../kernel/cast/item.ts';
 import { mayWrite } from '../../kernel/cast/lock-scope.ts';
-import { readChecker } from '../../kernel/graph/checker.ts';
-import type { Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
-import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import type { AgentMateria, Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
-import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';
@@ -24,90 +18,9 @@ import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { saidOf, unmergedLanes } from '../cast-work.ts';
 import { rootNamed } from '../ledger-session.ts';
 import type { Context } from '../operation.ts';
+import { whyNoRepository } from '../preflight/machine.ts';
 import { Refused } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
-
-type Unstartable = { readonly name: string; readonly command: readonly string[]; readonly why: string };
-
-/** `declared` are the checkers of the configuration; without any, the checks that are found in the folder count. */
-export function unstartableIn(folder: string, declared: JsonObject, path: string | undefined): readonly Unstartable[] {
-  const commands = Object.entries(declared).flatMap(([name, definition]) => {
-    const checker = readChecker(definition);
-    return checker?.kind === 'command' ? [{ name, command: checker.command }] : [];
-  });
-  const checks = commands.length > 0 ? commands : detectProject(folder).checks;
-  return checks.flatMap(({ name, command }) => {
-    const why = whyNotStart(command, folder, path);
-    return why === null ? [] : [{ name, command, why }];
-  });
-}
-
-/** One line for a person, with what to do about it. */
-export function saidOfUnstartable(unstartable: readonly Unstartable[], project: Project, dir: string): string | null {
-  const [first, ...more] = unstartable;
-  if (!first) return null;
-  const which = `${first.name} (${first.command.join(' ')})${more.length > 0 ? ` and ${more.length} more` : ''}`;
-  const setup = project.installs.flatMap(({ steps }) => steps);
-  const shared = project.installs.find(({ folder }) => folder === 'node_modules')?.steps ?? [];
-  const install = shared.map((step) => step.join(' ')).join(' && ');
-  const fix =
-    setup.length === 0
-      ? 'install it, or let worktree.setup in the configuration do so'
-      : `${install === '' ? '' : `run \`${install}\` in ${dir}, which worktrees share, or `}set worktree.setup in the configuration to ${JSON.stringify(setup)}`;
-  return `the project's check ${which} cannot start in the worktree: ${first.why}; ${fix}`;
-}
-
-/** Null where nothing is seen that keeps it from starting. */
-export function whyNotStart(command: readonly string[], folder: string, path: string | undefined): string | null {
-  const [program = '', ...args] = command;
-  if (fileOf(program, path, folder) === null) return `${program} is not found`;
-  const script = scriptIn(program, args);
-  if (script === null) return null;
-  const manifest = jsonOf(folder, 'package.json');
-  const line = isObject(manifest.scripts) ? manifest.scripts[script] : undefined;
-  if (!isString(line)) return `package.json has no script ${JSON.stringify(script)}`;
-  const bins = binsAbove(folder);
-  if (hasPackages(manifest) && bins.length === 0 && !existsSync(join(folder, '.pnp.cjs'))) {
-    return 'its packages are not installed: there is no node_modules';
-  }
-  const word = firstProgram(line);
-  if (word === null || fileOf(word, [...bins, path ?? ''].join(':'), folder) !== null) return null;
-  return `${word} is not found, which its script ${JSON.stringify(script)} runs`;
-}
-
-const RUNNERS = ['npm', 'pnpm', 'yarn', 'bun'];
-
-/** The script of package.json that a command runs, or null. */
-function scriptIn(program: string, [first, second]: readonly string[]): string | null {
-  if (!RUNNERS.includes(program)) return null;
-  if (first === 'run' || first === 'run-script') return second ?? null;
-  return first === 'test' || first === 't' ? 'test' : null;
-}
-
-/** The folders with programs of installed packages, here and above, up to the top of the repository. */
-function binsAbove(folder: string): readonly string[] {
-  const found: string[] = [];
-  for (let at = folder; dirname(at) !== at; at = dirname(at)) {
-    if (existsSync(join(at, 'node_modules'))) found.push(join(at, 'node_modules', '.bin'));
-    if (existsSync(join(at, '.git'))) break;
-  }
-  return found;
-}
-
-const BUILT_IN = [
-  ...['cd', 'echo', 'exit', 'test', '[', 'set', 'export', 'true', 'false', 'if', 'for', 'while', 'until', 'case'],
-  ...['exec', 'eval', 'command', 'source', '.', ':', '!', '{', '('],
-];
-
-/** The program that a line of shell starts first; null where only a shell could tell. */
-function firstProgram(line: string): string | null {
-  const word = line
-    .trim()
-    .split(/\s+/)
-    .find((each) => !/^\w+=/.test(each));
-  if (word === undefined || BUILT_IN.includes(word) || !/^[\w@./+-]+$/.test(word)) return null;
-  return word;
-}
 
 // A cast that may change files works in its own worktree where git can make one, else in the directory itself.
 type Isolation = {
@@ -144,6 +57,27 @@ async function looked(dir: string): Promise<Look> {
     if (error instanceof WorktreeError) throw new Refused(deny(error.code, error.message));
     throw error;
   }
+}
+
+/** Why a cast gets no folder of its own here, and what would change that; null where it gets one. */
+export async function whyNotApart(dir: string): Promise<{ readonly why: string | null; readonly fix: string }> {
+  const make = 'make it a git repository with a commit: git init && git add -A && git commit -m start';
+  const look = await looked(dir);
+  if (look.ok) return { why: null, fix: '' };
+  if (look.why === null) return { why: `${dir} is no git repository`, fix: make };
+  const own = whyNoRepository((await tryGit(dir, ['rev-parse', '--git-dir'])).error, dir);
+  return (
+    own ?? {
+      why: look.why,
+      fix: look.why.includes('no commit') ? 'commit once: git add -A && git commit -m start' : make,
+    }
+  );
+}
+
+/** An agent with a model or a program behind it that may write. */
+export function mayChangeFiles({ tools, runner }: AgentMateria): boolean {
+  const isReal = !runnerCan(PRESENT, runner, 'isPerson') && !runnerCan(PRESENT, runner, 'playsScript');
+  return isReal && runnerCan(PRESENT, runner, 'mayWrite') && tools === 'coding';
 }
 
 function startOf(

@@ -37,7 +37,7 @@ export const run: Run<FieldsOf<'agents.test'>> = async (workspace, { name, ...op
   const results: SelfTest[] = [];
   for (const one of names) {
     onEvent({ kind: 'note', text: `asking ${one}, which has ${TEST_MS / 1000} s to answer …` });
-    const result = await selfTest(one, options, signal);
+    const result = await selfTest(materiaFor(one, options), signal);
     results.push(result);
     onEvent({ kind: 'value', value: { ...result } });
   }
@@ -50,9 +50,16 @@ async function installed(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   return (await detectAgents(env)).filter(({ path }) => path !== null).map(({ name }) => name);
 }
 
-async function selfTest(name: string, options: Options, signal: AbortSignal): Promise<SelfTest> {
+/** Asks the runner of an agent, with its model and at its address. */
+export async function selfTest(
+  agent: Pick<AgentMateria, 'runner' | 'model' | 'baseUrl' | 'wire' | 'keyVariable' | 'env' | 'args'>,
+  signal: AbortSignal,
+): Promise<SelfTest> {
+  const { runner: name, model, baseUrl, wire, keyVariable, env, args } = agent;
   const folder = mkdtempSync(join(tmpdir(), 'baton-self-test-'));
-  const materia = materiaFor(name, options);
+  const where = { baseUrl, wire, keyVariable, env, args };
+  const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
+  const materia = { ...materiaFor(name, { model }), ...given };
   const begun = performance.now();
   try {
     const runner = agentRunner(materia);

@@ -61,7 +61,7 @@ type Touched = {
   readonly path: string;
   readonly status: 'added' | 'modified' | 'deleted';
   readonly digest: string | null;
-  readonly before: 'absent' | 'commit' | 'unknown';
+  readonly before: 'absent' | 'commit' | 'kept' | 'unknown';
 };
 
 /**

@@ -7,6 +7,7 @@ import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import { isKept, putKeptBack } from '../../workspace/kept-files.ts';
 import { planRestoring, type Restoring, readBefore, restoreFiles } from '../../workspace/restore-files.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';
 import { dropAside, parkedOf, saidOfParked } from '../../workspace/worktree/aside.ts';
@@ -147,8 +148,10 @@ async function undoFiles(undoing: Undoing): Promise<Verdict> {
   const { store, summary, by, say } = undoing;
   const { dir, stateDir } = undoing.workspace;
   const { cast } = summary;
-  const plan = await planRestoring(dir, readBefore(stateDir, cast), await leftBy(store, cast));
+  const files = await leftBy(store, cast);
+  const plan = await planRestoring(dir, readBefore(stateDir, cast), files, (content) => isKept(stateDir, content));
   const able = plan.filter(({ what }) => what !== 'leave');
+  let failed: readonly string[] = [];
   for (const { path, what, why } of plan)
     say(`${what === 'leave' ? 'stays' : what}  ${path.replace(/[\s\p{Cc}]+/gu, ' ')}: ${why}`);
   if (able.length > 0) {
@@ -156,12 +159,19 @@ async function undoFiles(undoing: Undoing): Promise<Verdict> {
     await stop(undoing);
     const paths = able.map(({ path }) => path);
     const title = `undo cast ${cast}`;
-    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, () => restoreFiles(dir, able));
+    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, async () => {
+      failed = await restoreFiles(dir, able, (content, file) => putKeptBack(stateDir, content, file));
+    });
   }
-  const named = (what: Restoring['what']) => plan.filter((each) => each.what === what).map(({ path }) => path);
-  const details = { cast, restored: named('restore'), removed: named('remove'), left: named('leave') };
-  const stays = details.left.length === 0 ? '' : `; ${counted(details.left.length, 'file')} could not be taken back`;
-  return allow(`${counted(able.length, 'file')} of cast ${cast} taken back${stays}`, details);
+  const named = (what: Restoring['what']) =>
+    plan.filter((each) => each.what === what && !failed.includes(each.path)).map(({ path }) => path);
+  const left = [...named('leave'), ...failed];
+  const details = { cast, restored: named('restore'), removed: named('remove'), left };
+  const done = `${counted(able.length - failed.length, 'file')} of cast ${cast} taken back`;
+  const stays = left.length === 0 ? '' : `; ${counted(left.length, 'file')} could not be taken back`;
+  // What somebody else may have changed is not for undo to take back.
+  const own = left.filter((path) => (files[path]?.remark ?? null) === null);
+  return own.length === 0 ? allow(done + stays, details) : deny('UNDO_INCOMPLETE', done + stays, details);
 }
 
 function confirm({ workspace, summary, yes }: Undoing, question: string, what: string): void {

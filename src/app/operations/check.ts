@@ -1,16 +1,18 @@
 // Every static issue of the configuration, at once: of config.json and of each loadout in the short form.
 import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
-import { isObject, type Json, objectAt } from '../../kernel/json.ts';
+import { objectAt } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { loadAll, loadFor } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
-import { uncastableIn } from '../../workspace/plan.ts';
+import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
 import { inOwnWords } from '../../workspace/team-files.ts';
 import type { Run } from '../operation.ts';
+import { findingsIn, needsOf } from '../preflight/checks.ts';
+import type { Finding } from '../preflight/finding.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
@@ -22,29 +24,25 @@ export const run: Run<FieldsOf<'check'>> = async (workspace, { file, strict = fa
   const errors = found.filter(({ level }) => level === 'error');
   const issues = [...errors, ...found.filter(({ level }) => level !== 'error')];
   const warnings = counted(issues.length - errors.length, 'warning');
+  const machine = await lackingIn(all, workspace);
   const [first] = errors;
   const [one, another] = all.map((loaded) => loaded.file);
   const details = {
     file: one ?? '',
     ...(another === undefined ? {} : { files: all.map((loaded) => loaded.file) }),
     issues,
+    machine: machine.map((finding) => ({ ...finding })),
   };
   if (!first) return allow(issues.length === 0 ? 'no issues' : warnings, details);
   const counts = `${counted(errors.length, 'error')}, ${warnings}`;
   return deny(first.code, `${counts}; first: ${first.path}: ${first.message}`, details);
 };
 
-const STOPS = ['BOUNDARY_REFUSED', 'PROMPT_BYTES_MISMATCH'];
-
-/** Where the registry of the workspace keeps an agent of a loadout from starting, every cast of it would fail. */
-function asCast(issue: Issue, config: Json): Issue {
-  if (!STOPS.includes(issue.code)) return issue;
-  const loadouts = Object.values(objectAt(isObject(config) ? config : {}, 'loadouts')).filter(isObject);
-  const sockets = loadouts.flatMap((loadout) => Object.values(objectAt(loadout, 'sockets')));
-  const isUsed = sockets.some(
-    (socket) => isObject(socket) && `${issue.path}.`.startsWith(`materia.${socket.materia}.`),
-  );
-  return isUsed ? { ...issue, level: 'error' } : issue;
+/** What this machine lacks for a cast. It is shown beside the issues and is none: files are checked on other machines, too. */
+async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<readonly Finding[]> {
+  const needs = needsOf(all.flatMap(rulesIn), null);
+  const found = await findingsIn({ workspace, needs, now: Date.now(), isDoctor: false, proved: new Set() });
+  return found.filter(({ level }) => level !== 'ok');
 }
 
 export async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {

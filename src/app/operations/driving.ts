@@ -1,6 +1,7 @@
 // Casts: start them, carry them on, decide what they ask, stop them.
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import type { Entry } from '../operation.ts';
+import { PROBE } from './project.ts';
 
 const CAST = {
   type: 'text',
@@ -90,6 +91,7 @@ export const DRIVING = {
         means:
           'work in the directory itself; in a git repository agents otherwise get a worktree on a branch of their own',
       },
+      probe: PROBE,
       detach: DETACH,
       turns: TURNS,
     },
@@ -99,7 +101,7 @@ export const DRIVING = {
       audience: 'person',
       description:
         'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
-      without: [...BY_TOOL.without, 'file', 'inPlace'],
+      without: [...BY_TOOL.without, 'file', 'inPlace', 'probe'],
       defaults: BY_TOOL.defaults,
     },
   },

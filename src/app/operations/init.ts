@@ -8,7 +8,6 @@ import { untrustedDrivers } from '../../git/run-git.ts';
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { MANIFEST_PATH } from '../../trust/registry.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { detectProject, type Project } from '../../workspace/detect-project.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';

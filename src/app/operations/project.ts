@@ -4,6 +4,11 @@ import type { Entry } from '../operation.ts';
 
 const PROGRAMS = runnersThat('isProgram');
 const TESTED = [...PROGRAMS, ...runnersThat('isModelApi')];
+/** It costs a few tokens, so a person says it. */
+export const PROBE = {
+  type: 'flag',
+  means: 'ask each agent for one word first: proves the sign-in and the model, and costs a few tokens',
+} as const;
 const UNDO = {
   type: 'flag',
   means: 'take everything back: files that were not touched since become what they were',
@@ -54,12 +59,13 @@ export const PROJECT = {
     act: 'look',
     means: 'check everything a cast needs, and say how to repair it',
     example: 'baton doctor',
-    fields: {},
+    fields: { probe: PROBE },
     mcp: {
       name: 'doctor',
       audience: 'person',
       description:
         'Check what a cast needs of this machine: Node, git, the agents, disk, state folder, clock, configuration and limits. details.findings says what is wrong and how to repair it.',
+      without: ['probe'],
     },
   },
   'agents.list': {

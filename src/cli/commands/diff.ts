@@ -39,6 +39,11 @@ function statOf({ branch, files, beside }: JsonObject): readonly string[] {
   return [...lines, `${counted(rows.length, 'file')} changed`];
 }
 
+const UNSHOWN: Readonly<Record<string, string>> = {
+  kept: 'was changed; a copy of what it was is kept for `undo`',
+  unknown: 'was changed; nobody kept what it was before',
+};
+
 /** What a patch does not show. */
 function notesOf(details: JsonObject, call: Call, isStat: boolean): readonly string[] {
   const { branch, cast, files, beside, uncommitted } = details;
@@ -47,7 +52,7 @@ function notesOf(details: JsonObject, call: Call, isStat: boolean): readonly str
     const unshown = rowsIn(files).filter(({ before }) => before !== 'commit');
     return [
       ...unshown.map(({ path, before }) => {
-        const what = before === 'absent' ? 'was added' : 'was changed; nobody kept what it was before';
+        const what = before === 'absent' ? 'was added' : UNSHOWN[String(before)];
         return `${oneLine(String(path))} ${what}`;
       }),
       ...rowsIn(beside).map(({ path, remark }) => `${oneLine(String(path))} ${remark}`),

@@ -4,10 +4,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
+import { oneLine } from '../safe-text.ts';
 import { type Forms, rowsIn } from './form.ts';
 
 export const forms: Forms = {
-  check: { lines: (details, _call, _given, verdict) => issueLines(details, verdict), refusal: 'same' },
+  check: {
+    notes: ({ machine }) => machineLines(rowsIn(machine)),
+    lines: (details, _call, _given, verdict) => issueLines(details, verdict),
+    refusal: 'same',
+  },
   compile: { value: 'config', lines: ({ config }) => [JSON.stringify(config, null, 2)] },
   graph: { lines: ({ text }) => String(text).trimEnd().split('\n') },
   explain: { value: (details) => details.codes ?? details, lines: codeLines },
@@ -22,6 +27,14 @@ function issueLines({ file, issues }: JsonObject, { allow, reason }: Verdict): r
     ...rows.map(({ level, code, path, message }) => `${String(level).padEnd(7)} ${code}  ${path}\n        ${message}`),
     allow ? `ok: ${reason} in ${where}` : `${found} in ${where}`,
   ];
+}
+
+/** What this machine lacks is no mistake of the files. */
+function machineLines(findings: readonly JsonObject[]): readonly string[] {
+  const lines = findings.map(({ level, name, found, fix }) => {
+    return `${level === 'error' ? '✗' : '!'} ${String(name).padEnd(12)} ${oneLine(String(found), 300)}\n        → ${fix}`;
+  });
+  return lines.length === 0 ? [] : ['This machine lacks what a cast needs:', ...lines];
 }
 
 const RETRY: Readonly<Record<string, string>> = {

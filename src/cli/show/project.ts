@@ -1,7 +1,7 @@
 // How the answers about the project and the machine are shown.
 import type { Detected } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents-test.ts';
-import type { Finding } from '../../app/runner-findings.ts';
+import type { Finding } from '../../app/preflight/finding.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { again, type Call } from '../command.ts';

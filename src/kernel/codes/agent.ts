@@ -9,6 +9,21 @@ export const AGENT_CODES = {
     cause: 'its program is not installed or cannot be started, or it lacks the tools that the materia asks for',
     fix: '`baton agents` shows what is installed; install the program, name another runner or a fallback, then recast',
   },
+  PREFLIGHT_FAILED: {
+    http: 409,
+    retry: 'person',
+    means: 'a cast was not started, because something that it needs is missing',
+    cause:
+      'a look at the machine before the first turn found too little space, a folder that cannot be written, or the like',
+    fix: 'the reason names it and says how to repair it; `baton doctor` looks again',
+  },
+  CONFIRMATION_NEEDED: {
+    http: 409,
+    retry: 'person',
+    means: 'a person has to agree first, and nobody could be asked',
+    cause: 'a cast would use a bundled loadout that nobody named, or its agents would write in the folder itself',
+    fix: 'the reason names the option that says yes; at a terminal the question is asked instead',
+  },
   AUTH_REQUIRED: {
     http: 401,
     retry: 'person',

@@ -17,6 +17,13 @@ export const WORKTREE_CODES = {
       'the files named in details were changed both by the cast and in the branch it is merged into; or by an item beside others and by those that were finished since it began',
     fix: 'of a cast nothing was changed: merge with `git merge baton/CAST` and resolve the conflicts, then `baton undo CAST` clears the rest away; an item gets it back as rework, and where it stays blocked `baton diff CAST --lane N` shows it: mend it there, then `baton continue CAST`',
   },
+  UNDO_INCOMPLETE: {
+    http: 409,
+    retry: 'person',
+    means: 'a cast could not be taken back whole',
+    cause: 'files that it changed were changed again since, or nobody kept what they were',
+    fix: 'details.left names the files that stay as they are; put them back by hand. The others are taken back',
+  },
   CHECKS_FAILED: {
     http: 422,
     retry: 'repaired',

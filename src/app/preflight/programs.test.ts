@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { detectProject } from '../../workspace/detect-project.ts';
-import { saidOfUnstartable, unstartableIn, whyNotStart } from './check-start.ts';
+import { saidOfUnstartable, unstartableIn, whyNotStart } from './programs.ts';
 
 /** A folder with files; a name that ends in `!` is a program. */
 function folder(files: Readonly<Record<string, unknown>>): string {

@@ -1,0 +1,148 @@
+// Checks what every cast needs of the machine and the folder: Node, git, space, folders that may be written, a sound clock.
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { runGit } from '../../git/run-git.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
+import { hasTooManyFiles } from '../../workspace/changes.ts';
+import { FILES_MAX } from '../../workspace/changes-mark.ts';
+import { worktreesFolder } from '../../workspace/worktree/record.ts';
+import { userLimits } from '../driving/user-limits.ts';
+import { hasLog } from '../state-folder.ts';
+import { error, type Finding, ok, type StartScene, warning } from './finding.ts';
+
+const NODE_MIN = 24;
+const MIB = 1_048_576;
+const FREE_WARN_BYTES = 1024 * MIB;
+const FREE_MIN_BYTES = 100 * MIB;
+/** As far as the clocks of two machines that share a folder may differ. */
+const SKEW_MS_MAX = 60_000;
+const SANE_YEAR = 2026;
+
+export function nodeFinding(version: string): Finding {
+  if (Number(version.split('.')[0]) >= NODE_MIN) return ok('node', version);
+  const fix = `install Node ${NODE_MIN} or newer, or run npm install in the checkout, which brings one`;
+  return error('node', version, fix);
+}
+
+export async function gitFinding({ workspace: { dir, env } }: StartScene): Promise<Finding> {
+  const ask = async (...args: string[]) => {
+    const { code, out, error: said } = await runGit(dir, args, { env: env as Record<string, string> });
+    return { isFine: code === 0, out: out.toString('utf8').trim(), said };
+  };
+  const told = await ask('--version');
+  if (!told.isFine) {
+    return warning(
+      'git',
+      'not found',
+      'install git: without it a cast works in the folder itself, and nothing is merged',
+    );
+  }
+  const version = told.out.replace('git version ', '');
+  const folder = await ask('rev-parse', '--git-dir');
+  if (!folder.isFine) {
+    const own = whyNoRepository(folder.said, dir);
+    if (own !== null) return warning('git', `${version}; ${own.why}`, own.fix);
+    const fix = `run git init in ${dir} and commit, so that a cast gets a folder of its own to work in`;
+    return warning('git', `${version}; ${dir} is no repository`, fix);
+  }
+  if ((await ask('var', 'GIT_COMMITTER_IDENT')).isFine) return ok('git', version);
+  const fix = 'tell git who you are: git config --global user.name and user.email';
+  return warning('git', `${version}; it does not know who commits`, fix);
+}
+
+/** Git's own reason where it refuses a folder that is a repository; null where there simply is none. */
+export function whyNoRepository(said: string, dir: string): { readonly why: string; readonly fix: string } | null {
+  const [first = ''] = said.split('\n');
+  if (first === '' || first.includes('not a git repository')) return null;
+  const why = first.replace(/^fatal: /, '');
+  const own = said.split('\n').find((line) => line.trim().startsWith('git config '));
+  if (own !== undefined) return { why, fix: `if you trust it: ${own.trim()}` };
+  return { why, fix: `see what \`git -C ${dir} status\` says` };
+}
+
+/** A folder in which nobody can tell what changes is worth a word before a cast; any other is not. */
+export async function sizeFindings({ workspace: { dir, stateDir } }: StartScene): Promise<readonly Finding[]> {
+  // What git cannot tell is told where git is looked at.
+  const isTooLarge = await hasTooManyFiles(dir, ['.baton/state', relative(dir, stateDir)]).catch(() => false);
+  if (!isTooLarge) return [];
+  const found = `${dir} has more than ${FILES_MAX} files to look at: what changes is not noted, and no agent that writes can work in it`;
+  const fix = `make it a git repository (git init) and commit what is worked on, or let git ignore what is not: then only what differs is looked at`;
+  return [warning('files', found, fix)];
+}
+
+/** The user's own limits hold for every cast, so a mistake in them stops every cast. Who has written none needs none. */
+export function limitsFindings({ workspace: { env } }: StartScene): readonly Finding[] {
+  try {
+    const { file, isThere, limits } = userLimits(env);
+    const named = limits.size === 0 ? 'no runner is limited' : `limits ${[...limits.keys()].join(', ')}`;
+    return isThere ? [ok('limits', `${file}: ${named}`)] : [];
+  } catch (cause) {
+    return [error('limits', (cause as Error).message, 'correct that file or move it away: no cast starts before')];
+  }
+}
+
+export function diskFinding({ workspace: { stateDir }, freeBytes }: StartScene): Finding {
+  const at = nearestFolder(stateDir);
+  const free = freeBytes?.(at) ?? freeAt(at);
+  const found = Number.isFinite(free) ? `${Math.floor(free / MIB)} MiB free at ${at}` : at;
+  const fix = 'free some space, or point BATON_HOME to another disk';
+  if (free < FREE_MIN_BYTES) return error('disk', found, fix);
+  return free < FREE_WARN_BYTES ? warning('disk', found, fix) : ok('disk', found);
+}
+
+function freeAt(folder: string): number {
+  const { bavail, bsize, blocks } = statfsSync(folder);
+  // A file system of the kernel's own has no blocks: whether it can be written is found out by writing.
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+}
+
+export function stateFinding({ workspace }: StartScene): Finding {
+  const { stateDir } = workspace;
+  try {
+    const isThere = hasLog(workspace);
+    accessSync(nearestFolder(stateDir), constants.W_OK);
+    return ok('state', isThere ? stateDir : `${stateDir} (no cast yet)`);
+  } catch (cause) {
+    const fix = `make ${stateDir} writable for you, or point BATON_HOME elsewhere`;
+    return error('state', (cause as Error).message, fix);
+  }
+}
+
+/** Casts that change files of a git repository work there. */
+export function worktreesFinding({ workspace, isDoctor }: StartScene): Finding {
+  const folder = worktreesFolder(workspace, workspace.env);
+  try {
+    accessSync(nearestFolder(folder), constants.W_OK);
+    return ok('worktrees', folder);
+  } catch (cause) {
+    const fix = 'make it writable for you, or point XDG_STATE_HOME or BATON_HOME elsewhere; --in-place needs none';
+    return (isDoctor ? warning : error)('worktrees', (cause as Error).message, fix);
+  }
+}
+
+function nearestFolder(path: string): string {
+  let at = path;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+/** The log's own times never go back, so a clock that was set back makes everything look as if it took no time. */
+export async function clockFinding({ workspace, now }: StartScene): Promise<Finding> {
+  const time = new Date(now).toISOString();
+  const fix = 'set the clock of the machine, best by the network (timedatectl set-ntp true)';
+  if (new Date(now).getUTCFullYear() < SANE_YEAR) return error('clock', time, fix);
+  try {
+    if (!hasLog(workspace)) return ok('clock', time);
+    const log = new SqliteLog(logFileIn(workspace.stateDir));
+    try {
+      const { seq } = await log.head();
+      const [last] = await log.read({ after: Math.max(0, seq - 1), limit: 1 });
+      if (!last || Date.parse(last.at) - now <= SKEW_MS_MAX) return ok('clock', time);
+      return error('clock', `${time}, but the log was written at ${last.at}`, fix);
+    } finally {
+      await log.close();
+    }
+  } catch (cause) {
+    return error('log', (cause as Error).message, `restore ${logFileIn(workspace.stateDir)} from a copy`);
+  }
+}
