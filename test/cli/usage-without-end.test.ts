@@ -38,7 +38,7 @@ function workspace(first: string, then = first, config: JsonObject = {}, limits:
   const script = `#!/bin/sh\ntells() { ${tells}; echo > '${bin}/told'; }\nif [ -e '${bin}/once' ]; then\n${then}\nelse\necho > '${bin}/once'\n${first}\nfi\n`;
   writeFileSync(join(bin, 'claude'), script);
   chmodSync(join(bin, 'claude'), 0o755);
-  const env = { PATH: `${bin}:${process.env.PATH}` };
+  const env = { PATH: `${bin}:${process.env.PATH}`, ANTHROPIC_API_KEY: 'key' };
   return {
     hasTold: () => existsSync(join(bin, 'told')),
     cast: async () => json<CastView>(await baton(dir, ['cast', '--json', '--turns', 'do it'], { env })),
