@@ -3,12 +3,13 @@
 import { apply } from './apply.ts';
 import { decideApproval } from './approval/decide.ts';
 import { isApprovalRequest } from './approval/request.ts';
-import { expireDue, withdrawOver } from './approval/settle.ts';
+import { expireDue } from './approval/settle.ts';
+import { type ByKind, rowFor } from './by-kind.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
-import { exhausted, leftToSpend, spend, spendUntaken, takeSpending } from './cast/budget.ts';
+import { exhausted, leftToSpend, spend, takeSpending } from './cast/budget.ts';
 import { stored } from './cast/commit.ts';
-import { dispatch, startDue, startHeld, startReady } from './cast/dispatch.ts';
+import { dispatch, startDue, startReady } from './cast/dispatch.ts';
 import { excuseOf, lose, markUnknown, recover, takeFault } from './cast/fault.ts';
 import { waitIfParked } from './cast/loops.ts';
 import { takeMerge } from './cast/route.ts';
@@ -16,14 +17,14 @@ import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
 import type { Cast, Turn } from './cast/state.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
-import { dropItem, noticeMoves, refusalOfMove, retryItem, takeParked } from './cast/stop.ts';
-import { blockAll, cancelBlocked } from './cast/task.ts';
+import { dropItem, refusalOfMove, retryItem, takeParked } from './cast/stop.ts';
 import type { Fact } from './fact.ts';
+import { followUp } from './follow-up.ts';
+import type { Seen } from './gate/changes.ts';
 import type { Input } from './input.ts';
 import { isKnowledgeRequest } from './knowledge/state.ts';
 import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
-import { knownCode } from './ledger/move.ts';
 import { findTask } from './ledger/state.ts';
 import { type Dialects, fail, type Pen, type RanOf } from './pen.ts';
 import { scrub } from './secrets.ts';
@@ -102,139 +103,98 @@ function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Ve
   return deny('NOT_ALLOWED_NOW', reason, { task: input.task, cast: cast.id, status: cast.status });
 }
 
-/** What a decision sets free or leaves behind is dealt with in the same decision, until nothing new follows from it. */
-function followUp(pen: Pen): void {
-  for (let seen = 0; seen < pen.facts.length; ) {
-    const news = pen.facts.slice(seen);
-    seen = pen.facts.length;
-    for (const fact of news) releaseEnded(pen, fact);
-    withdrawOver(pen, news);
-    takeDecisions(pen, news);
-    noticeMoves(pen, news);
-    startHeld(pen, news);
-  }
-}
-
-/** A cast that is over leaves no task in progress. */
-function releaseEnded(pen: Pen, fact: Fact): void {
-  if (fact.kind !== 'cast.failed' && fact.kind !== 'cast.aborted' && fact.kind !== 'cast.completed') return;
-  const cast = openCast(pen.state, fact.cast);
-  if (!cast) return;
-  spendUntaken(pen, cast);
-  const ended = { code: 'ABORTED', reason: 'the cast ended before its item was finished' } as const;
-  const { code, reason } = fact.kind === 'cast.failed' ? fact : ended;
-  blockAll(pen, cast, knownCode(code) ?? 'ABORTED', reason);
-  if (fact.kind === 'cast.aborted') cancelBlocked(pen, cast, 'the cast was aborted');
-}
-
 /** Every object has a `constructor`; no cast is called that unless one was started under the name. */
 function openCast(state: State, id: string): Cast | undefined {
   return Object.hasOwn(state.casts, id) ? state.casts[id] : undefined;
 }
 
 type CastInput = Exclude<Extract<Input, { cast: string }>, { kind: 'cast.start' }>;
-type TurnInput = Exclude<Extract<CastInput, { turn: number }>, { kind: 'turn.answer' | 'attempt.spent' }>;
+
+/** What a cast does with each input that names it. */
+const CAST_INPUTS: ByKind<CastInput, [pen: Pen, cast: Cast], [], Verdict> = {
+  'cast.abort': (pen, cast, { reason }) => abort(pen, cast, reason),
+  'cast.pause': (pen, cast, { reason }) => pause(pen, cast, reason),
+  'cast.resume': (pen, cast, { reason }) => {
+    noteExpired(pen, cast);
+    return resume(pen, cast, reason);
+  },
+  'cast.recover': recover,
+  'cast.recast': recast,
+  'cast.revive': revive,
+  'item.retry': retryItem,
+  'item.drop': dropItem,
+  'budget.change': changeBudget,
+  'clock.rang': (pen, cast) => {
+    noteExpired(pen, cast);
+    return ring(pen, cast);
+  },
+  'turn.answer': takeAnswer,
+  'attempt.spent': takeSpending,
+  'turn.prepared': (pen, cast, input) => forTurn(cast, input, (turn) => dispatch(pen, cast, turn, input)),
+  'turn.decide': (pen, cast, input) => forTurn(cast, input, (turn) => decideTurn(pen, cast, turn, input)),
+  'attempt.output': (pen, cast, input) => inPhase('running', cast, input, (turn) => takeOutput(pen, cast, turn, input)),
+  'attempt.failed': (pen, cast, input) =>
+    inPhase('running', cast, input, (turn) => takeFailure(pen, cast, turn, input)),
+  'attempt.lost': (pen, cast, input) =>
+    inPhase('running', cast, input, (turn) => lose(pen, cast, turn, input.mayHaveRun, input.reason, input)),
+  'turn.verified': (pen, cast, input) =>
+    inPhase('verifying', cast, input, (turn) => takeVerification(pen, cast, turn, seenIn(input))),
+  'turn.merged': (pen, cast, input) =>
+    inPhase('merging', cast, input, (turn) => takeMerge(pen, cast, turn, input.merge)),
+  'turn.parked': (pen, cast, input) =>
+    inPhase('parking', cast, input, (turn) => takeParked(pen, cast, turn, input.kept)),
+};
 
 function decideForCast(pen: Pen, input: CastInput): Verdict {
   const cast = openCast(pen.state, input.cast);
   if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${input.cast}`);
-  switch (input.kind) {
-    case 'cast.abort':
-      return abort(pen, cast, input.reason);
-    case 'cast.pause':
-      return pause(pen, cast, input.reason);
-    case 'cast.resume':
-      // A permission whose time ran out while nobody looked goes back to the agent that asked for it.
-      if (expireDue(pen, cast.id).size > 0) takeDecisions(pen, pen.facts);
-      return resume(pen, cast, input.reason);
-    case 'cast.recover':
-      return recover(pen, cast, input);
-    case 'cast.recast':
-      return recast(pen, cast);
-    case 'cast.revive':
-      return revive(pen, cast);
-    case 'item.retry':
-      return retryItem(pen, cast, input);
-    case 'item.drop':
-      return dropItem(pen, cast, input);
-    case 'budget.change':
-      return changeBudget(pen, cast, input);
-    case 'clock.rang':
-      // Whoever waits beside what still runs hears at the time that nobody decided.
-      if (expireDue(pen, cast.id).size > 0) takeDecisions(pen, pen.facts);
-      return ring(pen, cast);
-    case 'turn.answer':
-      return takeAnswer(pen, cast, input);
-    case 'attempt.spent':
-      return takeSpending(pen, cast, input);
-    default:
-      return decideForTurn(pen, cast, input);
-  }
+  const take = rowFor(CAST_INPUTS, input);
+  if (!take) throw new Error(`no cast takes the input ${input.kind}`);
+  return take(pen, cast, input);
 }
 
-function decideForTurn(pen: Pen, cast: Cast, input: TurnInput): Verdict {
-  const turn = cast.turns[input.turn];
-  if (!turn) return deny('UNKNOWN_TURN', `cast ${cast.id} has no open turn ${input.turn}`);
-  switch (input.kind) {
-    case 'turn.prepared':
-      return dispatch(pen, cast, turn, input);
-    case 'turn.decide':
-      return decideTurn(pen, cast, turn, input);
-    default:
-      // A late answer to a dispatch that was given up on changes nothing.
-      if (cast.status !== 'running' || turn.phase !== phaseFor(input) || input.attempt !== turn.attempt) {
-        return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is over`);
-      }
-      return decideForAttempt(pen, cast, turn, input);
-  }
+/** An approval may have expired while nobody looked. Then the agent that asked for it hears so first. */
+function noteExpired(pen: Pen, cast: Cast): void {
+  if (expireDue(pen, cast.id).size > 0) takeDecisions(pen, pen.facts);
 }
 
-function phaseFor({ kind }: TurnInput): Turn['phase'] {
-  if (kind === 'turn.merged') return 'merging';
-  if (kind === 'turn.parked') return 'parking';
-  return kind === 'turn.verified' ? 'verifying' : 'running';
+function forTurn(cast: Cast, { turn: id }: { readonly turn: number }, take: (turn: Turn) => Verdict): Verdict {
+  const turn = cast.turns[id];
+  return turn ? take(turn) : deny('UNKNOWN_TURN', `cast ${cast.id} has no open turn ${id}`);
 }
 
-function decideForAttempt(
-  pen: Pen,
+/** A late answer of an attempt that was given up changes nothing. */
+function inPhase(
+  phase: Turn['phase'],
   cast: Cast,
-  turn: Turn,
-  input: Exclude<TurnInput, { kind: 'turn.prepared' | 'turn.decide' }>,
+  input: { readonly turn: number; readonly attempt: number },
+  take: (turn: Turn) => Verdict,
 ): Verdict {
-  switch (input.kind) {
-    case 'attempt.output':
-      return takeOutput(pen, cast, turn, input);
-    case 'attempt.failed':
-      if (input.fault === 'timeout') {
-        const left = leftToSpend(cast, turn, socketOf(cast, turn.socket).limits.timeoutMs);
-        if (left !== null) pen.countAtLeast(cast, left);
-      }
-      // If the timeout came from the budget, the budget is exhausted.
-      if (input.fault === 'timeout' && exhausted(cast, pen.ranUntil(cast))) {
-        spend(pen, cast, turn, input);
-        return ring(pen, cast);
-      }
-      return takeFault(pen, cast, turn, input);
-    case 'attempt.lost':
-      return lose(pen, cast, turn, input.mayHaveRun, input.reason, input);
-    case 'turn.merged':
-      return takeMerge(pen, cast, turn, input.merge);
-    case 'turn.parked':
-      return takeParked(pen, cast, turn, input.kept);
-    case 'turn.verified':
-      return takeVerification(pen, cast, turn, {
-        seal: input.seal,
-        changes: input.changes ?? {},
-        unkept: input.unkept ?? {},
-        ...(input.main ? { main: input.main } : {}),
-        checks: input.checks ?? {},
-        ...(input.turnChecks ? { turnChecks: input.turnChecks } : {}),
-        ...(input.diff ? { diff: input.diff } : {}),
-        approval: input.approval ?? null,
-        artifacts: input.artifacts ?? {},
-        ...(input.unseen === undefined ? {} : { unseen: input.unseen }),
-      });
-  }
+  return forTurn(cast, input, (turn) => {
+    if (cast.status === 'running' && turn.phase === phase && input.attempt === turn.attempt) return take(turn);
+    return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is over`);
+  });
+}
+
+function takeFailure(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'attempt.failed' }>): Verdict {
+  if (input.fault !== 'timeout') return takeFault(pen, cast, turn, input);
+  const left = leftToSpend(cast, turn, socketOf(cast, turn.socket).limits.timeoutMs);
+  if (left !== null) pen.countAtLeast(cast, left);
+  // If the timeout came from the budget, the budget is exhausted.
+  if (!exhausted(cast, pen.ranUntil(cast))) return takeFault(pen, cast, turn, input);
+  spend(pen, cast, turn, input);
+  return ring(pen, cast);
+}
+
+function seenIn(input: Extract<Input, { kind: 'turn.verified' }>): Seen {
+  const { seal, changes = {}, unkept = {}, main, checks = {}, turnChecks, diff, artifacts = {}, unseen } = input;
+  return {
+    ...{ seal, changes, unkept, checks, artifacts, approval: input.approval ?? null },
+    ...(main ? { main } : {}),
+    ...(turnChecks ? { turnChecks } : {}),
+    ...(diff ? { diff } : {}),
+    ...(unseen === undefined ? {} : { unseen }),
+  };
 }
 
 function ring(pen: Pen, cast: Cast): Verdict {

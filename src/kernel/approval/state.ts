@@ -1,4 +1,5 @@
 // The open approvals, what each fact changes in them, and the text that the seal of a decision covers.
+import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson } from '../json.ts';
 import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';
 
@@ -123,7 +124,38 @@ export type CommandOutcome = {
   readonly isOpen?: true;
 };
 
-// What each fact changes.
+// What each fact changes in its approval. A fact about an approval that is not open changes nothing.
+
+type Changes = Exclude<ApprovalFact, { kind: 'approval.requested' }>;
+
+const ROWS: ByKind<Changes, [approvals: Approvals, approval: Approval], [at: number]> = {
+  'approval.linked': (_approvals, approval, { cast, turn, attempt, words }) => {
+    approval.from = { cast, turn, attempt };
+    if (words) approval.sealed = { ...approval.sealed, ...words };
+  },
+  'approval.approved': (approvals, approval, fact, at) => {
+    const { by, until, reason, mac } = fact;
+    const before = fact.relayed ? approval.grant : null;
+    const again = fact.relayed ? before?.again : fact.again && lastRounds(approval, fact.again);
+    const sealing = { ...(mac === undefined ? {} : { mac }), ...(again ? { again } : {}) };
+    approval.grant = { by, at: before?.at ?? at, until, reason, ...sealing };
+    for (const index of fact.again ?? []) {
+      const use = approval.uses[index];
+      if (use) use.phase = 'again';
+    }
+    if (isSpent(approval)) delete approvals[fact.id];
+  },
+  'approval.used': (_approvals, approval, { index, round, executor }, at) => {
+    approval.uses[index] = { at, round, executor, phase: 'started' };
+  },
+  'approval.finished': (approvals, approval, { index }) => endUse(approvals, approval, index, 'finished'),
+  'approval.unknown': (approvals, approval, { index }) => endUse(approvals, approval, index, 'unknown'),
+  'approval.rejected': remove,
+  'approval.expired': remove,
+  'approval.withdrawn': remove,
+  'approval.refused': () => {},
+};
+
 export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: number): void {
   if (fact.kind === 'approval.requested') {
     const { id, sealed, cast, turn, attempt = 0 } = fact;
@@ -132,45 +164,17 @@ export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: numb
     return;
   }
   const approval = approvalOf(approvals, fact.id);
-  if (!approval) return;
-  switch (fact.kind) {
-    case 'approval.linked':
-      approval.from = { cast: fact.cast, turn: fact.turn, attempt: fact.attempt };
-      if (fact.words) approval.sealed = { ...approval.sealed, ...fact.words };
-      return;
-    case 'approval.approved': {
-      const { by, until, reason, mac } = fact;
-      const before = fact.relayed ? approval.grant : null;
-      const again = fact.relayed ? before?.again : fact.again && lastRounds(approval, fact.again);
-      const sealing = { ...(mac === undefined ? {} : { mac }), ...(again ? { again } : {}) };
-      approval.grant = { by, at: before?.at ?? at, until, reason, ...sealing };
-      for (const index of fact.again ?? []) {
-        const use = approval.uses[index];
-        if (use) use.phase = 'again';
-      }
-      if (isSpent(approval)) delete approvals[fact.id];
-      return;
-    }
-    case 'approval.used': {
-      const { index, round, executor } = fact;
-      approval.uses[index] = { at, round, executor, phase: 'started' };
-      return;
-    }
-    case 'approval.finished':
-    case 'approval.unknown': {
-      const use = approval.uses[fact.index];
-      if (use) use.phase = fact.kind === 'approval.finished' ? 'finished' : 'unknown';
-      if (isSpent(approval)) delete approvals[fact.id];
-      return;
-    }
-    case 'approval.rejected':
-    case 'approval.expired':
-    case 'approval.withdrawn':
-      delete approvals[fact.id];
-      return;
-    case 'approval.refused':
-      return;
-  }
+  if (approval) rowFor(ROWS, fact)?.(approvals, approval, fact, at);
+}
+
+function endUse(approvals: Approvals, approval: Approval, index: number, phase: 'finished' | 'unknown'): void {
+  const use = approval.uses[index];
+  if (use) use.phase = phase;
+  if (isSpent(approval)) delete approvals[approval.id];
+}
+
+function remove(approvals: Approvals, { id }: Approval): void {
+  delete approvals[id];
 }
 
 // The seal of a decision is made and checked outside the kernel, with the user's key. This is the text that it covers.

@@ -1,5 +1,5 @@
-// The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
-import type { Fact } from '../fact.ts';
+// What each fact changes in its cast, in place. There are no rules here, and nothing can fail.
+import { type ByKind, rowFor } from '../by-kind.ts';
 import { loopOf } from '../graph/route.ts';
 import { taskKey } from '../ledger/state.ts';
 import { withReport } from '../report/consolidation.ts';
@@ -24,255 +24,259 @@ import { noteKey, REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from '
 import type { Cast, ReworkNote, Turn } from './state.ts';
 import { noteOver } from './work.ts';
 
-export function applyToCast(
-  cast: Cast,
-  fact: Exclude<CastFact, { kind: 'cast.started' | 'items.planned' | 'run.named' }>,
-  at: number,
-): void {
-  if (isParkingFact(fact)) return applyParking(cast, fact);
-  switch (fact.kind) {
-    case 'turn.started':
-      cast.turnsStarted = fact.turn;
-      cast.visits[fact.socket] = fact.visit;
-      cast.turns[fact.turn] = newTurn(fact);
-      if (fact.lane !== undefined && cast.lanes[fact.lane]) walked(cast, fact.lane, fact);
-      else cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
-      return;
-    case 'turn.held': {
-      const { code, reason, until, gate } = fact;
-      const held = { code, reason, until, ...(gate === undefined ? {} : { gate }) };
-      update(cast, fact.turn, { phase: 'held', held });
-      return;
+/** The facts that change a cast alone. */
+type OwnFact = Exclude<CastFact, { kind: 'cast.started' | 'items.planned' | 'run.named' }>;
+
+/** What each fact changes in its cast. */
+const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
+  'turn.started': (cast, fact) => {
+    cast.turnsStarted = fact.turn;
+    cast.visits[fact.socket] = fact.visit;
+    cast.turns[fact.turn] = newTurn(fact);
+    if (fact.lane !== undefined && cast.lanes[fact.lane]) walked(cast, fact.lane, fact);
+    else cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
+  },
+  'turn.held': (cast, fact) => {
+    const { code, reason, until, gate } = fact;
+    const held = { code, reason, until, ...(gate === undefined ? {} : { gate }) };
+    update(cast, fact.turn, { phase: 'held', held });
+  },
+  'turn.freed': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'owed', held: null });
+  },
+  'turn.blocked': (cast, fact) => {
+    const turn = settle(cast, fact);
+    const task = fact.task === undefined ? {} : { task: fact.task, fence: null };
+    if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null, ...task });
+  },
+  'turn.reported': reported,
+  'turn.answered': (cast, fact) => {
+    const turn = cast.turns[fact.turn];
+    if (fact.script !== undefined) cast.scripted[fact.script] = (cast.scripted[fact.script] ?? 0) + 1;
+    if (!turn) return;
+    Object.assign(turn, { phase: 'owed', asks: null, progress: SET_TO_WORK });
+    if (fact.to !== undefined) turn.exchange = withSaid(turn.exchange, { from: 'agent', text: fact.to });
+    turn.exchange = withSaid(turn.exchange, { from: fact.from, text: fact.text });
+  },
+  'report.noted': (cast, fact) => {
+    cast.reports = withReport(cast.reports, fact.note);
+  },
+  'lanes.opened': (cast, fact) => {
+    // An item that is not over keeps its worktree, also where the loop is entered once more.
+    cast.lanes[fact.loop] = {
+      ...{ entry: fact.entry, from: cast.lastAgent, held: null },
+      walks: cast.lanes[fact.loop]?.walks ?? {},
+    };
+  },
+  'lanes.held': (cast, fact) => {
+    const lanes = cast.lanes[fact.loop];
+    if (lanes) lanes.held = { code: fact.code, reason: fact.reason, until: fact.until };
+  },
+  'lane.ended': (cast, fact) => {
+    leaveLane(cast, fact.turn);
+    if (fact.item !== null) forgetItem(cast, fact.item);
+    delete cast.turns[fact.turn];
+  },
+  'attempt.started': (cast, fact, at) => {
+    update(cast, fact.turn, {
+      phase: 'running',
+      attempt: fact.attempt,
+      brief: fact.brief,
+      script: fact.script,
+      reserved: fact.reserved,
+      startedAt: at,
+      ranAtStart: elapsedOf(cast, at),
+      attestation: fact.attestation ?? null,
+      handoffId: fact.envelope?.handoff_id ?? null,
+      input: fact.input ?? null,
+      ...(fact.seal === undefined ? {} : { seal: fact.seal }),
+      ...(fact.fence === undefined ? {} : { fence: fact.fence }),
+    });
+    delete cast.restores?.[cast.turns[fact.turn]?.task ?? ''];
+  },
+  'attempt.answered': (cast, fact) => {
+    const { output, handoff, usage, truncated, scrubbed, agent } = fact;
+    const answered = { output, handoff, usage, truncated, scrubbed, ...(agent ? { agent } : {}) };
+    update(cast, fact.turn, { phase: 'verifying', answered });
+  },
+  'attempt.refused': refused,
+  'attempt.failed': failed,
+  'turn.asked': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'asked' });
+  },
+  'attempt.lost': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
+  },
+  'attempt.spent': stopped,
+  'turn.unknown': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'unknown', reserved: 0 });
+  },
+  'turn.decided': (cast, fact) => {
+    // An agent that asked goes on with what it has; any other attempt begins over.
+    const brief = cast.turns[fact.turn]?.asks ? (cast.turns[fact.turn]?.brief ?? null) : null;
+    update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief, asks: null });
+  },
+  'turn.accepted': accepted,
+  'merge.awaited': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'merging' });
+    cast.merges = [...(cast.merges ?? []), fact.turn];
+  },
+  'turn.merged': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'accepted', merged: true });
+    mergeEnded(cast, fact.turn);
+  },
+  'merge.refused': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'accepted' });
+    mergeEnded(cast, fact.turn);
+  },
+  'turn.reopened': (cast, fact) => {
+    mergeEnded(cast, fact.turn);
+    delete cast.turns[fact.turn]?.loops;
+    delete cast.turns[fact.turn]?.retries;
+    update(cast, fact.turn, {
+      phase: 'owed',
+      repairs: 0,
+      faults: 0,
+      waits: 0,
+      choice: 0,
+      session: null,
+      briefBytesMax: null,
+      refusal: null,
+      reserved: 0,
+      brief: null,
+      ...(fact.sealed ? {} : { seal: null }),
+      held: null,
+      // Its next attempt has the fence of a new claim, or none where its task is over.
+      fence: null,
+      asks: null,
+      progress: SET_TO_WORK,
+    });
+  },
+  'turn.dropped': (cast, fact) => {
+    delete cast.turns[fact.turn];
+  },
+  'cursor.advanced': (cast, fact) => {
+    cast.cursors[fact.cursor] = fact.to;
+    if (fact.item !== null) noteOver(cast, cast.turns[fact.turn]);
+    if (fact.item !== null) noteAdvanced(cast, fact.cursor, cast.turns[fact.turn]);
+    if (fact.item !== null) cast.guard = NO_ROUNDS;
+  },
+  'cursor.reset': (cast, fact) => {
+    cast.cursors[fact.cursor] = 0;
+    delete cast.lists[fact.cursor];
+    cast.heard = withoutList(cast.heard, fact.cursor);
+    for (const loop of cast.rules.graph.loops) if (loop.id === fact.loop) forgetItems(cast, loop);
+  },
+  'edge.taken': (cast, fact) => {
+    if (fact.counts) cast.traversals[fact.counts] = (cast.traversals[fact.counts] ?? 0) + 1;
+    if (fact.settles) forgetItem(cast, fact.settles);
+    if (fact.leaves !== undefined) delete cast.lanes[fact.leaves];
+    delete cast.turns[fact.turn];
+  },
+  'edge.spent': (cast, fact) => {
+    update(cast, fact.turn, { phase: 'spent' });
+  },
+  'edge.extended': (cast, fact) => {
+    cast.extended[fact.key] = (cast.extended[fact.key] ?? 0) + fact.more;
+    update(cast, fact.turn, { phase: 'accepted' });
+  },
+  'exit.taken': (cast, fact) => {
+    if (fact.settles) forgetItem(cast, fact.settles);
+    if (fact.loop !== null) delete cast.lanes[fact.loop];
+    if (fact.turn !== null) delete cast.turns[fact.turn];
+  },
+  'rework.noted': (cast, fact) => {
+    const key = noteKey(fact.note.target, fact.note.item);
+    const notes = [...(cast.rework[key] ?? []), fact.note];
+    cast.rework[key] = notes.slice(-REWORK_NOTES_MAX);
+    // A rejection that is too old for a note is too old to be heard.
+    cast.heard = withoutNoted(cast.heard, notes.slice(0, -REWORK_NOTES_MAX));
+  },
+  'rework.cleared': (cast, fact) => {
+    for (const [key, notes] of Object.entries(cast.rework)) {
+      const isKept = (note: ReworkNote) => note.from !== fact.from || note.item !== fact.item;
+      const kept = notes.filter(isKept);
+      cast.heard = withoutNoted(
+        cast.heard,
+        notes.filter((note) => !isKept(note)),
+      );
+      if (kept.length > 0) cast.rework[key] = kept;
+      else delete cast.rework[key];
     }
-    case 'turn.freed':
-      update(cast, fact.turn, { phase: 'owed', held: null });
-      return;
-    case 'turn.blocked': {
-      const turn = settle(cast, fact);
-      const task = fact.task === undefined ? {} : { task: fact.task, fence: null };
-      if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null, ...task });
-      return;
+  },
+  'budget.warned': (cast) => {
+    cast.budget.warned = true;
+  },
+  'budget.changed': (cast, fact) => {
+    cast.budget = {
+      maxTokens: fact.maxTokens,
+      maxCost: fact.maxCost,
+      maxDurationMs: fact.maxDurationMs,
+      warned: cast.budget.warned,
+    };
+  },
+  'cast.completed': (cast, fact, at) => {
+    ended(cast, 'completed', null, 'completed', at, fact.elapsedMs);
+  },
+  'cast.failed': (cast, fact, at) => {
+    ended(cast, 'failed', fact.code, fact.reason, at, fact.elapsedMs);
+    cast.stand = fact.stand;
+  },
+  'cast.aborted': (cast, fact, at) => {
+    ended(cast, 'aborted', 'ABORTED', fact.reason, at, fact.elapsedMs);
+  },
+  'cast.waiting': (cast, fact, at) => {
+    ended(cast, 'waiting', fact.code, fact.reason, at, fact.elapsedMs);
+    if (fact.until !== undefined) cast.until = fact.until;
+  },
+  'cast.paused': (cast, fact, at) => {
+    ended(cast, 'paused', null, fact.reason, at, fact.elapsedMs);
+    for (const turn of Object.values(cast.turns)) {
+      if (turn.phase === 'running') Object.assign(turn, { phase: 'owed', reserved: 0, brief: null });
     }
-    case 'turn.reported':
-      reported(cast, fact, at);
-      return;
-    case 'turn.answered': {
-      const turn = cast.turns[fact.turn];
-      if (fact.script !== undefined) cast.scripted[fact.script] = (cast.scripted[fact.script] ?? 0) + 1;
-      if (!turn) return;
-      Object.assign(turn, { phase: 'owed', asks: null, progress: SET_TO_WORK });
-      if (fact.to !== undefined) turn.exchange = withSaid(turn.exchange, { from: 'agent', text: fact.to });
-      turn.exchange = withSaid(turn.exchange, { from: fact.from, text: fact.text });
-      return;
-    }
-    case 'report.noted':
-      cast.reports = withReport(cast.reports, fact.note);
-      return;
-    case 'lanes.opened':
-      // An item that is not over keeps its worktree, also where the loop is entered once more.
-      cast.lanes[fact.loop] = {
-        ...{ entry: fact.entry, from: cast.lastAgent, held: null },
-        walks: cast.lanes[fact.loop]?.walks ?? {},
-      };
-      return;
-    case 'lanes.held': {
-      const lanes = cast.lanes[fact.loop];
-      if (lanes) lanes.held = { code: fact.code, reason: fact.reason, until: fact.until };
-      return;
-    }
-    case 'lane.ended':
-      leaveLane(cast, fact.turn);
-      if (fact.item !== null) forgetItem(cast, fact.item);
-      delete cast.turns[fact.turn];
-      return;
-    case 'attempt.started':
-      update(cast, fact.turn, {
-        phase: 'running',
-        attempt: fact.attempt,
-        brief: fact.brief,
-        script: fact.script,
-        reserved: fact.reserved,
-        startedAt: at,
-        ranAtStart: elapsedOf(cast, at),
-        attestation: fact.attestation ?? null,
-        handoffId: fact.envelope?.handoff_id ?? null,
-        input: fact.input ?? null,
-        ...(fact.seal === undefined ? {} : { seal: fact.seal }),
-        ...(fact.fence === undefined ? {} : { fence: fact.fence }),
-      });
-      delete cast.restores?.[cast.turns[fact.turn]?.task ?? ''];
-      return;
-    case 'attempt.answered': {
-      const { output, handoff, usage, truncated, scrubbed, agent } = fact;
-      const answered = { output, handoff, usage, truncated, scrubbed, ...(agent ? { agent } : {}) };
-      update(cast, fact.turn, { phase: 'verifying', answered });
-      return;
-    }
-    case 'attempt.refused':
-      refused(cast, fact);
-      return;
-    case 'attempt.failed':
-      failed(cast, fact);
-      return;
-    case 'turn.asked':
-      update(cast, fact.turn, { phase: 'asked' });
-      return;
-    case 'attempt.lost':
-      update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
-      return;
-    case 'attempt.spent':
-      stopped(cast, fact);
-      return;
-    case 'turn.unknown':
-      update(cast, fact.turn, { phase: 'unknown', reserved: 0 });
-      return;
-    case 'turn.decided':
-      {
-        // An agent that asked goes on with what it has; anything else begins anew.
-        const brief = cast.turns[fact.turn]?.asks ? (cast.turns[fact.turn]?.brief ?? null) : null;
-        update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief, asks: null });
-      }
-      return;
-    case 'turn.accepted':
-      accepted(cast, fact);
-      return;
-    case 'merge.awaited':
-      update(cast, fact.turn, { phase: 'merging' });
-      cast.merges = [...(cast.merges ?? []), fact.turn];
-      return;
-    case 'turn.merged':
-      update(cast, fact.turn, { phase: 'accepted', merged: true });
-      mergeEnded(cast, fact.turn);
-      return;
-    case 'merge.refused':
-      update(cast, fact.turn, { phase: 'accepted' });
-      mergeEnded(cast, fact.turn);
-      return;
-    case 'turn.reopened':
-      mergeEnded(cast, fact.turn);
-      delete cast.turns[fact.turn]?.loops;
-      delete cast.turns[fact.turn]?.retries;
-      update(cast, fact.turn, {
-        phase: 'owed',
-        repairs: 0,
-        faults: 0,
-        waits: 0,
-        choice: 0,
-        session: null,
-        briefBytesMax: null,
-        refusal: null,
-        reserved: 0,
-        brief: null,
-        ...(fact.sealed ? {} : { seal: null }),
-        held: null,
-        // Its next attempt has the fence of a new claim, or none where its task is over.
-        fence: null,
-        asks: null,
-        progress: SET_TO_WORK,
-      });
-      return;
-    case 'turn.dropped':
-      delete cast.turns[fact.turn];
-      return;
-    case 'cursor.advanced':
-      cast.cursors[fact.cursor] = fact.to;
-      if (fact.item !== null) noteOver(cast, cast.turns[fact.turn]);
-      if (fact.item !== null) noteAdvanced(cast, fact.cursor, cast.turns[fact.turn]);
-      if (fact.item !== null) cast.guard = NO_ROUNDS;
-      return;
-    case 'cursor.reset':
-      cast.cursors[fact.cursor] = 0;
-      delete cast.lists[fact.cursor];
-      cast.heard = withoutList(cast.heard, fact.cursor);
-      for (const loop of cast.rules.graph.loops) if (loop.id === fact.loop) forgetItems(cast, loop);
-      return;
-    case 'edge.taken':
-      if (fact.counts) cast.traversals[fact.counts] = (cast.traversals[fact.counts] ?? 0) + 1;
-      if (fact.settles) forgetItem(cast, fact.settles);
-      if (fact.leaves !== undefined) delete cast.lanes[fact.leaves];
-      delete cast.turns[fact.turn];
-      return;
-    case 'edge.spent':
-      update(cast, fact.turn, { phase: 'spent' });
-      return;
-    case 'edge.extended':
-      cast.extended[fact.key] = (cast.extended[fact.key] ?? 0) + fact.more;
-      update(cast, fact.turn, { phase: 'accepted' });
-      return;
-    case 'exit.taken':
-      if (fact.settles) forgetItem(cast, fact.settles);
-      if (fact.loop !== null) delete cast.lanes[fact.loop];
-      if (fact.turn !== null) delete cast.turns[fact.turn];
-      return;
-    case 'rework.noted': {
-      const key = noteKey(fact.note.target, fact.note.item);
-      const notes = [...(cast.rework[key] ?? []), fact.note];
-      cast.rework[key] = notes.slice(-REWORK_NOTES_MAX);
-      // A rejection that is too old for a note is too old to be heard.
-      cast.heard = withoutNoted(cast.heard, notes.slice(0, -REWORK_NOTES_MAX));
-      return;
-    }
-    case 'rework.cleared':
-      for (const [key, notes] of Object.entries(cast.rework)) {
-        const isKept = (note: ReworkNote) => note.from !== fact.from || note.item !== fact.item;
-        const kept = notes.filter(isKept);
-        cast.heard = withoutNoted(
-          cast.heard,
-          notes.filter((note) => !isKept(note)),
-        );
-        if (kept.length > 0) cast.rework[key] = kept;
-        else delete cast.rework[key];
-      }
-      return;
-    case 'budget.warned':
-      cast.budget.warned = true;
-      return;
-    case 'budget.changed':
-      cast.budget = {
-        maxTokens: fact.maxTokens,
-        maxCost: fact.maxCost,
-        maxDurationMs: fact.maxDurationMs,
-        warned: cast.budget.warned,
-      };
-      return;
-    case 'cast.completed':
-      ended(cast, 'completed', null, 'completed', at, fact.elapsedMs);
-      return;
-    case 'cast.failed':
-      ended(cast, 'failed', fact.code, fact.reason, at, fact.elapsedMs);
-      cast.stand = fact.stand;
-      return;
-    case 'cast.aborted':
-      ended(cast, 'aborted', 'ABORTED', fact.reason, at, fact.elapsedMs);
-      return;
-    case 'cast.waiting':
-      ended(cast, 'waiting', fact.code, fact.reason, at, fact.elapsedMs);
-      if (fact.until !== undefined) cast.until = fact.until;
-      return;
-    case 'cast.paused':
-      ended(cast, 'paused', null, fact.reason, at, fact.elapsedMs);
-      for (const turn of Object.values(cast.turns)) {
-        if (turn.phase === 'running') Object.assign(turn, { phase: 'owed', reserved: 0, brief: null });
-      }
-      return;
-    case 'cast.recovered':
-      // What follows from it is told by facts of its own.
-      return;
-    case 'cast.resumed':
-      running(cast, at);
-      return;
-    case 'cast.recast':
-      running(cast, at);
-      cast.stand = null;
-      cast.guard = NO_ROUNDS;
-      if (fact.extends) cast.extended[fact.extends.key] = (cast.extended[fact.extends.key] ?? 0) + fact.extends.by;
-      return;
-    default:
-      return unreachable(fact);
-  }
+  },
+  // Its consequences have facts of their own.
+  'cast.recovered': () => {},
+  'cast.resumed': (cast, _fact, at) => {
+    running(cast, at);
+  },
+  'cast.recast': (cast, fact, at) => {
+    running(cast, at);
+    cast.stand = null;
+    cast.guard = NO_ROUNDS;
+    if (fact.extends) cast.extended[fact.extends.key] = (cast.extended[fact.extends.key] ?? 0) + fact.extends.by;
+  },
+  'park.awaited': (cast, fact) => {
+    const turn = cast.turns[fact.turn];
+    if (turn) turn.phase = 'parking';
+  },
+  'item.parked': (cast, fact) => {
+    const { item, task, edge, lane, note, kept = null } = fact;
+    cast.parked = { ...cast.parked, [task]: { item, task, edge, lane, note, kept } };
+    cast.guard = NO_ROUNDS;
+    // What was changed for it is looked at anew, from where a retry begins.
+    delete cast.work?.[taskKey(cast.id, task)]?.diff;
+    if (lane !== null) delete cast.lanes[lane]?.walks[item.key];
+    delete cast.turns[fact.turn];
+  },
+  'item.retried': (cast, fact) => {
+    const parked = cast.parked?.[fact.task];
+    if (!parked || !cast.parked) return;
+    delete cast.parked[fact.task];
+    delete cast.traversals[parked.edge.key];
+    if (parked.lane === null) cast.cursors[parked.item.cursorKey] = parked.item.index;
+    if (parked.kept) cast.restores = { ...cast.restores, [fact.task]: parked.kept };
+  },
+  'item.dropped': (cast, fact) => {
+    delete cast.parked?.[fact.task];
+  },
+};
+
+export function applyToCast(cast: Cast, fact: OwnFact, at: number): void {
+  rowFor(ROWS, fact)?.(cast, fact, at);
 }
 
-/** An item that walks beside others counts its rounds for itself. */
+/** An item in a lane counts its own rounds. */
 function walked(cast: Cast, lane: string, fact: Extract<CastFact, { kind: 'turn.started' }>): void {
   const lanes = cast.lanes[lane];
   const key = fact.item?.key ?? '';
@@ -334,53 +338,8 @@ function running(cast: Cast, at: number): void {
   Object.assign(cast, { status: 'running', code: null, reason: '' });
 }
 
-function unreachable(fact: never): void {
-  void fact;
-}
-
-// The bookkeeping.
-export function applyParking(cast: Cast, fact: ParkingFact): void {
-  switch (fact.kind) {
-    case 'park.awaited': {
-      const turn = cast.turns[fact.turn];
-      if (turn) turn.phase = 'parking';
-      return;
-    }
-    case 'item.parked': {
-      const { item, task, edge, lane, note, kept = null } = fact;
-      cast.parked = { ...cast.parked, [task]: { item, task, edge, lane, note, kept } };
-      cast.guard = NO_ROUNDS;
-      // What was changed for it is looked at anew, from where a retry begins.
-      delete cast.work?.[taskKey(cast.id, task)]?.diff;
-      if (lane !== null) delete cast.lanes[lane]?.walks[item.key];
-      delete cast.turns[fact.turn];
-      return;
-    }
-    case 'item.retried': {
-      const parked = cast.parked?.[fact.task];
-      if (!parked || !cast.parked) return;
-      delete cast.parked[fact.task];
-      delete cast.traversals[parked.edge.key];
-      if (parked.lane === null) cast.cursors[parked.item.cursorKey] = parked.item.index;
-      if (parked.kept) cast.restores = { ...cast.restores, [fact.task]: parked.kept };
-      return;
-    }
-    case 'item.dropped':
-      delete cast.parked?.[fact.task];
-      return;
-  }
-}
-
-const PARKING = ['park.awaited', 'item.parked', 'item.retried', 'item.dropped'] as const;
-
-export type ParkingFact = Extract<CastFact, { kind: (typeof PARKING)[number] }>;
-
-export function isParkingFact(fact: Fact): fact is ParkingFact {
-  return PARKING.some((kind) => kind === fact.kind);
-}
-
 /** Who advanced an item of a loop last, and with which verdict: the exit of a loop whose parked items are over asks for it. */
-export function noteAdvanced(cast: Cast, cursor: string, turn: Turn | undefined): void {
+function noteAdvanced(cast: Cast, cursor: string, turn: Turn | undefined): void {
   const loop = turn && loopOf(cast.rules.graph, turn.socket);
   if (!turn?.handoff || !loop || !mayPark(cast.rules.graph, loop)) return;
   cast.advancedBy = { ...cast.advancedBy, [cursor]: { socket: turn.socket, satisfied: turn.handoff.satisfied } };

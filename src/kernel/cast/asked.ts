@@ -41,7 +41,7 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
 /** Lets the cast wait at an edge that was taken as often as it may be. */
 function waitIfSpent(pen: Pen, cast: Cast, turns: readonly Turn[]): void {
   const spent = turns.find(({ phase }) => phase === 'spent');
-  const found = spent?.handoff && firstEdge(socketOf(cast, spent.socket), spent.handoff.satisfied);
+  const found = spent?.handoff && firstEdge(socketOf(cast, spent.socket), spent.handoff);
   if (!spent || !found) return;
   const { to, maxTraversals } = found.edge;
   const what = spent.item ? ` for ${spent.item.key} (${spent.item.label})` : '';

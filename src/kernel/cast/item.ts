@@ -223,5 +223,5 @@ export function dependentsOf({ ledger }: Pick<Pen, 'ledger'>, cast: Pick<Cast, '
 /** The way out of a loop by the handoff of the last turn that advanced an item; null where none did. */
 export function exitByLast(cast: Cast, cursor: string): ReturnType<typeof exitTarget> {
   const last = cast.advancedBy?.[cursor];
-  return last ? exitTarget(cast.rules.graph, last.socket, last.satisfied) : null;
+  return last ? exitTarget(cast.rules.graph, last.socket, last) : null;
 }

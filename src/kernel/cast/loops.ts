@@ -80,7 +80,7 @@ export function isToMerge(cast: Cast, turn: Turn, isOver: boolean): boolean {
 
 function leavesLoop(cast: Cast, { socket, lane, handoff }: Turn): boolean {
   const loop = cast.rules.graph.loops.find(({ id }) => id === lane);
-  const found = handoff && firstEdge(socketOf(cast, socket), handoff.satisfied);
+  const found = handoff && firstEdge(socketOf(cast, socket), handoff);
   return found ? !loop?.sockets.includes(found.edge.to) : false;
 }
 

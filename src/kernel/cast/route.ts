@@ -32,7 +32,7 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   if (spent) return fail(pen, cast, spent, turn.id, { at: 'route', turn: turn.id });
   clearMended(pen, cast, turn, handoff);
   const step = nextStep(pen, cast, turn, handoff);
-  const found = firstEdge(socketOf(cast, turn.socket), handoff.satisfied);
+  const found = firstEdge(socketOf(cast, turn.socket), handoff);
   const loop = loopOfItem(cast, turn);
   const isAtEnd = !found || found.edge.to === END;
   const isOnward = turn.lane === null ? !step?.exhausted : !step;
@@ -50,7 +50,7 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
       waitForParked(pen, cast);
       return;
     }
-    return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff.satisfied));
+    return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff));
   }
   if (found) return takeEdge(pen, cast, turn, handoff, found.edge, step, isNoted);
   writeStep(pen, cast, turn, step);
@@ -78,7 +78,7 @@ type Step = {
 function nextStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | null {
   const { advance } = socketOf(cast, turn.socket);
   if (turn.lane !== null) return walkStep(pen, cast, turn, handoff);
-  if (!advance || (advance.when !== null && !matches(advance.when, handoff.satisfied))) return null;
+  if (!advance || (advance.when !== null && !matches(advance.when, handoff))) return null;
   const cursor = cursorKeyOf(cast, turn, advance.cursor);
   const from = cast.cursors[cursor] ?? 0;
   const { length } = listOf(cast, advance.items);
@@ -91,7 +91,7 @@ function nextStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | nu
 function walkStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | null {
   const { item } = turn;
   const socket = socketOf(cast, turn.socket);
-  const advances = socket.advance && (socket.advance.when === null || matches(socket.advance.when, handoff.satisfied));
+  const advances = socket.advance && (socket.advance.when === null || matches(socket.advance.when, handoff));
   if (!item || !advances) return null;
   const isLast = !hasOpen(pen.ledger, cast.id, cast.lists[item.cursorKey], turn.task);
   const to = (cast.cursors[item.cursorKey] ?? 0) + 1;
@@ -198,7 +198,7 @@ function takeEdge(
 
 /** A person lets the edge before which a turn waits be taken as often again. */
 export function extendSpent(pen: Pen, cast: Cast, turn: Turn): void {
-  const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff.satisfied);
+  const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff);
   if (!found?.edge.maxTraversals) return;
   const { to, maxTraversals: more } = found.edge;
   const key = edgeKey(turn.socket, to, turn.item?.key ?? null);

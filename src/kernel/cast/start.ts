@@ -1,6 +1,6 @@
 // Starts a cast, a socket, and the items of a loop that run side by side.
 import { END, type ExitRoute, type Loop } from '../graph/config.ts';
-import { emptyEntryTarget, exitTarget, loopOf } from '../graph/route.ts';
+import { emptyEntryTarget, exitTarget, loopOf, NO_HANDOFF } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { namingCast } from '../ledger/fact.ts';
@@ -120,7 +120,7 @@ function passOver(pen: Pen, cast: Cast, from: string, loopId: string | null): st
   const { graph } = cast.rules;
   const loop = graph.loops.find(({ id }) => id === loopId);
   // The entered socket's own route first; a plan without items still has its summary to write, so then the whole loop's.
-  const always = exitTarget(graph, from, null)?.route ?? (loop && emptyEntryTarget(graph, loop));
+  const always = exitTarget(graph, from, NO_HANDOFF)?.route ?? (loop && emptyEntryTarget(graph, loop));
   const route = always ?? (loop && exitOfRest(pen, cast, loop)) ?? null;
   const to = route?.targetSocketId ?? END;
   pen.write({

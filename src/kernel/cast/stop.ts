@@ -120,7 +120,7 @@ export function takeParked(pen: Pen, cast: Cast, turn: Turn, kept: Kept | null):
 
 function park(pen: Pen, cast: Cast, turn: Turn, kept: Kept | null): void {
   const { item, task: id, lane, handoff, socket } = turn;
-  const edge = handoff && firstEdge(socketOf(cast, socket), handoff.satisfied)?.edge;
+  const edge = handoff && firstEdge(socketOf(cast, socket), handoff)?.edge;
   const loop = loopOf(cast.rules.graph, socket);
   if (!item || id === null || !edge || !loop) return;
   const key = edgeKey(socket, edge.to, item.key);

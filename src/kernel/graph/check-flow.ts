@@ -62,7 +62,7 @@ function* checkWaysOut(draft: Draft, graph: Graph, reached: ReadonlySet<string>)
     if (!loop) continue;
     const path = `${draft.path}.sockets.${socket.id}.edges`;
     const outcomes = outcomesOf(socket).filter((satisfied) => satisfied !== false || mayBeFalse(socket));
-    const found = new Map(outcomes.map((satisfied) => [firstEdge(socket, satisfied)?.index ?? null, satisfied]));
+    const found = new Map(outcomes.map((satisfied) => [firstEdge(socket, { satisfied })?.index ?? null, satisfied]));
     for (const [index, satisfied] of found) {
       const to = index === null ? END : (socket.edges[index]?.to ?? END);
       if (loop.sockets.includes(to) || (to !== END && alwaysReturns(graph, to, loop))) continue;
@@ -167,11 +167,11 @@ function waysFrom(graph: Graph, id: string): Way[] {
   const socket = graph.sockets[id];
   if (!socket) return [];
   return outcomesOf(socket).flatMap((satisfied) => {
-    const found = firstEdge(socket, satisfied);
+    const found = firstEdge(socket, { satisfied });
     const onward = { to: found?.edge.to ?? END, budgeted: found?.edge.maxTraversals != null };
     const { advance } = socket;
-    if (advance === null || !matches(advance.when ?? 'always', satisfied)) return [onward];
-    const exit = exitTarget(graph, id, satisfied)?.route.targetSocketId ?? END;
+    if (advance === null || !matches(advance.when ?? 'always', { satisfied })) return [onward];
+    const exit = exitTarget(graph, id, { satisfied })?.route.targetSocketId ?? END;
     return [onward, { to: exit, budgeted: false }];
   });
 }

@@ -15,7 +15,7 @@ test.each<[Condition, boolean | null, boolean]>([
   ['not_satisfied', false, true],
   ['not_satisfied', null, false],
 ])('%s on %s: %s', (condition, satisfied, matched) => {
-  expect(matches(condition, satisfied)).toBe(matched);
+  expect(matches(condition, { satisfied })).toBe(matched);
 });
 
 test.each<[edges: [Condition, string][], satisfied: boolean | null, taken: number | null]>([
@@ -58,7 +58,7 @@ test.each<[edges: [Condition, string][], satisfied: boolean | null, taken: numbe
   if (!socket) throw new Error('the fixture has sockets');
   const found = firstEdge(
     { ...socket, edges: edges.map(([when, to]) => ({ when, to, maxTraversals: null })) },
-    satisfied,
+    { satisfied },
   );
   expect(found?.index ?? null).toBe(taken);
   expect(found?.edge.to).toBe(taken === null ? undefined : edges[taken]?.[1]);
@@ -97,7 +97,7 @@ test.each<[what: string, loops: Loop[], satisfied: boolean | null, target: strin
     'A',
   ],
 ])('%s', (_what, loops, satisfied, target) => {
-  expect(exitTarget(graph(loops), 'Socket-4', satisfied)?.route.targetSocketId ?? null).toBe(target);
+  expect(exitTarget(graph(loops), 'Socket-4', { satisfied })?.route.targetSocketId ?? null).toBe(target);
 });
 
 test.each<[what: string, routes: ExitRoute[], target: string | null]>([

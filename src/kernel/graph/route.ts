@@ -1,8 +1,15 @@
 // Which way a cast goes: the first edge that matches, and the route out of a loop whose list is used up.
+import type { Handoff } from '../dialect.ts';
 import { type Condition, type Edge, END, type ExitRoute, type Graph, type Loop, type Socket } from './config.ts';
 
-/** Without a boolean only `always` matches. */
-export function matches(condition: Condition, satisfied: boolean | null): boolean {
+/** What the conditions of edges and exits read of a handoff. */
+export type RoutedHandoff = Pick<Handoff, 'satisfied'>;
+
+/** Nothing was handed over: only `always` matches. */
+export const NO_HANDOFF: RoutedHandoff = { satisfied: null };
+
+/** Without a boolean in the handoff only `always` matches. */
+export function matches(condition: Condition, { satisfied }: RoutedHandoff): boolean {
   switch (condition) {
     case 'always':
       return true;
@@ -16,9 +23,9 @@ export function matches(condition: Condition, satisfied: boolean | null): boolea
 /** The first edge in order whose condition matches. Without one the cast is over. */
 export function firstEdge(
   socket: Socket,
-  satisfied: boolean | null,
+  handoff: RoutedHandoff,
 ): { readonly edge: Edge; readonly index: number } | null {
-  const index = socket.edges.findIndex((edge) => matches(edge.when, satisfied));
+  const index = socket.edges.findIndex((edge) => matches(edge.when, handoff));
   const edge = socket.edges[index];
   return edge ? { edge, index } : null;
 }
@@ -27,10 +34,10 @@ export function firstEdge(
 export function exitTarget(
   graph: Graph,
   socketId: string,
-  satisfied: boolean | null,
+  handoff: RoutedHandoff,
 ): { readonly loop: Loop; readonly route: ExitRoute } | null {
   for (const loop of graph.loops) {
-    const routes = loop.exits.filter((route) => route.from === socketId && matches(route.condition, satisfied));
+    const routes = loop.exits.filter((route) => route.from === socketId && matches(route.condition, handoff));
     const route = routes.find((each) => each.condition !== 'always') ?? routes[0];
     if (route) return { loop, route };
   }

@@ -1,5 +1,6 @@
 // The knowledge of a workspace: its state, its facts, its requests and what each fact changes. Everything is bounded; the
 // history is in the log.
+import { type ByKind, rowFor } from '../by-kind.ts';
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import { type Deposit, EVIDENCE } from './entries.ts';
@@ -201,38 +202,38 @@ export function isKnowledgeRequest<T extends { readonly kind: string }>(request:
 
 // What each fact changes. An archived cast is read back from its own facts, which are then applied a second time to newer
 // knowledge. So an old version and a suggestion that was counted before change nothing.
+const ROWS: ByKind<KnowledgeFact, [knowledge: Knowledge], [at: number]> = {
+  'context.written': setSection,
+  'context.reverted': setSection,
+  // Evidence is read from the log; no decision depends on it.
+  'evidence.deposited': () => {},
+  'context.rejected': () => {},
+  'memory.suggested': (knowledge, { id, key, note, agent, cast, turn }, at) => {
+    if (numberOf(id) <= knowledge.suggested) return;
+    knowledge.suggested = numberOf(id);
+    knowledge.open[id] = { ...note, id, key, agent, cast, turn, at };
+  },
+  'memory.accepted': (knowledge, { id, section }, at) => {
+    const suggestion = suggestionOf(knowledge, id);
+    if (suggestion) knowledge.memory[id] = remembered(suggestion, section, at);
+    delete knowledge.open[id];
+  },
+  'memory.dropped': (knowledge, { id, key }) => {
+    delete knowledge.open[id];
+    delete knowledge.memory[id];
+    knowledge.dropped = [...knowledge.dropped, key].slice(-DROPPED_MAX);
+  },
+};
+
 export function applyKnowledge(knowledge: Knowledge, fact: KnowledgeFact, at: number): void {
-  switch (fact.kind) {
-    case 'context.written':
-    case 'context.reverted': {
-      const { section, value, version, author } = fact;
-      if (version <= (sectionOf(knowledge, section)?.version ?? 0)) return;
-      knowledge.sections[section] = { value, version, at, by: author };
-      return;
-    }
-    // Evidence is read from the log; nothing that is decided depends on it.
-    case 'evidence.deposited':
-    case 'context.rejected':
-      return;
-    case 'memory.suggested': {
-      const { id, key, note, agent, cast, turn } = fact;
-      if (numberOf(id) <= knowledge.suggested) return;
-      knowledge.suggested = numberOf(id);
-      knowledge.open[id] = { ...note, id, key, agent, cast, turn, at };
-      return;
-    }
-    case 'memory.accepted': {
-      const suggestion = suggestionOf(knowledge, fact.id);
-      if (suggestion) knowledge.memory[fact.id] = remembered(suggestion, fact.section, at);
-      delete knowledge.open[fact.id];
-      return;
-    }
-    case 'memory.dropped':
-      delete knowledge.open[fact.id];
-      delete knowledge.memory[fact.id];
-      knowledge.dropped = [...knowledge.dropped, fact.key].slice(-DROPPED_MAX);
-      return;
-  }
+  rowFor(ROWS, fact)?.(knowledge, fact, at);
+}
+
+type SectionFact = Extract<KnowledgeFact, { kind: 'context.written' | 'context.reverted' }>;
+
+function setSection(knowledge: Knowledge, { section, value, version, author }: SectionFact, at: number): void {
+  if (version <= (sectionOf(knowledge, section)?.version ?? 0)) return;
+  knowledge.sections[section] = { value, version, at, by: author };
 }
 
 function remembered(suggestion: Suggested, section: string | null, at: number): Remembered {

@@ -1,5 +1,5 @@
-// The bookkeeping of the ledger: what a fact does to it, in place. No rules and no failure; what a fact names and the
-// ledger does not know is left alone.
+// What each fact changes in the ledger, in place. There are no rules here, and nothing can fail.
+import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson, isString } from '../json.ts';
 import type { LedgerFact } from './fact.ts';
 import { addLock, compared, type LockTree, put, removeLocks, withLinks } from './lock-tree.ts';
@@ -30,44 +30,51 @@ import {
   UNASSIGNED,
 } from './state.ts';
 
-export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Ledger {
-  switch (fact.kind) {
-    case 'task.created':
-      created(ledger, fact);
-      return ledger;
-    case 'task.refused':
-      refused(ledger, fact, atMs);
-      return ledger;
-    case 'deltas.applied':
-      for (const delta of fact.deltas) {
-        const run = runOf(ledger, fact.run);
-        if (run && isString(delta.delta_id)) run.deltas[nameKey(delta.delta_id)] = canonicalJson(delta);
-      }
-      forgetTexts(runOf(ledger, fact.run));
-      return ledger;
-    case 'ledger.configured':
-      compareAnew(ledger, { foldCase: fact.foldCase });
-      return ledger;
-    case 'ledger.linked':
-      compareAnew(ledger, { links: withLinks(ledger.locks.links, fact.root, fact.links) });
-      return ledger;
-    case 'ledger.held':
-      ledger.hold = { by: fact.by, reason: fact.reason };
-      return ledger;
-    case 'ledger.unheld':
-      ledger.hold = null;
-      return ledger;
-    default: {
-      const task = taskOf(ledger, fact.run, fact.task);
-      const run = runOf(ledger, fact.run);
-      if (task && run) applyToTask(ledger, run, task, fact, atMs);
-      return ledger;
+const ROWS: ByKind<LedgerFact, [ledger: Ledger], [at: number]> = {
+  'task.created': created,
+  'task.refused': refused,
+  'task.claimed': (ledger, fact, at) => ofTask(ledger, fact, (run, task) => claimed(ledger, run, task, fact, at)),
+  'task.moved': (ledger, fact, at) =>
+    ofTask(ledger, fact, (run, task) => fact.replay || moved(ledger, run, task, fact, at)),
+  'worklog.added': (ledger, fact) =>
+    ofTask(ledger, fact, (_run, task) => {
+      task.worklog = { entries: task.worklog.entries + 1, code: isString(fact.entry.code) ? fact.entry.code : null };
+    }),
+  'deltas.applied': (ledger, { run: name, deltas }) => {
+    const run = runOf(ledger, name);
+    for (const delta of deltas) {
+      if (run && isString(delta.delta_id)) run.deltas[nameKey(delta.delta_id)] = canonicalJson(delta);
     }
-  }
+    forgetTexts(run);
+  },
+  'ledger.configured': (ledger, { foldCase }) => compareAgain(ledger, { foldCase }),
+  'ledger.linked': (ledger, { root, links }) =>
+    compareAgain(ledger, { links: withLinks(ledger.locks.links, root, links) }),
+  'ledger.held': (ledger, { by, reason }) => {
+    ledger.hold = { by, reason };
+  },
+  'ledger.unheld': (ledger) => {
+    ledger.hold = null;
+  },
+};
+
+export function applyLedger(ledger: Ledger, fact: LedgerFact, at: number): Ledger {
+  rowFor(ROWS, fact)?.(ledger, fact, at);
+  return ledger;
+}
+
+/** A fact about a task that the ledger does not know changes nothing. */
+function ofTask(
+  ledger: Ledger,
+  { run: name, task: id }: { readonly run: string; readonly task: string },
+  change: (run: Run, task: Task) => unknown,
+): void {
+  const [task, run] = [taskOf(ledger, name, id), runOf(ledger, name)];
+  if (task && run) change(run, task);
 }
 
 /** Locks that did not meet before may meet now. */
-function compareAnew(ledger: Ledger, how: Partial<Pick<LockTree, 'foldCase' | 'links'>>): void {
+function compareAgain(ledger: Ledger, how: Partial<Pick<LockTree, 'foldCase' | 'links'>>): void {
   ledger.locks = compared(ledger.locks, how);
   for (const key of Object.keys(ledger.locks.held)) watchHolder(ledger, key);
 }
@@ -141,28 +148,6 @@ function refused(ledger: Ledger, { run: name, task: id, asked, code }: Of<'task.
     refusedAt: at,
   });
   index(ledger, run, task);
-}
-
-function applyToTask(
-  ledger: Ledger,
-  run: Run,
-  task: Task,
-  fact: Of<'task.claimed' | 'task.moved' | 'worklog.added'>,
-  at: number,
-): void {
-  switch (fact.kind) {
-    case 'task.claimed':
-      claimed(ledger, run, task, fact, at);
-      return;
-    case 'task.moved':
-      if (!fact.replay) moved(ledger, run, task, fact, at);
-      return;
-    case 'worklog.added':
-      task.worklog = { entries: task.worklog.entries + 1, code: isString(fact.entry.code) ? fact.entry.code : null };
-      return;
-    default:
-      return unreachable(fact);
-  }
 }
 
 function claimed(ledger: Ledger, run: Run, task: Task, fact: Of<'task.claimed'>, at: number): void {
@@ -243,8 +228,4 @@ function index(ledger: Ledger, run: Run, task: Task): void {
   if (task.passedOver > 0) put(ledger.waiting, key, true);
   else delete ledger.waiting[key];
   indexTask(ledger, run, task);
-}
-
-function unreachable(fact: never): void {
-  void fact;
 }

@@ -27,7 +27,7 @@ export function askedFor(situation: Situation, turn: Turn): Told {
 /** An edge that was taken as often as it may be. */
 export function spentAt(situation: Situation, turn: Turn): Told {
   const { cast, baton } = situation;
-  const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff.satisfied);
+  const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff);
   const rounds = counted(found?.edge.maxTraversals ?? 0, 'more round');
   const to = found?.edge.to ?? '';
   const notes = cast.rework[noteKey(to, turn.item?.key ?? null)] ?? [];
