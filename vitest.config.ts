@@ -64,13 +64,13 @@ export default defineConfig({
     // Node loads our sources by itself, and keeps what it compiled.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: EXEC_ARGV,
-    setupFiles: ['test/fixed-seed.ts'],
+    setupFiles: ['test/fixed-seed.js'],
     // A test that asserts nothing fails.
     expect: { requireAssertions: true },
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
-    // Many of them wait, for a process or for a limit to pass: with two workers for each core none stands idle.
-    maxWorkers: availableParallelism() * 2,
+    // Many of them wait, for a process or for a limit to pass: with three workers for each core hardly one stands idle.
+    maxWorkers: availableParallelism() * 3,
     hookTimeout: 120_000,
     // Keys and checkpoints of casts that tests run do not belong into anybody's home.
     env: {

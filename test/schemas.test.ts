@@ -63,7 +63,7 @@ const fits = (name: string) => {
   const judge = new Ajv2020({ strict: false }).compile(PUBLISHED_SCHEMAS[name] ?? {});
   return (value: unknown) => judge(value);
 };
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 
 const time = fc
   .tuple(

@@ -14,7 +14,7 @@ import { attemptAbove } from './attempt.ts';
 import { createToken } from './tokens.ts';
 import { lookUp } from './who-acts.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const state = realpathSync(mkdtempSync(join(tmpdir(), 'baton-above-')));
 afterAll(() => rmSync(state, { recursive: true, force: true, maxRetries: 5 }));
 const supervisor = fileURLToPath(new URL('../agents/process/supervisor.ts', import.meta.url));

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
 import { inodesIn, isAgentAt } from './peer.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const CONNECT = 'require("net").connect(Number(process.argv[1]), "127.0.0.1")';
 let child: ChildProcess | null = null;
 afterEach(() => void child?.kill('SIGKILL'));

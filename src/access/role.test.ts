@@ -4,7 +4,7 @@ import { COMMANDS } from '../cli/commands.ts';
 import { TOOLS } from '../mcp/server.ts';
 import { actOfForm, isRole, mayDo, ROLES } from './role.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 test.each([
   ['read_context', 'look', [true, true, true, true]],

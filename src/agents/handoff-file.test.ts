@@ -7,7 +7,7 @@ import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { keepHandoff, submittedHandoff, takingSubmissions } from './handoff-file.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const here = { cast: 'C', turn: 2, attempt: 1 };
 const STOPPED = 'after its handoff by tool call it did not come to its end and was stopped at its timeout (x)';
 const usage = { input: 1, output: 2, cost: 0 };

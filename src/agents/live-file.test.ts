@@ -7,7 +7,7 @@ import type { AttemptResult, LiveEvent, Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { LIVE_FILE, liveReader, openLiveFile, withLiveFile } from './live-file.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const made: string[] = [];
 afterEach(() => {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Price } from '../kernel/graph/config.ts';
 import { estimated, PRICES, PRICES_CHECKED, priceOf } from './prices.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 test.each<[string, string | null, Record<string, Price>, number | null]>([
   ['no model is known', null, {}, null],

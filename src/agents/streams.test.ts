@@ -11,7 +11,7 @@ import { pi } from './pi.ts';
 import { EMPTY_REPORT } from './report.ts';
 import { serverSentEvents } from './server-sent-events.ts';
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 
 test.each<[string, string[], JsonObject[]]>([
   ['one line', ['{"a":1}\n'], [{ a: 1 }]],

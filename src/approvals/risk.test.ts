@@ -7,7 +7,7 @@ import { TIERS } from '../kernel/approval/request.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import { classify, classifyArgv } from './risk.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const ROOT = new URL('../../', import.meta.url);
 const area: ProjectArea = {
   cwd: '/proj',

@@ -12,7 +12,7 @@ import { filesNamedBy } from './named-by.ts';
 import { sealKey } from './seal.ts';
 import { type SealContext, sealRequest } from './seal-request.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-seal-')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 writeFileSync(join(dir, 'a.json'), '{}');

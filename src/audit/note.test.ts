@@ -143,6 +143,6 @@ test('any change of a note is found, whatever it is', () => {
       const isWhole = notes.length === 1 && notes.every((each) => each !== null && isSignedBy(each, signer.publicKey));
       expect(isWhole).toBe(false);
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findFault } from './json-fault.ts';
 
-const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 const timeout = 10_000 + 3 * runs.numRuns;
 
 test.each([

@@ -4,7 +4,7 @@ import { extractObject } from './json-answer.ts';
 import { JSON_DEPTH_MAX, parseJsonText } from './json-text.ts';
 
 const FENCE = '```';
-const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 const timeout = 10_000 + 3 * runs.numRuns;
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 

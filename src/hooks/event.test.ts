@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { lastIn, lastMessage } from './last-message.ts';
 import { EVENTS, type HookDecision, hookAnswer, readHookInput } from './protocol.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const use = { session_id: 's', cwd: '/w', tool_name: 'Bash', tool_input: { command: 'ls' } };
 
 test.each<[string, string, unknown, boolean]>([

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Approval } from '../kernel/approval/state.ts';
 import { execCall } from './exec-call.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 /** Any program that is there will do for ours. */
 const SELF = process.execPath;
 const HERE = { cwd: '/', path: '', program: SELF };

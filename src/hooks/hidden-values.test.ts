@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hideValues, valuesIn } from './exec-call.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const hidden = (line: string, from = 0, to = line.length) => hideValues(line, valuesIn(line), [from, to]);
 
 test.each([

@@ -21,7 +21,7 @@ test('any text has paths that are absolute', () => {
     fc.property(fc.array(line), (lines) => {
       for (const path of pathsInPatch(lines.join('\n'), '/w')) expect(path.startsWith('/')).toBe(true);
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );
 });
 

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { chain, NO_PREV } from '../log/line.ts';
 import { canonical, readStoredLine } from './stored-line.ts';
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 
 function written(data: Json) {
   const fact = { kind: 'cast.started', cast: 'c', data } as unknown as Fact;

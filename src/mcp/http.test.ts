@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RecentEvents } from './http.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const message = (id: number) => ({ jsonrpc: '2.0' as const, id, result: {} });
 
 async function replayed(events: RecentEvents, after: string): Promise<unknown[]> {

@@ -10,7 +10,7 @@ import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { callTool, TOOLS, toolsFor } from './server.ts';
 import type { CurrentCall, ToolContext } from './tool.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const current: CurrentCall = { signal: new AbortController().signal, progress: async () => undefined };
 
 const dir = mkdtempSync(join(tmpdir(), 'baton-tools-'));

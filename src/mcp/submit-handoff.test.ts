@@ -9,7 +9,7 @@ import { judge } from './submit-handoff.ts';
 const turnAt = (socket: string) =>
   newTurn({ kind: 'turn.started', cast: 'c', turn: 1, socket, visit: 1, item: null, budgeted: false });
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const { cast } = play({
   config: graph({
     'Socket-1': { materia: 'Judge', edges: [satisfied('end')], limits: { maxOutputBytes: 200 } },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readShell, type Word } from './read-line.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 /** `words > writes` of each command; a word that only the shell knows has a question mark. */
 function told(line: string): readonly string[] {

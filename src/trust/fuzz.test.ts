@@ -8,7 +8,7 @@ import { read } from './read.ts';
 import { loadRegistry, readRegistry } from './registry.ts';
 import { validateGoverned } from './validate.ts';
 
-const numRuns = Number(process.env.FUZZ_RUNS ?? 2000);
+const numRuns = Number(process.env.FUZZ_RUNS ?? 500);
 const AGENTS = [...CLEAN.agents.keys()];
 
 const validate = (input: unknown) => validateGoverned(input, { now: NOW, max_age_s: 1e9 }, () => CLEAN);

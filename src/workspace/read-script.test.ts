@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
 import { faultOfScript } from './plan.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 test.each<[Json, string | null]>([
   [[], 'a script is an object of lists of turns'],

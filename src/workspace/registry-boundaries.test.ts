@@ -11,7 +11,7 @@ import { LOCK_PATH, loadRegistry, MANIFEST_PATH } from '../trust/registry.ts';
 import { sha256 } from '../trust/registry-folder.ts';
 import { boundariesIn, boundariesOf } from './registry-boundaries.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const IDS = ['plan', 'build', 'judge', 'team', 'chief', 'nobody', 'constructor', '__proto__'];
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -104,7 +104,7 @@ test.each(ALL)('%s: a recorded event with one member replaced by anything is rea
       const report = reportOf(PROGRAMS[name], mutated.join('\n'));
       expect([typeof report.text, typeof report.isFinished]).toEqual(['string', 'boolean']);
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) / 4 },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) / 4 },
   );
 });
 

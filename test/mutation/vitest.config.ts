@@ -11,7 +11,7 @@ export default defineConfig({
       'src/dialects/materia/schema.test.ts',
       'src/trust/shape.test.ts',
     ],
-    setupFiles: ['test/fixed-seed.ts'],
+    setupFiles: ['test/fixed-seed.js'],
     isolate: false,
     testTimeout: 120_000,
     // Few random cases: a mutant that survives costs one run of all tests that reach it.

@@ -1,6 +1,7 @@
 // `npm run soak`: the long counts of what the tests do briefly. `npm run soak -- kill` runs one group.
 // It prints what it did, with seeds, as docs/soak.md records it.
 import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { disturbedRun, type Quiet, quietRun } from '../crash/kill.ts';
 import { jumpClocks, jumpLeases, jumpWaits, renameHosts, type Soaked, splitNamespaces } from './drivers.ts';
@@ -9,13 +10,23 @@ import { deletedLogs, readOnlyCopies } from './storage.ts';
 
 const KILLS = Number(process.env.KILL_SEEDS ?? 200);
 const FUZZ = process.env.FUZZ_RUNS ?? '100000';
+const RANDOM_RUNS = process.env.RANDOM_RUNS ?? '2000';
 const RACE_ROUNDS = Number(process.env.RACE_ROUNDS ?? 10_000);
 const COPIES = Number(process.env.STORAGE_ROUNDS ?? 20);
 const DRIVER_ROUNDS = Number(process.env.DRIVER_ROUNDS ?? 20);
 const AT_ONCE = 2;
 const [only] = process.argv.slice(2);
 
-const GROUPS: Record<string, () => Promise<boolean>> = { kill, race, renames, namespaces, clocks, storage, fuzz };
+const GROUPS: Record<string, () => Promise<boolean>> = {
+  kill,
+  race,
+  renames,
+  namespaces,
+  clocks,
+  storage,
+  fuzz,
+  random,
+};
 
 let good = true;
 for (const [name, run] of Object.entries(GROUPS)) {
@@ -105,8 +116,21 @@ async function oneSeed(seed: number, quiet: Quiet): Promise<{ same: boolean; kil
 }
 
 async function fuzz(): Promise<boolean> {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', 'src/dialects', 'src/kernel/graph', '--testTimeout=1800000'];
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, FUZZ_RUNS: FUZZ } });
+  const passed = randomCases(FUZZ, ['src/dialects', 'src/kernel/graph']);
   console.log(`${FUZZ} runs for each fuzzed reader`);
+  return passed;
+}
+
+/** Every random test, with new cases and four times as many as `npm test` draws. */
+async function random(): Promise<boolean> {
+  const files = globSync('{src,test}/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('FUZZ_RUNS'));
+  const passed = randomCases(RANDOM_RUNS, files);
+  console.log(`${RANDOM_RUNS} runs for each random test of ${files.length} files`);
+  return passed;
+}
+
+function randomCases(runs: string, files: readonly string[]): boolean {
+  const args = ['node_modules/vitest/vitest.mjs', 'run', ...files, '--testTimeout=1800000'];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, FUZZ_RUNS: runs } });
   return status === 0;
 }

@@ -17,7 +17,7 @@ import {
 
 const root = mkdtempSync(path.join(tmpdir(), 'baton-folder-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-const numRuns = Number(process.env.FUZZ_RUNS ?? 2000);
+const numRuns = Number(process.env.FUZZ_RUNS ?? 500);
 
 const claim = { by: 'supervisor', pid: 4242, startTime: 'boot/1' };
 const exit = unrun({ error: 'none' });

@@ -7,7 +7,7 @@ import { exampleReport } from './brief.ts';
 import { gaia } from './index.ts';
 import { readReport } from './read.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
 const FENCE = '```';
 const fenced = (body: string) => `Done.\n${FENCE}agent_contract_handoff\n${body}\n${FENCE}\n`;

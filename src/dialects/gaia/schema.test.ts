@@ -7,7 +7,7 @@ import { exampleReport } from './brief.ts';
 import { judgeReport } from './report.ts';
 import { REPORT_SCHEMA } from './schema.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
 const fits = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(REPORT_SCHEMA);
 const REPORT = exampleReport({ consolidationRequired: true }) as {

@@ -4,7 +4,7 @@ import type { Json } from '../../kernel/json.ts';
 import { type NOT_STARTED, PLAN_STATUSES, type PlanStatus, SET_TO_WORK } from '../../kernel/report/status.ts';
 import { follow, judgeTransitions } from './validate.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
 const judge = (...reports: Json[]) => judgeTransitions({ reports });
 

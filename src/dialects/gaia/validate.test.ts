@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { exampleReport } from './brief.ts';
 import { mergeContracts, validateGaia, validateMerge, validateTransition } from './validate.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
 const REPORT = exampleReport({});
 const RAW = `\`\`\`agent_contract_handoff\n${JSON.stringify(REPORT)}\n\`\`\``;

@@ -7,7 +7,7 @@ import { deny } from '../../kernel/verdict.ts';
 import { materia } from './index.ts';
 import { readMateria } from './read.ts';
 
-const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 const timeout = 10_000 + 3 * runs.numRuns;
 
 const FENCE = '```';

@@ -5,7 +5,7 @@ import type { Contract } from '../../kernel/dialect.ts';
 import { handoffSchema } from './fields.ts';
 import { materia } from './index.ts';
 
-const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 const timeout = 10_000 + 3 * runs.numRuns;
 
 const contract: Contract = {

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { gateLockUpdate, gatePostExecution, gatePreComplete, gatePreDispatch } from './gates.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 type Row = readonly [what: string, code: string, payload: unknown];
 type Assignment = { readonly [field: string]: Json | undefined };
 

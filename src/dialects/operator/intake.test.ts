@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
 import { takeAssignment, takeResult, takeStream, takeWorklogEntry } from './read.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const RUN = String(EXAMPLE_RESULT.run_id);
 const KEY = 'AKIAIOSFODNN7EXAMPLE';
 const ENTRY: JsonObject = {

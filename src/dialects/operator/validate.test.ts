@@ -9,7 +9,7 @@ import { OPERATOR_SCHEMAS } from './contract.ts';
 import { operator } from './index.ts';
 import { OPERATOR_KINDS, validateOperator } from './read.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const GUIDE = readFileSync(new URL('../../../docs/contracts/operator.md', import.meta.url), 'utf8');
 const BLOCKS = [...GUIDE.matchAll(/^```json (operator\/[a-z]+)\n([\s\S]*?)^```$/gm)].map(
   ([, kind = '', text = '']): [string, string] => [kind, text],

@@ -14,7 +14,7 @@ import {
   recordText,
 } from './plan.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const how = { program: '/opt/my baton/bin/baton', dir: '/w', reportOnly: false };
 type Files = Record<string, string | null>;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type TomlNode, tomlKeys } from './toml-keys.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 function shown({ kind, children }: TomlNode): unknown {
   return kind === 'value' ? 1 : Object.fromEntries([...children].map(([key, child]) => [key, shown(child)]));

@@ -21,7 +21,7 @@ import {
   type SealedRequest,
 } from './request.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const MINUTE = 60_000;
 const CHANGED = 'ENVIRONMENT_CHANGED';
 const T0 = Date.parse('2026-01-01T00:00:00Z');

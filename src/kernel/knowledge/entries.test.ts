@@ -17,7 +17,7 @@ import {
 } from './entries.ts';
 import { type Writer, writeSections } from './write.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const GOOD = { brief_id: 7, ac_id: 'AC-1', type: 'text', text: 'it works' };
 const FILE = { brief_id: 7, ac_id: 'AC-1', type: 'screenshot', artifact_path: 'shots/a.png' };
 const SEEN: Artifacts = {

@@ -10,7 +10,7 @@ import { emptyState, type State } from '../state.ts';
 import { memorializeSuggestions, memorySuggestions, suggestMemory } from './memory.ts';
 import { MEMORY_MAX, OPEN_MAX } from './state.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const WHO = { agent: 'backend', agentId: 'a00c0ffee', cast: 'c1', turn: 3 };
 const pen = (state: State = emptyState()) => newPen(state, AT, dialects);

@@ -4,7 +4,7 @@ import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts'
 import type { Finding } from './finding.ts';
 import { type Change, diffOf, mergePayloads, valuesOf } from './merge.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
 const merged = (base: JsonObject, ...payloads: JsonObject[]): JsonObject => mergePayloads(base, payloads, 's', []);
 

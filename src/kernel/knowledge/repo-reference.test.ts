@@ -65,7 +65,7 @@ test('a password that was dropped is told to nobody', () => {
   expect(JSON.stringify([stored, findings])).not.toContain('hunter2');
 });
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const part = fc.stringMatching(/^[a-z0-9]{1,8}$/);
 const password = fc.stringMatching(/^[A-Za-z0-9!@#$%&*:/?=+]{1,12}$/).map((text) => `${text}Zq9`);
 

@@ -9,7 +9,7 @@ import { utf8Length } from '../text.ts';
 import { SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';
 import { revertSection, setSection, type Writer, writeSections } from './write.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const pen = () => newPen(emptyState(), AT, dialects);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { addLock, type LockMode, locksOf, newLockTree, removeLocks, rivalOf, type TaskLock } from './lock-tree.ts';
 import { overlaps } from './path.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 const lock = (task: string, path: string, mode: LockMode = 'write', root = 'main'): TaskLock => {
   return { task: `r/${task}`, root, path, mode };

@@ -12,7 +12,7 @@ import { faultsOf } from './fixtures/faults.ts';
 import * as naive from './fixtures/naive-ledger.ts';
 import { emptyLedger, type Ledger, PRIORITIES, TASK_STATUSES, type Task, type TaskStatus } from './state.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 
 type Deed = {
   readonly kind: string;

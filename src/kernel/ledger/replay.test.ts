@@ -11,7 +11,7 @@ import { emptyState } from '../state.ts';
 import { applyToLedger, LEDGER_KINDS } from './history.ts';
 import { emptyLedger } from './state.ts';
 
-const RUNS = { numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 2000) / 100) };
+const RUNS = { numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 500) / 100) };
 
 /** Compares both after every fact; the one that is told alone hears only what it asks for. */
 function agree(entries: readonly Entry[]): void {

@@ -139,7 +139,7 @@ test('without relevant knowledge the agent sees all it may read, what cannot be 
   });
 });
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const words = (keywords: string[] = [], commands: string[] = [], artifacts: string[] = []) => ({
   keywords,
   commands,

@@ -286,7 +286,7 @@ test('where everything is at its bound, the goal makes room', () => {
   expect(utf8Length(String(at(envelope, 'agent_contract_handoff').goal))).toBeLessThan(4_000);
 });
 
-const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const anyJson = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 const anySection = fc.dictionary(
   fc.string({ maxLength: 40 }),

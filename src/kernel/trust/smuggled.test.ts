@@ -90,7 +90,7 @@ test('whatever comes out, looking at it takes no longer than reading it and neve
       const refusal = refusalOfSmuggled(output, payload as Json);
       expect(refusal === null || refusal.code === 'UNTRUSTED_CONTEXT_BLOCK').toBe(true);
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );
   const hostile = `${'<|'.repeat(200_000)}${'<|a'.repeat(200_000)}é${'`'.repeat(10_000)}`;
   const began = performance.now();
