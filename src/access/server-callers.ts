@@ -2,13 +2,19 @@
 // named in the log.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import type { Actor } from './actor.ts';
+import type { Actor, PersonProof } from './actor.ts';
 import { type Act, mayDo, type Role } from './role.ts';
 import { admitToken } from './tokens.ts';
 import { ACTS_FOR, NOBODY } from './who-acts.ts';
 
-/** `token` is the name of the token that the caller showed; null for the server's own token. */
-export type ServerCaller = { readonly name: string; readonly token: string | null; readonly role: Role };
+/** `token` is the name of the token that the caller showed; null for the server's own token and for a session of its page. */
+export type ServerCaller = {
+  readonly name: string;
+  readonly token: string | null;
+  readonly role: Role;
+  /** Of a session: what shows that a person opened it. */
+  readonly proof?: PersonProof;
+};
 
 /** Why a server cannot start with the token in its environment, or null. An agent has no role: its tools are limited. */
 export function refusalOfStart(env: NodeJS.ProcessEnv, shown: string | null, here: Actor, act: Act): Denied | null {
@@ -38,7 +44,8 @@ export function callerWith(env: NodeJS.ProcessEnv, here: Actor, own: string, sho
 }
 
 /** The caller acts under the name of its token. If an agent started the server, that agent acts. */
-export function actorCalling({ name, token, role }: ServerCaller, here: Actor): Actor {
+export function actorCalling({ name, token, role, proof }: ServerCaller, here: Actor): Actor {
+  if (proof) return { name, kind: 'person', role, attempt: null, proof };
   if (here.kind === 'agent' || here.name === name) return here;
   // A process that is started for the caller acts for the same token.
   const env = token === null ? {} : { [ACTS_FOR]: token };

@@ -1,12 +1,15 @@
 // The server of a workspace as a command runs it: who may come in, with which token, until a signal ends it.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { sessionCaller } from '../access/page-sessions.ts';
 import { isAgentAt } from '../access/peer.ts';
 import { callerWith, refusedStranger, type ServerCaller } from '../access/server-callers.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import type { serverFor } from '../mcp/server.ts';
 import { isAgentIn } from '../mcp/tool.ts';
+import { noteServer } from '../server/running-server.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import { type Call, UsageError } from './command.ts';
 import type { Serving } from './tool-context.ts';
@@ -15,7 +18,7 @@ import type { Serving } from './tool-context.ts';
 const TOKEN_CHARS_MIN = 16;
 
 /** The built page, beside the sources or the compiled files. */
-export const PAGE_DIR = new URL('../../web/dist', import.meta.url).pathname;
+export const PAGE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 export type Server = RunningServer & {
   /** Acts for whoever started the server. */
@@ -24,8 +27,11 @@ export type Server = RunningServer & {
   readonly isNewToken: boolean;
 };
 
-type Where = Pick<ServeOptions, 'port'> &
-  Partial<Pick<ServeOptions, 'host' | 'tls' | 'publicUrl' | 'isBehindProxy' | 'isMcpOnly'>>;
+/** Without a port: the usual one, or a free one where that is taken. */
+export type Where = Partial<Pick<ServeOptions, 'port' | 'host' | 'tls' | 'publicUrl' | 'isBehindProxy' | 'isMcpOnly'>>;
+
+/** The address of the page stays the same from day to day. */
+const USUAL_PORT = 4187;
 
 export async function listen(
   call: Call,
@@ -42,23 +48,38 @@ export async function listen(
     );
   const token = given ?? randomBytes(32).toString('base64url');
   const { LOOPBACK_HOST, startServer } = await import('../server/serve.ts');
-  const listening = await startServer({
+  const admit = (shown: string) => {
+    const caller = callerWith(call.env, here, token, shown);
+    const isUnknown = 'allow' in caller && caller.code === 'TOKEN_UNKNOWN';
+    return (isUnknown ? sessionCaller(workspace, shown, Date.now()) : null) ?? caller;
+  };
+  const options = {
     workspace,
     here,
     version: version(),
     host: LOOPBACK_HOST,
     ...where,
     pageDir: PAGE_DIR,
-    admit: (shown) => callerWith(call.env, here, token, shown),
+    admit,
     onRefused: (verdict: Denied) => void refusals.add(verdict, { who: refusedStranger(verdict) }, Date.now()),
     // Started by an agent, it serves that agent, with an agent's tools.
     ...(isAgentIn(call.env) ? {} : { isAgentAt }),
     newMcp,
-  }).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall !== 'listen') throw error;
-    throw new UsageError(`port ${where.port} cannot be used (${error.code}); name another one, or 0 for a free one`);
-  });
-  return { ...listening, token, isNewToken: given === undefined };
+  };
+  const listening = await startServer({ ...options, port: where.port ?? USUAL_PORT }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.syscall !== 'listen') throw error;
+      if (where.port === undefined && error.code === 'EADDRINUSE') return startServer({ ...options, port: 0 });
+      throw new UsageError(`port ${where.port} cannot be used (${error.code}); name another one, or 0 for a free one`);
+    },
+  );
+  const isReached = !where.isMcpOnly && where.tls === undefined && where.publicUrl === undefined;
+  const unnote = isReached ? noteServer(workspace, listening.url) : () => undefined;
+  const close = () => {
+    unnote();
+    return listening.close();
+  };
+  return { ...listening, close, token, isNewToken: given === undefined };
 }
 
 /** Resolves when a signal asks this process to end. */

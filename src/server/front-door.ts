@@ -42,9 +42,9 @@ export class FrontDoor {
   }
 
   /** Why this connection is not served at all, or null: pages of others, forged names, agents. */
-  refusalOf({ url = '', headers, socket }: IncomingMessage): Denied | null {
+  refusalOf({ url = '', method = '', headers, socket }: IncomingMessage): Denied | null {
     if (url.length > QUERY_CHARS_MAX) return deny('REQUEST_TOO_LARGE', 'the address is too long');
-    const foreign = this.#foreign(headers);
+    const foreign = isLinkToPage(url, method, headers) ? this.#unnamed(headers) : this.#foreign(headers);
     if (foreign) return foreign;
     if (!this.#doors.isAgentAt?.(socket)) return null;
     this.#doors.onRefused(FOR_NO_AGENT);
@@ -77,8 +77,14 @@ export class FrontDoor {
     );
   }
 
-  #foreign({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): Denied | null {
-    if (!this.#isOwn(`http://${host}`)) return deny('FOREIGN_ORIGIN', 'the Host header names another machine');
+  #unnamed({ host = '' }: IncomingHttpHeaders): Denied | null {
+    return this.#isOwn(`http://${host}`) ? null : deny('FOREIGN_ORIGIN', 'the Host header names another machine');
+  }
+
+  #foreign(headers: IncomingHttpHeaders): Denied | null {
+    const { host = '', origin, 'sec-fetch-site': site } = headers;
+    const unnamed = this.#unnamed(headers);
+    if (unnamed) return unnamed;
     if (origin !== undefined && !(this.#isOwn(origin) && this.#isSameHost(origin, host)))
       return deny('FOREIGN_ORIGIN', 'pages of other origins may not call');
     // A browser says this of every request, also of those that send no Origin.
@@ -101,6 +107,12 @@ export class FrontDoor {
       new URL(origin).host === host || (publicUrl !== null && new URL(origin).origin === new URL(publicUrl).origin)
     );
   }
+}
+
+/** A link to the page from anywhere opens it in a window of its own. The page is the same for everybody, and has no token yet. */
+function isLinkToPage(url: string, method: string, headers: IncomingHttpHeaders): boolean {
+  if (method !== 'GET' || headers.origin !== undefined || /^\/(?:api|mcp|metrics)(?:[/?]|$)/.test(url)) return false;
+  return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 }
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];

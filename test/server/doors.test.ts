@@ -27,6 +27,20 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
+test('a link from elsewhere opens the page, and nothing else', async () => {
+  const { port } = await served();
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  expect((await forged(port, '/casts/latest', link)).body).toContain('PAGE_NOT_BUILT');
+  for (const path of ['/api', '/api/status', '/mcp']) expect((await forged(port, path, link)).status).toBe(403);
+  for (const other of [
+    { 'sec-fetch-dest': 'iframe' },
+    { origin: 'https://evil.example' },
+    { host: 'evil.example' },
+    { 'sec-fetch-mode': 'no-cors' },
+  ])
+    expect((await forged(port, '/', { ...link, ...other })).status).toBe(403);
+});
+
 test('the page itself may call: its origin is that of the server', async () => {
   const { port } = await served();
   for (const name of ['127.0.0.1', 'localhost']) {

@@ -93,7 +93,7 @@ The answer is always JSON. Exit: 0 allowed, 1 denied.`,
     args: '[--port N] [--public-url URL (--tls-cert FILE --tls-key FILE | --behind-proxy) [--host ADDRESS]]',
     words: [0, 0],
     summary: 'the server of the workspace: its page, its HTTP API and MCP on one port',
-    help: `--port          the port; without it a free one
+    help: `--port          the port; without it 4187, or a free one where that is taken
 --host          the address to listen on (default: 127.0.0.1, this machine alone)
 --public-url    the https address by which others call it
 --tls-cert, --tls-key

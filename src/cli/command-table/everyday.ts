@@ -19,14 +19,15 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
         group: 'everyday',
         summary: 'run a loadout on a request, with live progress',
         note: `--dry-run       show the first briefs and what would run, start nothing
+--ui            show it in the page as well, and keep the page open until Ctrl-C
 --request-file  read the request from a file; - reads it from standard input (at most 1 MiB)
 The request follows -- when it begins with a dash. ${EXITS}`,
-        options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' } },
+        options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' }, ui: { type: 'boolean' } },
         shownBy: () => import('../commands/cast.ts'),
       },
       ['cast.start'],
     ),
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--in-place] [--detach] [--dry-run] [--turns] REQUEST… | - | --request-file FILE',
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--in-place] [--detach] [--dry-run] [--ui] [--turns] REQUEST… | - | --request-file FILE',
     words: [0, MANY],
   },
   operationCommand(
@@ -62,6 +63,21 @@ ${EXITS}`,
     },
     ['approve'],
   ),
+  {
+    name: 'ui',
+    group: 'everyday',
+    act: 'govern',
+    args: '[--port N] [--no-open]',
+    words: [0, 0],
+    summary: 'open the page of the workspace: see what runs, steer it, decide',
+    help: `--port          the port; without it 4187, or a free one where that is taken
+--no-open       print the address and open no browser
+A server of the workspace that runs already is used. Else this process serves the page until Ctrl-C; casts go on without it.
+In the page you act as yourself. An agent of a cast is refused.`,
+    example: 'baton ui',
+    options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } },
+    load: () => import('../commands/ui.ts'),
+  },
   operationCommand(
     {
       name: 'trust',
@@ -76,12 +92,13 @@ a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. F
     name: 'demo',
     group: 'try',
     act: 'steer',
-    args: '[--fast]',
+    args: '[--fast] [--ui]',
     words: [0, 0],
     summary: 'a whole workflow on scripted agents, in a temporary workspace; no key, no network',
-    help: '--fast          without the pauses that make it pleasant to watch',
+    help: `--fast          without the pauses that make it pleasant to watch
+--ui            show it in the page as well, and keep the page open until Ctrl-C`,
     example: 'baton demo',
-    options: { fast: { type: 'boolean' } },
+    options: { fast: { type: 'boolean' }, ui: { type: 'boolean' } },
     load: () => import('../commands/demo.ts'),
   },
   operationCommand(

@@ -11,6 +11,7 @@ import { rowsIn } from '../show/form.ts';
 import { ended } from '../show-operation.ts';
 
 export async function run(call: Call, giving: Giving): Promise<number> {
+  if (flag(call.values, 'ui')) return besidePage(call);
   const request = await requestOf(call);
   const given = { ...(await giving()), request };
   if (flag(call.values, 'dry-run')) {
@@ -21,6 +22,14 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   }
   const end = await driven(call, 'cast.start', given);
   return end.verdict.allow ? showDriven(call, end, given) : refused(call, end.verdict);
+}
+
+async function besidePage(call: Call): Promise<number> {
+  const [{ argumentsOf, castBesidePage }, { withWorkspace }] = await Promise.all([
+    import('../cast-beside-page.ts'),
+    import('../open-workspace.ts'),
+  ]);
+  return withWorkspace(call, (workspace) => castBesidePage(call, workspace, argumentsOf(call, ['ui', 'no-open'])));
 }
 
 /** The words of the call, a file, or standard input: arguments of a program cannot be long. */

@@ -7,13 +7,14 @@ import { BUNDLED } from '../../workspace/find-config.ts';
 import { type Call, EXIT, flag, note, out } from '../command.ts';
 import { commandName } from '../command-name.ts';
 import { drive } from '../drive-operation.ts';
+import { withWorkspace } from '../open-workspace.ts';
 import { refuseBefore } from '../show-operation.ts';
 
 const REQUEST = 'Write a small script that greets people, and say how to run it';
 
 export async function run(call: Call): Promise<number> {
   // The demo has a workspace of its own; an agent that tries it is noted in this one.
-  await refuseBefore(call, 'cast.start');
+  if (!flag(call.values, 'ui')) await refuseBefore(call, 'cast.start');
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
   const { BATON_HOME: _elsewhere, ...env } = call.env;
   const bundled = join(BUNDLED, '..', 'demo-agents.json');
@@ -22,6 +23,16 @@ export async function run(call: Call): Promise<number> {
   // What is told to be typed next must name this workspace.
   const there = { ...call, env, cwd: dir, values: { ...call.values, directory: dir } };
   const given = { request: REQUEST, file: BUNDLED, loadout: 'Full-Auto', agents };
+  if (flag(call.values, 'ui')) {
+    const { castBesidePage } = await import('../cast-beside-page.ts');
+    const options = [
+      '--loadout=Full-Auto',
+      `--file=${BUNDLED}`,
+      `--agents=${agents}`,
+      ...(call.json ? ['--json'] : []),
+    ];
+    return withWorkspace(there, (workspace) => castBesidePage(there, workspace, ['cast', ...options, '--', REQUEST]));
+  }
   const code = await drive(there, 'cast.start', given);
   if (!call.json && code === EXIT.ok) conclude(dir);
   return code;
