@@ -60,7 +60,11 @@ export const sealDigits = (revision: string): string => {
 };
 
 export function ApprovalCard({ row, isGone }: CardProps): ReactNode {
-  const list = useLook<{ readonly approvals: readonly ApprovalView[] }>('approvals.list', {}, ['approval.', 'turn.', 'cast.']);
+  const list = useLook<{ readonly approvals: readonly ApprovalView[] }>('approvals.list', {}, [
+    'approval.',
+    'turn.',
+    'cast.',
+  ]);
   const id = typeof row.approval === 'string' ? row.approval : row.id;
   const now = list.details?.approvals.find((each) => each.id === id) ?? null;
   // The card shows the request as it was opened. A newer one is offered, and never put in its place.
@@ -139,7 +143,8 @@ function Request({
   }, []);
   const yes = (): void => {
     if (unread.length > 0) return readOn();
-    if (refused === undefined && !isInert && decision.busy === null) void decision.decide({ operation: 'approve', input });
+    if (refused === undefined && !isInert && decision.busy === null)
+      void decision.decide({ operation: 'approve', input });
   };
   const no = async (): Promise<void> => {
     const given = reason.trim() === '' ? {} : { reason: reason.trim() };
@@ -151,7 +156,12 @@ function Request({
     'Request',
     isOpen
       ? [
-          { keys: 'mod+Enter', says: isRejecting ? 'Reject' : 'Approve', run: () => (isRejecting ? void no() : yes()), inFields: true },
+          {
+            keys: 'mod+Enter',
+            says: isRejecting ? 'Reject' : 'Approve',
+            run: () => (isRejecting ? void no() : yes()),
+            inFields: true,
+          },
           { keys: 'r', says: 'Reject with a reason', run: () => setRejecting(true) },
           { keys: 'd', says: 'To the files', run: readOn },
           ...(isRejecting
@@ -179,10 +189,7 @@ function Request({
       }
       bar={
         <div ref={bar}>
-          <DecisionBar
-            {...{ row, isGone, decision, needs: 'approve' }}
-            gone={goneWords(view, now)}
-          >
+          <DecisionBar {...{ row, isGone, decision, needs: 'approve' }} gone={goneWords(view, now)}>
             {isRejecting ? (
               <div className="bar-form">
                 <AreaField
@@ -193,7 +200,14 @@ function Request({
                   ref={focusIt}
                 />
                 <div className="bar-acts">
-                  <Button kind="primary" isBig keys="mod+Enter" busy={decision.busy && 'Rejecting…'} refused={offline} onPress={() => void no()}>
+                  <Button
+                    kind="primary"
+                    isBig
+                    keys="mod+Enter"
+                    busy={decision.busy !== null && 'Rejecting…'}
+                    refused={offline}
+                    onPress={() => void no()}
+                  >
                     {view.status === 'approved' ? 'Take it back' : 'Reject'}
                   </Button>
                   <Button isBig onPress={() => setRejecting(false)}>
@@ -214,8 +228,8 @@ function Request({
               <>
                 {unread.length > 0 ? (
                   <p className="bar-why">
-                    <Foreign text={who} /> wrote {unread.length === 1 ? 'this file' : 'these files'} in this cast. You can approve
-                    after you have read {unread.length === 1 ? 'it' : 'them'}.
+                    <Foreign text={who} /> wrote {unread.length === 1 ? 'this file' : 'these files'} in this cast. You
+                    can approve after you have read {unread.length === 1 ? 'it' : 'them'}.
                   </p>
                 ) : mustType ? (
                   <div className="bar-type">
@@ -330,8 +344,8 @@ function Changed({
   return (
     <div className="changed" role="alert">
       <p>
-        <b>The request changed after you opened it.</b> You see seal <code>{sealDigits(before.revision)}</code>; now it is{' '}
-        <code>{sealDigits(after.revision)}</code>
+        <b>The request changed after you opened it.</b> You see seal <code>{sealDigits(before.revision)}</code>; now it
+        is <code>{sealDigits(after.revision)}</code>
         {after.status === before.status ? '' : `, ${after.status}`}.
       </p>
       <Button onPress={onTakeNew}>Show the new one</Button>
@@ -425,7 +439,8 @@ function RiskWords({ view: { risk, commands } }: { view: ApprovalView }): ReactN
       <b className={tone}>{risk.charAt(0).toUpperCase() + risk.slice(1).toLowerCase()}.</b>{' '}
       {highest ? (
         <>
-          {TIERS[highest.tier] ?? 'It runs'}: <Foreign text={sentence(highest.because)} /> <span className="tier">{highest.tier}</span>
+          {TIERS[highest.tier] ?? 'It runs'}: <Foreign text={sentence(highest.because)} />{' '}
+          <span className="tier">{highest.tier}</span>
         </>
       ) : (
         'Nothing but words says what is done.'
@@ -437,7 +452,9 @@ function RiskWords({ view: { risk, commands } }: { view: ApprovalView }): ReactN
 function Where({ view, isWorktree }: { view: ApprovalView; isWorktree: boolean }): ReactNode {
   return (
     <>
-      {isWorktree ? 'In the worktree of this cast. Your own folder is not touched.' : 'In your own folder, not in a worktree.'}{' '}
+      {isWorktree
+        ? 'In the worktree of this cast. Your own folder is not touched.'
+        : 'In your own folder, not in a worktree.'}{' '}
       <code className="quiet" title={view.folder}>
         <Foreign text={shortPath(view.folder, 60)} />
       </code>
@@ -520,4 +537,3 @@ function useChanges(cast: string | null): {
   const isReading = cast !== null && answer.details === undefined && answer.refusal === undefined;
   return { files, isReading, isWorktree: typeof answer.details?.branch === 'string' };
 }
-

@@ -53,7 +53,6 @@ export function CardFrame({
   const item = itemOf(row);
   return (
     <article className="card" aria-labelledby="card-title">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no pointer scrolls it by keyboard */}
       <div className="card-scroll" tabIndex={0} role="group" aria-label="Request">
         <div className="card-head">
           <h2 id="card-title">

@@ -56,7 +56,11 @@ export default function Inbox({ id }: { id: string | undefined }): ReactNode {
           <div className="page-missing">
             <Empty>
               Nothing waits for you.{' '}
-              {notify === 'on' ? 'Notifications are on.' : notify === 'off' ? 'Notifications are blocked in this browser.' : ''}
+              {notify === 'on'
+                ? 'Notifications are on.'
+                : notify === 'off'
+                  ? 'Notifications are blocked in this browser.'
+                  : ''}
             </Empty>
           </div>
         ) : (
@@ -71,8 +75,8 @@ export default function Inbox({ id }: { id: string | undefined }): ReactNode {
                 )}
               </Answered>
               <p className="inbox-hint">
-                Next and previous <Kbd keys="j" /> <Kbd keys="k" />. Approving has no single key: open a request, read it,
-                then <Kbd keys="mod+Enter" />.
+                Next and previous <Kbd keys="j" /> <Kbd keys="k" />. Approving has no single key: open a request, read
+                it, then <Kbd keys="mod+Enter" />.
               </p>
             </nav>
             {open ? <Card key={open.row.id} row={open.row} isGone={open.isGone} /> : null}
@@ -109,7 +113,11 @@ function Group({
           const about = [item?.title, row.request].filter(Boolean).join(', ');
           return (
             <li key={row.id}>
-              <a {...linkTo(inboxPath(row.id))} className="inbox-row" aria-current={row.id === open ? 'true' : undefined}>
+              <a
+                {...linkTo(inboxPath(row.id))}
+                className="inbox-row"
+                aria-current={row.id === open ? 'true' : undefined}
+              >
                 <Glyph status={KINDS[row.kind].glyph} />
                 <Name text={row.title} className="inbox-title" />
                 <time className="quiet nowrap" dateTime={row.since} title={exactly(row.since)}>

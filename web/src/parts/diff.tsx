@@ -20,7 +20,8 @@ export function patchesIn(patch: string): readonly FilePatch[] {
       : head.some((line) => line.startsWith('deleted file'))
         ? 'deleted'
         : 'changed';
-    const body = start < 0 ? head.filter((line) => /^(Binary|GIT binary|rename|similarity)/.test(line)) : lines.slice(start);
+    const body =
+      start < 0 ? head.filter((line) => /^(Binary|GIT binary|rename|similarity)/.test(line)) : lines.slice(start);
     return [{ path, what, lines: body }];
   });
 }
@@ -29,7 +30,10 @@ function pathIn(head: readonly string[]): string | null {
   const named = (sign: string) => head.find((line) => line.startsWith(`${sign} `))?.slice(4);
   const [after, before] = [named('+++'), named('---')];
   const line = after && after !== '/dev/null' ? after : before;
-  if (line) return unquoted(line).replace(/^[ab]\//, '').replace(/\t$/, '');
+  if (line)
+    return unquoted(line)
+      .replace(/^[ab]\//, '')
+      .replace(/\t$/, '');
   const [, path] = /^diff --git .* "?b\/(.*?)"?$/.exec(head[0] ?? '') ?? [];
   return path ?? null;
 }
