@@ -55,7 +55,7 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
  * A cast hands its tasks out and takes their results. A person may say of one that is not in progress that it is to be tried
  * again or left out; an agent may not.
  */
-function mayMoveInCast({ status }: Task, to: TaskStatus, actor: Actor): boolean {
+export function mayMoveInCast({ status }: Pick<Task, 'status'>, to: TaskStatus, actor: Actor): boolean {
   return actor === 'person' && status !== 'in_progress' && (to === 'todo' || to === 'canceled' || to === 'failed');
 }
 
