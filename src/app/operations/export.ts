@@ -31,6 +31,7 @@ export const run: Run<FieldsOf<'export'>> = async (workspace, { cast: word, reda
     makeBundle(evidence, cast, known.value, signing, redact),
   );
   if (!verdict.allow) return verdict;
+  if (input.output === undefined) return allow(verdict.reason, { ...verdict.details, bundle: text });
   const output = resolve(workspace.cwd, input.output);
   // Whole or not at all; what it replaces may be an earlier export.
   writeFileSync(`${output}.part`, text, { mode: 0o600, flush: true });

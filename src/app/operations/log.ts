@@ -1,4 +1,5 @@
 // The log, entry by entry, each with the hash of its line.
+import type { Query } from '../../engine/ports.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Json } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
@@ -8,17 +9,37 @@ import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'log'>> = async (workspace, { after, cast: word, last }) => {
+export const run: Run<FieldsOf<'log'>> = async (workspace, { after, cast: word, ...which }) => {
   if (word === undefined && !workspace.hasLog()) return allow('nothing happened yet', { entries: [] });
   const store = workspace.castStore();
   const cast = word === undefined ? {} : { cast: (await nameCast(store, word, workspace.program)).cast };
-  const isLast = word === undefined && last !== undefined;
-  const from = after ?? (isLast ? Math.max(0, (await store.view('head')).seq - last) : 0);
-  const entries = await store.read({ after: from, ...cast });
+  const how = { ...cast, ...(which.short ? ({ texts: 'digest' } as const) : {}) };
+  const isLast = after === undefined && which.last !== undefined && (word === undefined || which.before !== undefined);
+  const entries = isLast ? await lastOf(store, { ...which, how }) : await store.read({ after: after ?? 0, ...how });
   const leaves = await leavesOf(store, entries);
   const shown = entries.map((entry) => ({ ...entry, leaf: leaves.get(entry.seq) ?? null }));
   return allow(`${entries.length} entries`, { entries: shown as unknown as Json });
 };
+
+type Last = {
+  readonly last?: number | undefined;
+  readonly before?: number | undefined;
+  readonly kind?: string | undefined;
+};
+
+/** The last so many before an entry. Where nothing else is asked of them, only those are read. */
+async function lastOf(
+  store: WorkspaceStore,
+  { last = 0, before, kind, how }: Last & { readonly how: Omit<Query, 'after'> },
+): Promise<readonly Entry[]> {
+  const end = before ?? (await store.view('head')).seq + 1;
+  if (kind === undefined && how.cast === undefined) {
+    const after = Math.max(0, end - 1 - last);
+    return store.read({ after, limit: Math.max(0, end - 1 - after), ...how });
+  }
+  const all = await store.read({ after: 0, ...(kind === undefined ? {} : { kindPrefix: kind }), ...how });
+  return all.filter(({ seq }) => seq < end).slice(-last);
+}
 
 const LINES_AT_ONCE = 1_000;
 

@@ -29,7 +29,10 @@ export const forms: Forms = {
     value: (details) => [...tracedIn(details).turns, ...tracedIn(details).handoffs],
     lines: (details) => [...turnLines(tracedIn(details).turns), ...handoffLines(tracedIn(details).handoffs)],
   },
-  export: { lines: (_details, _call, _given, { reason }) => [reason], refusal: 'lines' },
+  export: {
+    lines: ({ bundle }, _call, _given, { reason }) => [typeof bundle === 'string' ? bundle.trimEnd() : reason],
+    refusal: 'lines',
+  },
   verify: {
     lines: ({ texts, redacted, withheld }, _call, _given, { reason }) => [
       reason,
