@@ -13,7 +13,7 @@ import { CAST_CHANGES, type CastRow, resultOf } from '../shell/overview.ts';
 import { statusOf } from '../shell/places.tsx';
 import { count, duration, exactly, money, when } from '../words.ts';
 import { useLook } from '../workspace.ts';
-import './casts.css';
+import '../parts/lists.css';
 
 const FILTERS = [
   ['', 'All'],

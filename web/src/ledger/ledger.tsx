@@ -13,6 +13,7 @@ import { inLine } from '../words.ts';
 import { useLook, useMay, useOperation } from '../workspace.ts';
 import { Board } from './board.tsx';
 import { Dependencies } from './dependencies.tsx';
+import '../parts/lists.css';
 import './ledger.css';
 import { Locks } from './locks.tsx';
 import { MoveDialog } from './move.tsx';
