@@ -43,7 +43,10 @@ export const CONFIG: JsonObject = {
   materia: {
     plan: { ...agent('Split the request into items that can be tested alone.'), tools: 'none', generator: true },
     build: agent('Make the change that the item asks for, with its test.'),
-    review: { ...agent('Say whether every criterion holds. If not, say what is missing in one sentence.'), tools: 'none' },
+    review: {
+      ...agent('Say whether every criterion holds. If not, say what is missing in one sentence.'),
+      tools: 'none',
+    },
     report: { ...agent('Sum up what was done.'), tools: 'none' },
   },
   loadouts: {
@@ -90,9 +93,16 @@ const turn = (output: Json, more: JsonObject = {}): JsonObject => ({
 const says = (status: PlanStatus, parts: Parts = {}, more: JsonObject = {}): JsonObject =>
   turn(asBlock(reportOf(status, parts)), more);
 const built = (path: string, text: string): JsonObject =>
-  says('COMPLETE', { key_outputs: [`changed ${path}`] }, { write: { [path]: text }, usage: { input: 52_000, output: 4_100, cost: 0.21 } });
+  says(
+    'COMPLETE',
+    { key_outputs: [`changed ${path}`] },
+    { write: { [path]: text }, usage: { input: 52_000, output: 4_100, cost: 0.21 } },
+  );
 const plan = (...titles: readonly string[]): JsonObject =>
-  turn({ workItems: titles.map((title) => ({ title, context: `${title}.` })) }, { usage: { input: 9_800, output: 700, cost: 0.12 } });
+  turn(
+    { workItems: titles.map((title) => ({ title, context: `${title}.` })) },
+    { usage: { input: 9_800, output: 700, cost: 0.12 } },
+  );
 const yes: JsonObject = turn({ satisfied: true });
 const no = (context: string): JsonObject => turn({ satisfied: false, context });
 
@@ -130,7 +140,11 @@ export const CASTS = {
         built('src/session/refresh.mjs', 'export const used = new Set();\n'),
         built('src/session/refresh.mjs', 'export const used = new Map();\n'),
         built('src/session/tabs.mjs', 'export const lock = new Map();\n'),
-        says('APPROVAL_REQUEST', { more: { approval_request: APPROVAL } }, { write: { 'tools/migrate-expiry.mjs': MIGRATE } }),
+        says(
+          'APPROVAL_REQUEST',
+          { more: { approval_request: APPROVAL } },
+          { write: { 'tools/migrate-expiry.mjs': MIGRATE } },
+        ),
         says('COMPLETE', { key_outputs: ['The stored values are in UTC.'] }),
         built('src/session/response.mjs', 'export const fields = ["expiresAt"];\n'),
         built('docs/sessions.md', '# Sessions\n'),
@@ -145,7 +159,9 @@ export const CASTS = {
     agents: {
       plan: [plan('Remove the old formats', 'Replace the parser in the booking service')],
       build: [
-        says('NEEDS_INPUT', { next_action: 'Two partners still send two-digit years. Keep the two-digit year rule, or drop it?' }),
+        says('NEEDS_INPUT', {
+          next_action: 'Two partners still send two-digit years. Keep the two-digit year rule, or drop it?',
+        }),
         says('IN_PROGRESS', { next_action: 'go on' }),
         built('src/dates.mjs', 'export const rule = "drop";\n'),
         built('src/booking.mjs', 'export {};\n'),
@@ -206,14 +222,19 @@ export const CASTS = {
       plan: [plan('Collect what changed', 'Name the people who helped')],
       build: [
         built('NOTES.md', '# 2.14\n'),
-        says('COMPLETE', { more: { memory_suggestions: ['All times in the store are UTC.'] } }, { write: { 'NOTES.md': '# 2.14\n\nThanks.\n' } }),
+        says(
+          'COMPLETE',
+          { more: { memory_suggestions: ['All times in the store are UTC.'] } },
+          { write: { 'NOTES.md': '# 2.14\n\nThanks.\n' } },
+        ),
       ],
       review: [yes, yes],
       report: ['The notes are in NOTES.md.'],
     },
   },
   docs: {
-    request: 'Explain the retry rules in the README, and name every header that a client may send to ask for another limit',
+    request:
+      'Explain the retry rules in the README, and name every header that a client may send to ask for another limit',
     loadout: 'Docs',
     agents: { report: ['The README explains them.'] },
   },
@@ -231,7 +252,11 @@ export function makeScene(dir: string): void {
   put('.baton/config.json', JSON.stringify(CONFIG, null, 2));
   for (const [name, { agents }] of Object.entries(CASTS)) put(scriptOf(name), JSON.stringify(agents));
   const git = (...args: string[]): unknown =>
-    execFileSync('git', args, { cwd: dir, env: { PATH: process.env.PATH, HOME: dir, GIT_CONFIG_NOSYSTEM: '1' }, stdio: 'pipe' });
+    execFileSync('git', args, {
+      cwd: dir,
+      env: { PATH: process.env.PATH, HOME: dir, GIT_CONFIG_NOSYSTEM: '1' },
+      stdio: 'pipe',
+    });
   git('add', '-A');
   git('commit', '-q', '-m', 'the service');
 }
