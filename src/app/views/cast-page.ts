@@ -7,8 +7,10 @@ import { itemKey, parkedIn } from '../../kernel/cast/item.ts';
 import { type Cast, type CastStatus, isOver, type Turn, type Usage } from '../../kernel/cast/state.ts';
 import { countItems, type ItemCounts, itemFates } from '../../kernel/cast/summary.ts';
 import type { Materia, Rules } from '../../kernel/graph/config.ts';
+import { contractOf } from '../../kernel/graph/socket-rules.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
+import { counted } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, nameOfSocket, wayKey } from './graph-drawing.ts';
 import { type AttemptRow, itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';
@@ -59,6 +61,8 @@ export type PageSocket = {
   readonly isGenerator: boolean;
   readonly isConsumer: boolean;
   readonly isConversation: boolean;
+  /** What its output must hold. */
+  readonly asks: readonly AskedField[];
   /** The innermost loop that it belongs to. */
   readonly loop: string | null;
   readonly turns: number;
@@ -68,6 +72,8 @@ export type PageSocket = {
   /** The items of its loop that it was the last to accept, where nothing of it is live. */
   readonly advanced: number;
 };
+
+export type AskedField = { readonly name: string; readonly type: string; readonly why: string };
 
 export type PageEdge = Omit<DrawnWay, 'count' | 'then'> & {
   readonly then: string | null;
@@ -311,7 +317,28 @@ function socketOf(rules: Rules, id: string) {
     runner: own?.type === 'agent' ? own.runner : null,
     model: own?.type === 'agent' ? own.model : null,
     isEntry: rules.graph.entry === id,
+    asks: own ? askedOf(rules, id) : [],
   };
+}
+
+/** The fields that the place of a socket in the graph asks for, and why. */
+function askedOf(rules: Rules, id: string): readonly AskedField[] {
+  const { requires, assign, schema } = contractOf(rules, id);
+  const socket = rules.graph.sockets[id];
+  const edges = socket?.edges.filter(({ when }) => when !== 'always').length ?? 0;
+  const whySatisfied = edges > 0 ? `required by ${counted(edges, 'edge')} out of here` : 'required to finish an item';
+  const known = requires.map((name): AskedField => {
+    if (name === 'satisfied') return { name, type: 'boolean', why: whySatisfied };
+    return name === 'workItems'
+      ? { name, type: 'list', why: 'required: the items of the loop' }
+      : { name, type: 'text', why: 'required' };
+  });
+  const named = Object.entries(assign).flatMap(([target, source]): AskedField[] => {
+    const name = source.startsWith('$.') ? source.slice(2) : '';
+    return name === '' || requires.includes(name) ? [] : [{ name, type: 'any', why: `kept as ${target}` }];
+  });
+  const checked = schema === null ? [] : [{ name: '$', type: 'schema', why: 'the JSON Schema of the socket' }];
+  return [...known, ...named, ...checked];
 }
 
 function kindOf(rules: Rules, materia: Materia | undefined): PageSocket['kind'] {

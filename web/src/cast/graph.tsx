@@ -1,0 +1,649 @@
+// The graph of a cast, with where it is now. It is drawn from the page of the cast, live or as of an entry of the past.
+import {
+  Background,
+  BackgroundVariant,
+  BaseEdge,
+  type Edge,
+  EdgeLabelRenderer,
+  type EdgeProps,
+  Handle,
+  MiniMap,
+  type Node,
+  type NodeProps,
+  Panel,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+} from '@xyflow/react';
+import { createContext, memo, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef } from 'react';
+import type { CastPage, LiveLine, PageEdge, PageItem, PageLoop, PageSocket } from '../../../src/app/views/cast-page.ts';
+import { useKeys } from '../keys.ts';
+import { Button } from '../parts/button.tsx';
+import { Glyph, Icon } from '../parts/glyphs.tsx';
+import { ItemPill, ItemTrack } from '../parts/items.tsx';
+import { Foreign, Name } from '../parts/text.tsx';
+import { clockSeconds, plural, stopwatch } from '../words.ts';
+import { arrange } from './arrange.ts';
+import { type Box, END, edgesOf, type Frame, type Layout, laneRows, layoutOf, pathOf, type Route } from './layout.ts';
+import { belowName, cellOf, isWaiting, pillOf, SAYS, SIGN } from './shown.ts';
+import { useTick } from './tick.ts';
+import '@xyflow/react/dist/base.css';
+import './graph.css';
+
+type Acts = {
+  readonly selected: string | null;
+  readonly open: (turn: number, attempt?: number) => void;
+  readonly openSocket: (socket: string) => void;
+  readonly follow: (socket: string, key: string) => void;
+  readonly isLive: boolean;
+  readonly now: number;
+};
+const ActsContext = createContext<Acts>({
+  selected: null,
+  open: () => {},
+  openSocket: () => {},
+  follow: () => {},
+  isLive: true,
+  now: 0,
+});
+
+type SocketNode = Node<{ readonly socket: PageSocket; readonly isOutside: boolean }, 'socket'>;
+type FrameNode = Node<
+  {
+    readonly loop: PageLoop;
+    readonly frame: Frame;
+    readonly items: readonly PageItem[];
+    readonly names: ReadonlyMap<string, string>;
+  },
+  'frame'
+>;
+type MarkNode = Node<{ readonly says: string }, 'exit' | 'end'>;
+type AnyNode = SocketNode | FrameNode | MarkNode;
+type WayEdge = Edge<{ readonly way: ShownWay; readonly route: Route; readonly isTaken: boolean }, 'way'>;
+type ShownWay = Pick<PageEdge, 'id' | 'from' | 'to' | 'when' | 'kind' | 'count' | 'max' | 'last' | 'perItem'> & {
+  readonly words: string;
+};
+
+const NODE_TYPES = { socket: memo(SocketBox), frame: memo(LoopFrame), exit: memo(ExitMark), end: memo(EndMark) };
+const EDGE_TYPES = { way: memo(Way) };
+const HANDLES = [
+  { type: 'source' as const, position: Position.Right, x: 0, y: 0 },
+  { type: 'target' as const, position: Position.Left, x: 0, y: 0 },
+];
+
+export type GraphFaceProps = {
+  readonly page: CastPage;
+  /** The entry that is looked at; null for now. */
+  readonly at: number | null;
+  readonly selected: string | null;
+  readonly onTurn: (turn: number, attempt?: number) => void;
+  readonly onSocket: (socket: string) => void;
+  readonly isNarrow: boolean;
+};
+
+export default function GraphFace(props: GraphFaceProps): ReactNode {
+  return (
+    <ReactFlowProvider>
+      <Canvas {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): ReactNode {
+  const { fitView, setCenter, getZoom, zoomIn, zoomOut } = useReactFlow();
+  // The rules of a cast never change, so neither does its layout.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const layout = useMemo(() => layoutOf(page.graph, arrange), [page.cast]);
+  const nodes = useNodes(page, layout);
+  const edges = useEdges(page, layout, at);
+  const frame = useRef<HTMLDivElement>(null);
+  const fit = useCallback(() => void fitView({ padding: 0.05, maxZoom: 1 }), [fitView]);
+  const live = page.graph.sockets.find((socket) => socket.live.length > 0)?.id ?? null;
+  useKeys('Graph', [
+    { keys: '0', says: 'Fit the graph', run: fit },
+    { keys: '.', says: 'Go to what is live', run: () => centre(live) },
+    { keys: '+', says: 'Nearer', run: () => void zoomIn() },
+    { keys: '-', says: 'Farther', run: () => void zoomOut() },
+  ]);
+  const centre = (id: string | null): void => {
+    const box = id === null ? undefined : layout.nodes.get(id);
+    if (box) void setCenter(box.x + box.w / 2, box.y + box.h / 2, { zoom: Math.max(0.7, getZoom()), duration: 180 });
+  };
+  const follow = (id: string, key: string): void => {
+    const next = neighbour(layout, page.graph.edges, id, key);
+    if (next === null) return;
+    const box = frame.current?.querySelector<HTMLElement>(`[data-socket="${CSS.escape(next)}"] .node-open`);
+    if (box) box.focus({ preventScroll: true });
+    centre(next);
+  };
+  const now = useTick(at === null && page.status !== 'completed');
+  const acts: Acts = {
+    selected,
+    open: onTurn,
+    openSocket: onSocket,
+    follow,
+    isLive: at === null,
+    now: at === null ? now : Date.parse(page.time),
+  };
+  // The canvas changes its size with the window and the panes; what was fitted stays fitted.
+  const isFitted = useRef(true);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() => isFitted.current && fit());
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [fit]);
+  return (
+    <ActsContext value={acts}>
+      <div ref={frame} className="graph" data-sockets={page.graph.sockets.length}>
+        <ReactFlow<AnyNode, WayEdge>
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          deleteKeyCode={null}
+          disableKeyboardA11y
+          onlyRenderVisibleElements={page.graph.sockets.length > 60}
+          minZoom={0.02}
+          maxZoom={2}
+          fitView
+          fitViewOptions={{ padding: 0.05, maxZoom: 1 }}
+          proOptions={{ hideAttribution: true }}
+          onMoveStart={(event) => {
+            if (event) isFitted.current = false;
+          }}
+        >
+          <Background variant={BackgroundVariant.Dots} gap={20} size={1.4} />
+          <Distance />
+          {page.graph.sockets.length > 40 ? (
+            <MiniMap pannable zoomable ariaLabel="All sockets" className="graph-map" />
+          ) : null}
+          <Panel position="bottom-left" className="graph-tools">
+            <Button icon="plus" label="Nearer" onPress={() => void zoomIn()} />
+            <Button
+              keys="0"
+              onPress={() => {
+                isFitted.current = true;
+                fit();
+              }}
+            >
+              Fit
+            </Button>
+          </Panel>
+        </ReactFlow>
+      </div>
+    </ActsContext>
+  );
+}
+
+/** From afar, a node shows less. The steps are classes, so that nothing is drawn anew while somebody zooms. */
+function Distance(): ReactNode {
+  const step = useStore(({ transform: [, , zoom] }) => (zoom < 0.3 ? 'far' : zoom < 0.6 ? 'middle' : 'near'));
+  const mark = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const flow = mark.current?.closest<HTMLElement>('.graph');
+    if (flow) flow.dataset.distance = step;
+  }, [step]);
+  return <span ref={mark} hidden />;
+}
+
+// What the flow library gets. A node whose socket did not change keeps its identity, so it is not drawn again.
+function useNodes(page: CastPage, layout: Layout): AnyNode[] {
+  const kept = useRef(new Map<string, { readonly sign: string; readonly node: AnyNode }>());
+  return useMemo(() => {
+    const keep = (id: string, sign: string, make: () => AnyNode): AnyNode => {
+      const before = kept.current.get(id);
+      if (before?.sign === sign) return before.node;
+      const node = make();
+      kept.current.set(id, { sign, node });
+      return node;
+    };
+    const names = new Map(page.graph.sockets.map(({ id, name }) => [id, name]));
+    const nodes: AnyNode[] = [];
+    for (const frame of layout.frames) {
+      const loop = page.graph.loops.find(({ id }) => id === frame.loop);
+      if (!loop) continue;
+      const items = page.items.filter(({ list }) => list === loop.list);
+      const sign = JSON.stringify([
+        loop.isLeft,
+        loop.isEmpty,
+        items.map(({ shown, socket, since }) => [shown, socket, since]),
+      ]);
+      nodes.push(
+        keep(`frame:${loop.id}`, sign, () => ({
+          ...placed(`frame:${loop.id}`, frame),
+          type: 'frame',
+          zIndex: -1,
+          data: { loop, frame, items, names },
+        })),
+      );
+    }
+    for (const socket of page.graph.sockets) {
+      const box = layout.nodes.get(socket.id);
+      if (!box) continue;
+      const { shown, turns, refused, live, advanced } = socket;
+      const sign = JSON.stringify([shown, turns, refused?.count, live, advanced]);
+      nodes.push(
+        keep(socket.id, sign, () => ({
+          ...placed(socket.id, box),
+          type: 'socket',
+          data: { socket, isOutside: box.h < 70 },
+        })),
+      );
+    }
+    for (const [id, [x, y]] of layout.exits)
+      nodes.push(
+        keep(id, '', () => ({
+          ...placed(`mark:${id}`, { x: x - 9, y: y - 9, w: 18, h: 18 }),
+          type: 'exit',
+          zIndex: 2,
+          data: { says: 'Taken when no item is left' },
+        })),
+      );
+    const end = layout.nodes.get(END);
+    if (end) nodes.push(keep(END, '', () => ({ ...placed(END, end), type: 'end', data: { says: 'end' } })));
+    return nodes;
+  }, [page, layout]);
+}
+
+function placed(id: string, { x, y, w, h }: Box) {
+  return {
+    id,
+    position: { x, y },
+    width: w,
+    height: h,
+    measured: { width: w, height: h },
+    handles: HANDLES.map((handle) => ({ ...handle, width: 1, height: 1 })),
+  };
+}
+
+function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] {
+  const kept = useRef(new Map<string, { readonly sign: string; readonly edge: WayEdge }>());
+  return useMemo(() => {
+    const counts = new Map(page.graph.edges.map((edge) => [edge.id, edge]));
+    const generators = new Set(
+      page.graph.loops.flatMap(({ generator, list }) => (generator === null || list === null ? [] : [generator])),
+    );
+    return edgesOf(page.graph).flatMap((way): WayEdge[] => {
+      const route = layout.routes.get(way.id);
+      if (!route) return [];
+      const known = counts.get(way.id);
+      const isTaken = at !== null && known?.last?.seq !== undefined && known.last.seq <= at && at - known.last.seq < 3;
+      const loop = page.graph.loops.find(({ generator, steps }) => generator === way.from && steps.includes(way.to));
+      const total = loop && generators.has(way.from) ? page.items.filter(({ list }) => list === loop.list).length : 0;
+      const words = wordsOf(way.when, route.sort, way.kind, total);
+      const count = total > 0 ? total : (known?.count ?? 0);
+      const sign = `${count} ${isTaken} ${words} ${known?.last?.seq} ${JSON.stringify(known?.perItem)}`;
+      const before = kept.current.get(way.id);
+      if (before?.sign === sign) return [before.edge];
+      const shown: ShownWay = {
+        ...way,
+        words,
+        count,
+        max: known?.max ?? null,
+        last: known?.last ?? null,
+        perItem: known?.perItem ?? [],
+      };
+      const source = way.kind === 'exit' ? `mark:${way.id}` : way.from;
+      const edge: WayEdge = { id: way.id, source, target: way.to, type: 'way', data: { way: shown, route, isTaken } };
+      kept.current.set(way.id, { sign, edge });
+      return [edge];
+    });
+  }, [page, layout, at]);
+}
+
+function wordsOf(when: string, sort: Route['sort'], kind: string, items: number): string {
+  const condition = when.replace('_', ' ');
+  if (kind === 'exit') return `exit, ${condition}`;
+  if (items > 0) return items === 1 ? 'item' : 'items';
+  if (when !== 'always') return condition;
+  return sort === 'next' ? 'next item' : '';
+}
+
+function Way({ data }: EdgeProps<WayEdge>): ReactNode {
+  const path = useMemo(() => (data ? pathOf(data.route.points) : ''), [data]);
+  if (!data) return null;
+  const { way, route, isTaken } = data;
+  const isRework = way.when === 'not_satisfied';
+  const sort = way.kind === 'exit' ? 'exit' : isRework ? 'rework' : 'plain';
+  const hasLabel = way.count > 0 || way.words !== '';
+  const [x, y] = route.label;
+  const said = saysOf(way);
+  return (
+    <>
+      <BaseEdge
+        path={path}
+        className={`way way-${sort}${isTaken ? ' way-taken' : ''}`}
+        markerEnd={`url(#tip-${isRework ? 'rework' : 'plain'})`}
+        interactionWidth={0}
+      />
+      {hasLabel ? (
+        <EdgeLabelRenderer>
+          <div
+            className={`way-label way-label-${sort}${way.count === 0 ? ' way-label-open' : ''}`}
+            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+            title={said}
+            data-way={way.id}
+          >
+            {way.kind === 'exit' ? <span className="diamond" aria-hidden="true" /> : null}
+            {isRework ? <Glyph status="rework" isQuiet /> : null}
+            {way.count > 0 && way.words.startsWith('item') ? <b>{way.count}</b> : null}
+            {way.words}
+            {way.count > 0 && !way.words.startsWith('item') ? <b>{way.count}</b> : null}
+          </div>
+        </EdgeLabelRenderer>
+      ) : null}
+    </>
+  );
+}
+
+function saysOf({ kind, count, last, max, perItem, words }: ShownWay): string {
+  const taken =
+    count === 0 ? 'not taken yet' : words.startsWith('item') ? plural(count, 'item') : plural(count, 'handoff');
+  const when = last === null ? '' : `, last ${clockSeconds(last.at)}`;
+  const bound =
+    max === null
+      ? ''
+      : perItem.length === 0
+        ? `, at most ${max} for each item`
+        : `; ${perItem.map((each) => `${each.item}: ${each.count} of ${max}`).join(', ')}`;
+  return `${kind === 'exit' ? 'Taken when no item is left: ' : ''}${taken}${when}${bound}`;
+}
+
+function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): ReactNode {
+  const { selected, open, openSocket, follow } = useContext(ActsContext);
+  const { id, name, materia, shown, live, refused } = socket;
+  const marks = [
+    socket.isEntry && 'Entry',
+    socket.isGenerator && 'Generator',
+    socket.isConsumer && 'Loop consumer',
+    socket.isConversation && 'Conversation',
+  ].filter((mark) => mark !== false);
+  const tone = isWaiting(shown)
+    ? 'waits'
+    : shown === 'runs'
+      ? 'runs'
+      : shown === 'failed'
+        ? 'failed'
+        : shown === 'idle' && socket.turns === 0
+          ? 'idle'
+          : 'plain';
+  return (
+    <div
+      className={`node node-${tone}${isOutside ? ' node-low' : ''}${socket.isGenerator ? ' node-stack' : ''}${selected === id ? ' node-selected' : ''}`}
+      data-socket={id}
+      data-shown={shown}
+    >
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      {socket.isGenerator ? <span className="sheets" aria-hidden="true" /> : null}
+      <button
+        type="button"
+        className="node-open nodrag nopan"
+        aria-label={`${name}: ${SAYS[shown]}. ${[...marks, belowName(socket)].join(', ')}`}
+        aria-current={selected === id ? 'true' : undefined}
+        onClick={() => openSocket(id)}
+        onKeyDown={(event) => {
+          if (!event.key.startsWith('Arrow')) return;
+          event.preventDefault();
+          event.stopPropagation();
+          follow(id, event.key);
+        }}
+      >
+        <span className={`bar bar-${colourOf(materia)}`} aria-hidden="true" />
+        <span className="node-line">
+          <Name text={name} className="node-name" />
+          <Glyph status={SIGN[shown]} says={SAYS[shown]} />
+        </span>
+        <span className="node-below">{belowName(socket)}</span>
+        <Now socket={socket} lines={live} />
+      </button>
+      {marks.length > 0 ? (
+        <span className="legends" aria-hidden="true">
+          {marks.map((mark) => (
+            <span key={mark} className="legend">
+              {mark === 'Generator' ? (
+                <Icon name="fan" size={11} />
+              ) : mark === 'Loop consumer' ? (
+                <Icon name="loop" size={11} />
+              ) : mark === 'Conversation' ? (
+                <Icon name="say" size={11} />
+              ) : null}
+              {mark}
+            </span>
+          ))}
+        </span>
+      ) : null}
+      {refused ? (
+        <button
+          type="button"
+          className="node-refused nodrag nopan"
+          aria-label={`${plural(refused.count, 'attempt')} refused, open the last one`}
+          title={`${plural(refused.count, 'attempt')} refused`}
+          onClick={() => open(refused.turn, refused.attempt)}
+        >
+          <Glyph status="refused" isQuiet />
+          {refused.count}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The colour of a materia is a bar. Which one it is says nothing; it only helps to find the same one again. */
+function colourOf(materia: string): number {
+  let sum = 0;
+  for (const char of materia) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) >>> 0;
+  return sum % 6;
+}
+
+const PILLS_MAX = 2;
+
+function Now({ socket, lines }: { socket: PageSocket; lines: readonly LiveLine[] }): ReactNode {
+  const [first] = lines;
+  if (!first) {
+    const { advanced } = socket;
+    if (advanced > 0) return <span className="node-now node-count">{plural(advanced, 'item')} finished</span>;
+    return null;
+  }
+  return (
+    <span
+      className={`node-now${isWaiting(first.shown) ? ' now-waits' : first.shown === 'failed' ? ' now-failed' : ''}`}
+    >
+      {lines
+        .slice(0, PILLS_MAX)
+        .map(({ turn, number, title, shown }) =>
+          number === null ? null : <ItemPill key={turn} n={number} state={pillOf(shown)} title={title ?? ''} />,
+        )}
+      {lines.length > PILLS_MAX ? <b>+{lines.length - PILLS_MAX}</b> : null}
+      {lines.length === 1 ? (
+        <span className="now-words">
+          {first.words}
+          <Age line={first} />
+        </span>
+      ) : null}
+    </span>
+  );
+}
+
+function Age({ line: { shown, since } }: { line: LiveLine }): ReactNode {
+  const { now } = useContext(ActsContext);
+  if (shown !== 'runs') return null;
+  return <>, {stopwatch(now - Date.parse(since))}</>;
+}
+
+function LoopFrame({ data: { loop, frame, items, names } }: NodeProps<FrameNode>): ReactNode {
+  const done = items.filter(({ shown }) => shown === 'done' || shown === 'skipped').length;
+  const failed = items.filter(({ shown }) => shown === 'failed').length;
+  return (
+    <div className={`loop${frame.isInner ? ' loop-inner' : ''}`} data-loop={loop.id}>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <span className="loop-legend">
+        <Icon name="loop" size={13} />
+        <b>
+          {loop.over === null ? (
+            'Loop'
+          ) : (
+            <>
+              For each item of <Foreign text={loop.over} />
+            </>
+          )}
+        </b>
+        {loop.lanes > 1 ? <span>{loop.lanes} lanes</span> : null}
+      </span>
+      {items.length > 0 ? (
+        <span className="loop-track">
+          {done} of {items.length} done
+          <ItemTrack done={done} total={items.length} failed={failed} states={items.map(cellOf)} />
+        </span>
+      ) : loop.isEmpty ? (
+        <span className="loop-track">No items, so the loop was skipped</span>
+      ) : null}
+      {frame.isInner ? null : <Lanes {...{ loop, items, names }} />}
+    </div>
+  );
+}
+
+function Lanes({
+  loop,
+  items,
+  names,
+}: {
+  loop: PageLoop;
+  items: readonly PageItem[];
+  names: ReadonlyMap<string, string>;
+}): ReactNode {
+  const rows = laneRows(loop);
+  if (rows === 0) return null;
+  const live = items.filter(({ turn, shown }) => turn !== null && shown !== 'done' && shown !== 'skipped');
+  // What waits comes first where there is no room for all.
+  const byNeed = live.toSorted(
+    (a, b) => Number(isWaiting(b.shown)) - Number(isWaiting(a.shown)) || (b.since ?? '').localeCompare(a.since ?? ''),
+  );
+  const shown =
+    live.length <= rows ? live.toSorted((a, b) => (a.lane ?? 0) - (b.lane ?? 0)) : byNeed.slice(0, rows - 1);
+  return (
+    <div className="lanes">
+      {shown.map((item) => (
+        <LaneRow key={item.key} item={item} names={names} isLane={loop.lanes > 1} />
+      ))}
+      {live.length > rows ? <div className="lane lane-more">{plural(live.length - rows + 1, 'more lane')}</div> : null}
+      {live.length === 0 ? (
+        <div className="lane lane-more">
+          {loop.isLeft
+            ? 'All items are done'
+            : items.length === 0
+              ? 'Starts when there are items'
+              : 'Starts when a lane is free'}
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function LaneRow({
+  item,
+  names,
+  isLane,
+}: {
+  item: PageItem;
+  names: ReadonlyMap<string, string>;
+  isLane: boolean;
+}): ReactNode {
+  const { open, now } = useContext(ActsContext);
+  const where = names.get(item.socket ?? '') ?? '';
+  const tone = isWaiting(item.shown)
+    ? 'lane-waits'
+    : item.shown === 'runs'
+      ? 'lane-runs'
+      : item.shown === 'failed'
+        ? 'lane-failed'
+        : '';
+  const age = item.since === null ? '' : `, ${stopwatch(now - Date.parse(item.since))}`;
+  const says = isWaiting(item.shown)
+    ? `${where} ${SAYS[item.shown]}`
+    : item.shown === 'runs'
+      ? `${where}${age}`
+      : `${where}, ${item.words}`;
+  return (
+    <button type="button" className={`lane nodrag nopan ${tone}`} onClick={() => item.turn !== null && open(item.turn)}>
+      <span className="lane-name">{isLane ? `Lane ${item.lane ?? ''}` : 'Now'}</span>
+      <ItemPill n={item.number} state={pillOf(item.shown)} title={item.title} />
+      <Name text={item.title} className="lane-title" />
+      <span className="lane-where">{says}</span>
+    </button>
+  );
+}
+
+function ExitMark({ data: { says } }: NodeProps<MarkNode>): ReactNode {
+  return (
+    <span className="exit-mark" title={says}>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+      <svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
+        <path d="M9 1 17 9 9 17 1 9Z" />
+      </svg>
+    </span>
+  );
+}
+
+function EndMark(): ReactNode {
+  return (
+    <span className="end-mark">
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      end
+    </span>
+  );
+}
+
+/** The socket that lies in the direction of the key: along a way if there is one, else the nearest. */
+function neighbour(layout: Layout, edges: readonly PageEdge[], id: string, key: string): string | null {
+  const own = layout.nodes.get(id);
+  if (!own) return null;
+  const along = new Set(edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])));
+  let best: { readonly id: string; readonly cost: number } | null = null;
+  for (const [other, box] of layout.nodes) {
+    if (other === id || other === END) continue;
+    const [dx, dy] = [box.x + box.w / 2 - own.x - own.w / 2, box.y + box.h / 2 - own.y - own.h / 2];
+    const isAcross = key === 'ArrowLeft' || key === 'ArrowRight';
+    const sign = key === 'ArrowLeft' || key === 'ArrowUp' ? -1 : 1;
+    const [ahead, aside] = isAcross ? [dx * sign, dy] : [dy * sign, dx];
+    if (ahead < 10) continue;
+    const cost = ahead + Math.abs(aside) * 2 - (along.has(other) ? 10_000 : 0);
+    if (best === null || cost < best.cost) best = { id: other, cost };
+  }
+  return best?.id ?? null;
+}
+
+/** The tips of all ways. They stand once in the page. */
+export function Tips(): ReactNode {
+  return (
+    <svg width="0" height="0" className="tips" aria-hidden="true">
+      <defs>
+        {['plain', 'rework'].map((sort) => (
+          <marker
+            key={sort}
+            id={`tip-${sort}`}
+            viewBox="0 0 8 8"
+            refX="7.5"
+            refY="4"
+            markerWidth="8"
+            markerHeight="8"
+            markerUnits="userSpaceOnUse"
+            orient="auto"
+          >
+            <path d="M0 .6 8 4 0 7.4Z" className={`tip-${sort}`} />
+          </marker>
+        ))}
+      </defs>
+    </svg>
+  );
+}

@@ -1,0 +1,302 @@
+// Beside the graph while no turn is open: the state of the cast as a tree, and a socket that nothing reached yet.
+import { type ReactNode, useMemo } from 'react';
+import type { CastPage, PageAct, PageSocket } from '../../../src/app/views/cast-page.ts';
+import { Button, CopyCommand } from '../parts/button.tsx';
+import { Glyph } from '../parts/glyphs.tsx';
+import { ItemPill } from '../parts/items.tsx';
+import { CloseButton, Facts } from '../parts/pane.tsx';
+import { Foreign, Name } from '../parts/text.tsx';
+import { count, duration, money, plural, tokens, when } from '../words.ts';
+import { useLook } from '../workspace.ts';
+import { ActButton } from './acts.tsx';
+import { nameOf, SIGN } from './shown.ts';
+
+export function StatePane({
+  page,
+  acts,
+  changed,
+  isPast,
+  onTurn,
+}: {
+  page: CastPage;
+  acts: readonly PageAct[];
+  changed: ReactNode;
+  isPast: boolean;
+  onTurn: (turn: number) => void;
+}): ReactNode {
+  const { usage, budget } = page;
+  const live = page.graph.sockets.flatMap((socket) => socket.live.map((line) => ({ ...line, name: socket.name })));
+  const waiting = new Set(page.waits.map(({ turn }) => turn));
+  return (
+    <div className="inspector">
+      <div className="inspector-head">
+        <div className="inspector-title">
+          <h2>{isPast ? 'State at this entry' : 'State'}</h2>
+          <span>{page.words}</span>
+        </div>
+      </div>
+      <div className="inspector-body">
+        {page.waits.map((wait) => (
+          <section key={`${wait.kind} ${wait.turn} ${wait.item} ${wait.approval}`} className="wait-card">
+            <p>
+              <Glyph
+                status={wait.kind === 'unknown' ? 'unknown' : wait.kind === 'parked' ? 'parked' : 'waits'}
+                isQuiet
+              />
+              <b>
+                <Foreign text={`${wait.socket ?? 'Item'} ${WAITS[wait.kind]}`} />
+              </b>
+              {wait.number === null ? null : <ItemPill n={wait.number} state="waits" title={wait.title ?? ''} />}
+              <span>{wait.since === null ? '' : when(wait.since)}</span>
+            </p>
+            {wait.words === '' ? null : (
+              <blockquote>
+                “<Foreign text={wait.words} />”
+              </blockquote>
+            )}
+            <div className="waits-acts">
+              {acts
+                .filter((act) =>
+                  wait.turn === null ? act.item === wait.item && act.item !== null : act.turn === wait.turn,
+                )
+                .map((act, n) => (
+                  <ActButton key={act.id} act={act} kind={n === 0 ? 'primary' : 'plain'} />
+                ))}
+              {wait.turn === null ? null : (
+                <Button kind="quiet" onPress={() => onTurn(wait.turn ?? 0)}>
+                  Open turn {wait.turn}
+                </Button>
+              )}
+            </div>
+          </section>
+        ))}
+        {page.status === 'completed' ? <Result page={page} /> : null}
+        <Facts
+          rows={[
+            ['Request', <Foreign key="request" text={page.request} />],
+            ['Team', <Foreign key="team" text={page.loadout} />],
+            ['Works in', page.root === null ? 'the folder itself' : <Foreign key="root" text={page.root} />],
+            [
+              'Items',
+              page.counts
+                ? `${count(page.counts.done)} of ${count(page.counts.total)} done${page.counts.parked > 0 ? `, ${page.counts.parked} parked` : ''}`
+                : 'none',
+            ],
+            [
+              'Turns',
+              `${count(page.turns.length)}, ${plural(
+                page.turns.reduce((sum, { refused }) => sum + refused, 0),
+                'refusal',
+              )}`,
+            ],
+            ['Ran for', `${duration(page.elapsedMs)}${budget.maxMs === null ? '' : ` of ${duration(budget.maxMs)}`}`],
+            [
+              'Tokens',
+              `${tokens(usage.input)} in, ${tokens(usage.output)} out${budget.maxTokens === null ? '' : `, of ${tokens(budget.maxTokens)}`}`,
+            ],
+            [
+              'Cost',
+              `${money(usage.cost)}${budget.maxCost === null ? '' : ` of ${money(budget.maxCost)}`}${usage.unpriced > 0 ? `; ${tokens(usage.unpriced)} tokens without a price` : ''}`,
+            ],
+          ]}
+        />
+        {live.filter(({ turn }) => !waiting.has(turn)).length > 0 ? (
+          <section className="state-part">
+            <h3>Goes on now</h3>
+            <ul>
+              {live
+                .filter(({ turn }) => !waiting.has(turn))
+                .map(({ turn, name, number, title, shown, words }) => (
+                  <li key={turn}>
+                    <button type="button" className="state-row" onClick={() => onTurn(turn)}>
+                      <Glyph status={SIGN[shown]} isQuiet />
+                      <Name text={name} />
+                      {number === null ? null : <ItemPill n={number} state="live" title={title ?? ''} />}
+                      <span>{words}</span>
+                    </button>
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ) : null}
+        {page.data.length > 0 ? (
+          <section className="state-part">
+            <h3>Data of the cast</h3>
+            <dl className="state-data">
+              {page.data.map(({ name, text }) => (
+                <div key={name}>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd>
+                    <Foreign text={text} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ) : null}
+        {page.tasks.length > 0 ? <Tasks page={page} /> : null}
+        {changed}
+      </div>
+      <div className="inspector-foot">
+        <CopyCommand command={`baton show ${page.cast}`} />
+        <span className="id" title="The id of the cast">
+          {page.cast}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+const WAITS = {
+  approval: 'asks for permission',
+  question: 'asks you',
+  turn: 'is yours to do',
+  unknown: 'has an unknown outcome',
+  blocked: 'is blocked',
+  spent: 'sent the work back as often as it may',
+  parked: 'is parked',
+} as const;
+
+const TASKS_SHOWN = 30;
+
+function Tasks({ page }: { page: CastPage }): ReactNode {
+  const shown = page.tasks.slice(0, TASKS_SHOWN);
+  return (
+    <section className="state-part">
+      <h3>Ledger, {plural(page.tasks.length, 'task')}</h3>
+      <ul>
+        {shown.map((task) => (
+          <li key={task.task} className="state-row">
+            <Glyph
+              status={
+                task.status === 'done'
+                  ? 'done'
+                  : task.status === 'in_progress'
+                    ? 'running'
+                    : task.status === 'blocked'
+                      ? 'waits'
+                      : task.status === 'failed'
+                        ? 'failed'
+                        : 'open'
+              }
+              isQuiet
+            />
+            <Name text={task.title} />
+            <span>{task.status.replace('_', ' ')}</span>
+            <span className="id">{task.task}</span>
+          </li>
+        ))}
+      </ul>
+      {page.tasks.length > shown.length ? (
+        <p className="pane-note">{count(page.tasks.length - shown.length)} more are on the ledger.</p>
+      ) : null}
+    </section>
+  );
+}
+
+type Why = {
+  readonly result?: { readonly last?: { readonly text: string; readonly materia: string } | null };
+  readonly commands?: readonly { readonly does: string; readonly command: string }[];
+};
+
+/** What it produced comes first at the end. */
+function Result({ page }: { page: CastPage }): ReactNode {
+  const { details } = useLook<Why>(
+    'cast.why',
+    useMemo(() => ({ cast: page.cast }), [page.cast]),
+    ['cast.'],
+  );
+  const last = details?.result?.last;
+  return (
+    <section className="state-part result">
+      <h3>Result</h3>
+      {last ? (
+        <blockquote>
+          <Foreign text={last.text} />
+        </blockquote>
+      ) : (
+        <p className="pane-note">It ended without words for people.</p>
+      )}
+      <ul>
+        {(details?.commands ?? []).map(({ does, command }) => (
+          <li key={command} className="state-row">
+            <Name text={does} />
+            <CopyCommand command={command} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function SocketPane({
+  page,
+  socket,
+  onClose,
+}: {
+  page: CastPage;
+  socket: PageSocket;
+  onClose: () => void;
+}): ReactNode {
+  const out = page.graph.edges.filter(({ from }) => from === socket.id);
+  return (
+    <div className="inspector">
+      <div className="inspector-head">
+        <div className="inspector-title">
+          <h2>
+            <Name text={socket.name} />
+          </h2>
+          <span>not started</span>
+          <span className="inspector-steps">
+            <CloseButton onClose={onClose} label="Close the socket" />
+          </span>
+        </div>
+      </div>
+      <div className="inspector-body">
+        <p className="pane-note">Nothing reached it yet. Its first turn appears here.</p>
+        <Facts
+          rows={[
+            ['Materia', <Foreign key="materia" text={socket.materia} />],
+            [
+              'Runs',
+              socket.kind === 'agent'
+                ? `${socket.runner ?? ''}${socket.model === null ? '' : `, ${socket.model}`}`
+                : socket.kind,
+            ],
+            ['May', <Foreign key="does" text={socket.does} />],
+            out.length > 0 && [
+              'Then',
+              <span key="then">
+                {out.map(({ id, to, when, max }) => (
+                  <span key={id} className="then">
+                    {to === 'end' ? 'the end' : nameOf(page, to)}
+                    {when === 'always' ? '' : `, ${when.replace('_', ' ')}`}
+                    {max === null ? '' : `, at most ${max} for an item`}
+                  </span>
+                ))}
+              </span>,
+            ],
+          ]}
+        />
+        {socket.asks.length > 0 ? (
+          <section className="asked">
+            <h3>The contract asks for</h3>
+            <dl>
+              {socket.asks.map(({ name, type, why }) => (
+                <div key={name}>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd>{type}</dd>
+                  <dd>{why}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ) : null}
+      </div>
+    </div>
+  );
+}
