@@ -41,8 +41,8 @@ export class PageFiles {
     if (!this.#names.has('/index.html'))
       return respond(deny('PAGE_NOT_BUILT', `the page is not built; run \`npm run build:webui\`, or use \`baton ui\``));
     const isFile = this.#names.has(path);
-    // A name with an extension is a file; an address of the page has none.
-    if (!isFile && /\.[a-z0-9]{1,12}$/i.test(path)) return new Response('not found', { status: 404 });
+    // A name with an extension is a file; an address of the page has none. `18.1` is an attempt.
+    if (!isFile && /\.[a-z][a-z0-9]{0,11}$/i.test(path)) return new Response('not found', { status: 404 });
     const name = isFile ? path : '/index.html';
     const { body, zipped, type } = this.#read(name);
     const isLasting = name.startsWith('/assets/');

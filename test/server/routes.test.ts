@@ -125,7 +125,7 @@ test('the page and its files are served, its views by the page itself, and nothi
   });
   const { get } = await served(dir);
   const none = {};
-  for (const path of ['/', '/casts/latest', '/inbox']) {
+  for (const path of ['/', '/casts/latest', '/cast/latest/turn/18.1', '/inbox']) {
     const answer = await get(path, none);
     expect([path, answer.status, await answer.text()]).toEqual([path, 200, '<!doctype html><title>Baton</title>']);
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'self'");

@@ -155,7 +155,9 @@ export type CastPage = {
   readonly startedAt: string;
   readonly startedBy: string;
   readonly changedAt: string;
+  /** How long it ran by then, and when that was. */
   readonly elapsedMs: number;
+  readonly asOf: string;
   readonly root: string | null;
   readonly usage: Usage & { readonly unpriced: number };
   readonly budget: {
@@ -201,6 +203,7 @@ export function castPageOf(view: View, now: string = view.page.at): CastPage | n
     startedBy: page.startedBy,
     changedAt: page.changedAt,
     elapsedMs: elapsedOf(cast, time),
+    asOf: now,
     root: cast.root ?? null,
     usage: { ...cast.usage, unpriced: cast.unpriced },
     budget: {

@@ -308,7 +308,7 @@ function CastHeader({
   const isOnline = useIsOnline();
   const tick = useTick(!isPast && now.status === 'running' && isOnline);
   const elapsed =
-    page.status === 'running' && !isPast ? page.elapsedMs + Math.max(0, tick - Date.parse(page.time)) : page.elapsedMs;
+    page.status === 'running' && !isPast ? page.elapsedMs + Math.max(0, tick - Date.parse(page.asOf)) : page.elapsedMs;
   const then = isPast ? ' then' : '';
   const { maxCost } = page.budget;
   const cost = `${money(page.usage.cost)}${page.usage.estimated ? ' estimated' : ''}${maxCost === null ? '' : ` of ${money(maxCost)}`}${then}`;

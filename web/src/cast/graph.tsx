@@ -92,14 +92,17 @@ export default function GraphFace(props: GraphFaceProps): ReactNode {
 }
 
 function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): ReactNode {
-  const { fitView, setCenter, getZoom, zoomIn, zoomOut } = useReactFlow();
+  const { setViewport, setCenter, getZoom, zoomIn, zoomOut } = useReactFlow();
   // The rules of a cast never change, so neither does its layout.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const layout = useMemo(() => layoutOf(page.graph, arrange), [page.cast]);
   const nodes = useNodes(page, layout);
   const edges = useEdges(page, layout, at);
   const frame = useRef<HTMLDivElement>(null);
-  const fit = useCallback(() => void fitView({ padding: 0.05, maxZoom: 1 }), [fitView]);
+  const fit = useCallback(() => {
+    const element = frame.current;
+    if (element && element.clientWidth > 0) void setViewport(fitted(layout, element.clientWidth, element.clientHeight));
+  }, [setViewport, layout]);
   const live = page.graph.sockets.find((socket) => socket.live.length > 0)?.id ?? null;
   useKeys('Graph', [
     { keys: '0', says: 'Fit the graph', run: fit },
@@ -139,6 +142,7 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
   return (
     <ActsContext value={acts}>
       <div ref={frame} className="graph" data-sockets={page.graph.sockets.length}>
+        <Tips />
         <ReactFlow<AnyNode, WayEdge>
           nodes={nodes}
           edges={edges}
@@ -154,8 +158,6 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
           onlyRenderVisibleElements={page.graph.sockets.length > 60}
           minZoom={0.02}
           maxZoom={2}
-          fitView
-          fitViewOptions={{ padding: 0.05, maxZoom: 1 }}
           proOptions={{ hideAttribution: true }}
           onMoveStart={(event) => {
             if (event) isFitted.current = false;
@@ -182,6 +184,21 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
       </div>
     </ActsContext>
   );
+}
+
+/** All of it, and no larger than life. At the top there is room for the choice of the face. */
+function fitted(
+  { size: { x, y, w, h } }: Layout,
+  width: number,
+  height: number,
+): { x: number; y: number; zoom: number } {
+  const [edge, head, foot] = [20, 52, 20];
+  const zoom = Math.max(0.02, Math.min(1, (width - 2 * edge) / w, (height - head - foot) / h));
+  return {
+    zoom,
+    x: Math.max(edge, (width - w * zoom) / 2) - x * zoom,
+    y: Math.max(head, (height - foot - h * zoom) / 2) - y * zoom,
+  };
 }
 
 /** From afar, a node shows less. The steps are classes, so that nothing is drawn anew while somebody zooms. */
@@ -329,7 +346,7 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
         <EdgeLabelRenderer>
           <div
             className={`way-label way-label-${sort}${way.count === 0 ? ' way-label-open' : ''}`}
-            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+            style={{ transform: `translate(${way.kind === 'exit' ? '-82%' : '-50%'}, -50%) translate(${x}px, ${y}px)` }}
             title={said}
             data-way={way.id}
           >
@@ -398,7 +415,7 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
           follow(id, event.key);
         }}
       >
-        <span className={`bar bar-${colourOf(materia)}`} aria-hidden="true" />
+        <span className={`materia materia-${colourOf(materia)}`} aria-hidden="true" />
         <span className="node-line">
           <Name text={name} className="node-name" />
           <Glyph status={SIGN[shown]} says={SAYS[shown]} />

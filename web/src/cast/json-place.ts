@@ -53,15 +53,16 @@ function rootsIn(text: string): readonly Root[] {
   return roots.toSorted((a, b) => b.node.length - a.node.length);
 }
 
-function atPath(roots: readonly Root[], { path }: Issue): Place | null {
+function atPath(roots: readonly Root[], { path, message }: Issue): Place | null {
   const steps = stepsOf(path);
   if (steps.length === 0) return null;
   for (const { offset, node } of roots) {
     const found = findNodeAtLocation(node, [...steps]);
     if (found) {
-      // An unexpected field is marked by its name, a value by itself.
-      const marked =
-        found.parent?.type === 'property' && found.type === 'object' ? (found.parent.children?.[0] ?? found) : found;
+      // A field that should not be there is marked by its name, a value by itself.
+      const isName =
+        found.parent?.type === 'property' && (found.type === 'object' || /^unexpected field/.test(message));
+      const marked = isName ? (found.parent?.children?.[0] ?? found) : found;
       return { from: offset + marked.offset, to: offset + marked.offset + marked.length };
     }
   }

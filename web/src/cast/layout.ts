@@ -17,7 +17,7 @@ export type Layout = {
   readonly routes: ReadonlyMap<string, Route>;
   /** The middle of the diamond of each exit. */
   readonly exits: ReadonlyMap<string, Point>;
-  readonly size: { readonly w: number; readonly h: number };
+  readonly size: Box;
 };
 
 /** What the layout needs of a graph: nothing of it changes while a cast runs. */
@@ -448,7 +448,7 @@ function route(routing: Routing): void {
       const last = points[2] ?? at;
       routes.set(way.id, {
         points,
-        label: [out - 16, Math.max(frame.y + frame.h + 26 + 22 * n, (at[1] + last[1]) / 2)],
+        label: [out, Math.max(frame.y + frame.h + 26 + 22 * n, (at[1] + last[1]) / 2)],
         sort: 'exit',
       });
     }
@@ -572,15 +572,18 @@ function forth(
   return { ...overRoute(from, to, n), sort: 'forth' };
 }
 
-function sizeOfAll(
-  nodes: ReadonlyMap<string, Box>,
-  frames: readonly Frame[],
-  routes: ReadonlyMap<string, Route>,
-): { readonly w: number; readonly h: number } {
-  let [w, h] = [0, 0];
-  for (const box of [...nodes.values(), ...frames]) [w, h] = [Math.max(w, box.x + box.w), Math.max(h, box.y + box.h)];
-  for (const { points } of routes.values()) for (const [x, y] of points) [w, h] = [Math.max(w, x), Math.max(h, y)];
-  return { w, h };
+function sizeOfAll(nodes: ReadonlyMap<string, Box>, frames: readonly Frame[], routes: ReadonlyMap<string, Route>): Box {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  const see = (x: number, y: number): void => {
+    [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
+  };
+  // A legend stands on the upper border of its box.
+  for (const { x, y, w, h } of [...nodes.values(), ...frames]) {
+    see(x, y - 11);
+    see(x + w, y + h);
+  }
+  for (const { points } of routes.values()) for (const [x, y] of points) see(x, y);
+  return left > right ? { x: 0, y: 0, w: 1, h: 1 } : { x: left, y: top, w: right - left, h: bottom - top };
 }
 
 /** A path with corners of 6 pixels. */

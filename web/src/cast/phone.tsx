@@ -35,7 +35,7 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
   const { counts } = page;
   const [first] = page.waits;
   const elapsed =
-    page.status === 'running' ? page.elapsedMs + Math.max(0, now - Date.parse(page.time)) : page.elapsedMs;
+    page.status === 'running' ? page.elapsedMs + Math.max(0, now - Date.parse(page.asOf)) : page.elapsedMs;
   const bar = acts.filter(({ id }) => BAR.includes(id) || id.startsWith('answer')).slice(0, 2);
   return (
     <div className="phone">

@@ -38,6 +38,10 @@ export type Span = {
 };
 
 const ROW_H = 26;
+const AXIS_H = 24;
+/** What the frame of the rows is high. */
+const FRAME_H = 136;
+const heightOf = (rows: number): number => Math.max(FRAME_H, rows * ROW_H + AXIS_H);
 const GAP_MS = 20 * 60_000;
 const GAP_PX = 28;
 
@@ -329,7 +333,7 @@ export const Timeline = memo(function Timeline({ page, log, at, selected, onAt, 
         <Button kind="quiet" icon="right" label="One entry on" onPress={() => step(1)} />
       </div>
       <div ref={frame} className="timeline-rows">
-        <div className="timeline-names" style={{ height: rows.length * ROW_H + 22 }}>
+        <div className="timeline-names" style={{ height: heightOf(rows.length) }}>
           {rows.map((name) => (
             <span key={name}>{name}</span>
           ))}
@@ -408,7 +412,7 @@ function Drawing({ spans, ruler, page, rows, end, at, selected, x }: DrawingProp
       media.removeEventListener('change', again);
     };
   }, []);
-  const height = rows * ROW_H + 22;
+  const height = heightOf(rows);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours
   useLayoutEffect(() => {
     const element = canvas.current;
