@@ -1,34 +1,49 @@
-// Who acts. A skin makes the value once and passes it along; no operation remembers or guesses it.
+// Who acts. A skin makes this value once and passes it on. No operation remembers or guesses it. Here is also the token that a
+// script shows in its environment.
 import type { Attempt } from './attempt.ts';
-import { proofFor, STARTED_BY_AGENT } from './people-only.ts';
-import type { Role } from './role.ts';
+import type { Role } from './rights.ts';
+import { proofFor, STARTED_BY_AGENT } from './rights.ts';
 
 export type Actor = {
   /** The name recorded in the log: `user:ann`, `agent:Socket-4@<attempt>`, `token:ci`. */
   readonly name: string;
   readonly kind: 'person' | 'agent' | 'service';
-  /** What a person or service may do; null for an agent, which has the rights of its attempt. */
+  /** The rights of a person or service. Null for an agent, which has the rights of its attempt. */
   readonly role: Role | null;
-  /** The attempt that the actor's environment names; null outside of a cast. */
+  /** The attempt that the environment names, or null outside a cast. */
   readonly attempt: Attempt | null;
-  /** Looks for what shows that a person decides. Without it, the kind of the actor is enough. */
+  /** Looks for proof that a person decides. Without it, `kind` is enough. */
   readonly proof?: PersonProof;
-  /** By these variables a process that acts for the actor says so. */
+  /** Variables for a process that acts for this actor. */
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** `form` is the command or operation, `cast` the one that is decided about. Answers why it does not count as a person's. */
+/** Returns why a decision does not count as a person's. `form` is the command or operation, `cast` the cast in question. */
 export type PersonProof = (form: string, cast: string | null, program: string) => string | null;
 
-/** Who only looks. A look is not recorded, and finding out who looks takes longer than most looks. */
+/** The actor of a read-only command. It is not recorded, so its slow lookup is skipped. */
 export function lookerWith(attempt: Attempt | null): Actor {
   return { name: 'reader', kind: 'person', role: null, attempt };
 }
 
-/** Why a decision does not count as a person's, in words; null where it does. */
+/** Why a decision does not count as a person's, or null if it does. */
 export function whyNotPerson(actor: Actor, form: string, cast: string | null, program: string): string | null {
-  // Which cast it is about is known later, and the proof is looked for then.
+  // If the cast is not known yet, the proof is checked later.
   const isEarly = cast === null && proofFor(form)?.isAboutCast === true;
   if (actor.proof && !isEarly) return actor.proof(form, cast, program);
   return actor.kind === 'agent' ? STARTED_BY_AGENT : null;
+}
+
+/** The variable with a person's token. It is removed at once, so that no started program inherits it. */
+export const TOKEN_VARIABLE = 'BATON_TOKEN';
+
+/** The token removed from each environment. */
+const taken = new WeakMap<NodeJS.ProcessEnv, string>();
+
+/** The token, or null if there is none. */
+export function shownToken(env: NodeJS.ProcessEnv = process.env): string | null {
+  const shown = env[TOKEN_VARIABLE];
+  delete env[TOKEN_VARIABLE];
+  if (shown && !taken.has(env)) taken.set(env, shown);
+  return taken.get(env) ?? null;
 }

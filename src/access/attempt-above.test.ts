@@ -12,7 +12,7 @@ import { attemptNamed } from '../agents/process/attempt-name.ts';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
 import { attemptAbove } from './attempt.ts';
 import { createToken } from './tokens.ts';
-import { lookUp } from './who-acts.ts';
+import { callerIdentity } from './who-acts.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const state = realpathSync(mkdtempSync(join(tmpdir(), 'baton-above-')));
@@ -30,7 +30,7 @@ async function takenFor(name: string, argv: (file: string) => readonly string[],
   const over = new AbortController();
   try {
     const pid = await written(file);
-    return { above: attemptAbove(pid), by: lookUp({}, pid, 0).name, isInside: isInsideAttempt({}, pid) };
+    return { above: attemptAbove(pid), by: callerIdentity({}, pid, 0).name, isInside: isInsideAttempt({}, pid) };
   } finally {
     over.abort();
     await awaitAttempt(dir, over.signal);
@@ -87,8 +87,8 @@ test.skipIf(!HAS_PROC).each<[string, string, (file: string) => readonly string[]
 
 test('who has no supervisor above him is a user, or, where he says that he is an agent, an unknown one', () => {
   expect(attemptAbove()).toBeNull();
-  expect(lookUp({}, process.pid, 0)).toMatchObject({ name: expect.stringMatching(/^user:/), role: 'admin' });
-  expect(lookUp({ BATON_ATTEMPT: '1.1' }, process.pid, 0)).toEqual({
+  expect(callerIdentity({}, process.pid, 0)).toMatchObject({ name: expect.stringMatching(/^user:/), role: 'admin' });
+  expect(callerIdentity({ BATON_ATTEMPT: '1.1' }, process.pid, 0)).toEqual({
     name: 'agent:unknown',
     role: null,
     by: 'attempt',
@@ -97,15 +97,19 @@ test('who has no supervisor above him is a user, or, where he says that he is an
 
 test('nobody acts for a token that is not there, or without a server that asked for it', () => {
   const env = { BATON_CONFIG: join(state, 'user'), BATON_ACTS_FOR: 'ci' };
-  expect(lookUp(env, process.pid, 0, () => true)).toEqual({ name: 'token:unknown', role: 'viewer', by: 'user' });
-  expect(lookUp(env, process.pid, 0)).toEqual({ name: 'token:unknown', role: 'viewer', by: 'user' });
+  expect(callerIdentity(env, process.pid, 0, () => true)).toEqual({
+    name: 'token:unknown',
+    role: 'viewer',
+    by: 'user',
+  });
+  expect(callerIdentity(env, process.pid, 0)).toEqual({ name: 'token:unknown', role: 'viewer', by: 'user' });
 });
 
 test('a process that shows a token acts under the name of the token, also where none is required', () => {
   const env = { BATON_CONFIG: join(state, 'shown') };
   const made = createToken(env, { role: 'operator', name: 'ci', expires: null }, 0);
   const secret = made.ok ? made.value.secret : '';
-  const shown = (word: string | null) => lookUp(env, process.pid, 0, () => false, word);
+  const shown = (word: string | null) => callerIdentity(env, process.pid, 0, () => false, word);
   expect(shown(secret)).toMatchObject({ name: 'token:ci', role: 'operator', by: 'token' });
   expect(shown(`${secret}x`)).toMatchObject({ name: 'token:unknown', role: 'viewer' });
   expect(shown(null)).toMatchObject({ name: expect.stringMatching(/^user:/), role: 'admin' });

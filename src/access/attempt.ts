@@ -1,5 +1,5 @@
-// Which attempt of a cast started this process: as its environment says, as the processes above show, and whether an
-// attempt that only the environment names can be believed.
+// Which attempt of a cast started this process: by its environment, or by the processes above. An attempt that only the
+// environment names must be proved.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { supervisedFolder } from '../agents/inside-attempt.ts';
@@ -13,19 +13,19 @@ export type Attempt = {
   readonly turn: number;
   readonly attempt: number;
   readonly fence: number | null;
-  /** The task of the ledger that it works on. */
+  /** Its task in the ledger. */
   readonly task: string | null;
-  /** The folder that its engine and its agent share. */
+  /** The folder shared by its engine and its agent. */
   readonly dir: string;
 };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Null where the environment names no attempt, or something that is none. */
+/** The attempt that the environment names, or null. */
 export function attemptIn(env: Variables, stateDir: string): Attempt | null {
   const { BATON_CAST: cast = '', BATON_ATTEMPT: number = '', BATON_FENCE: fence = '', BATON_TASK: task } = env;
   const [, turn, attempt] = /^([1-9][0-9]{0,8})\.([1-9][0-9]{0,8})$/.exec(number) ?? [];
-  // The name becomes a part of a path.
+  // The name becomes part of a path.
   if (!/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/.test(cast) || turn === undefined || attempt === undefined) return null;
   return {
     cast,
@@ -37,22 +37,20 @@ export function attemptIn(env: Variables, stateDir: string): Attempt | null {
   };
 }
 
-// Which attempt this process was started by, told by the processes above it and by nothing that an agent could choose: an
-// agent may rewrite its own environment and start what looks like a supervisor, and both lie below the supervisor that it
-// really has. So the outermost one counts.
+/** An attempt found by the processes above. An agent may fake an environment or a supervisor, but only below its real one. */
 export type AttemptAbove = AttemptName;
 
-/** Null where no supervisor is among the processes above. */
+/** The attempt of the outermost supervisor above, or null. */
 export function attemptAbove(pid = process.pid): AttemptAbove | null {
   for (const above of ancestorsOf(pid).toReversed()) {
     const folder = supervisedFolder(commandOf(above.pid));
-    const claim = folder === null ? null : claimIn(folder);
+    const claim = folder === null ? null : readClaimIn(folder);
     if (folder !== null && isHeldBy(claim, above)) return attemptNamed(folder);
   }
   return null;
 }
 
-function claimIn(folder: string): Claim | null {
+function readClaimIn(folder: string): Claim | null {
   try {
     return parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
   } catch {
@@ -65,22 +63,22 @@ function isHeldBy(claim: Claim | null, { pid, startTime }: ProcessRow): boolean 
 }
 
 /**
- * Whether an attempt that only an environment names can be believed: its supervisor is alive, and the environment holds the
- * secret that this supervisor gave to its child alone. `dir` is the folder of the attempt.
+ * Whether an attempt from the environment is proved: its supervisor is alive, and the environment holds the secret that this
+ * supervisor gave only to its child. `dir` is the folder of the attempt.
  */
 export function isVouchedFor(dir: string, env: Readonly<Record<string, string | undefined>>): boolean {
   const key = env[KEY] ?? '';
   return key !== '' && runsOf(dir).some((folder) => isKeyOf(folder, key) && isSupervised(folder));
 }
 
-/** An attempt that had to wait for its provider has several folders, each with a secret of its own. */
+/** An attempt that waited for its provider has several folders, each with its own secret. */
 function runsOf(dir: string): readonly string[] {
   const own = basename(dir);
   try {
     const names = readdirSync(dirname(dir)).filter((name) => name === own || name.startsWith(`${own}.again-`));
     return names.map((name) => join(dirname(dir), name));
   } catch {
-    return []; // No attempt was ever made here.
+    return []; // There were no attempts here.
   }
 }
 
@@ -89,6 +87,6 @@ function isSupervised(folder: string): boolean {
     const claim = parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
     return claim?.by === 'supervisor' && isAlive(claim);
   } catch {
-    return false; // Nobody has taken it, or it was cleared away.
+    return false; // It has no claim, or was removed.
   }
 }

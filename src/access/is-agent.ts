@@ -1,5 +1,5 @@
-// Whether an agent is behind a process. Everything that only a person may do asks this: it looks at the marks in the
-// environment, the processes above, and, where those were cut off, when the process began.
+// Whether an agent is behind a process. Every act that only a person may do asks this. It checks the environment, the processes
+// above, and, if those were cut off, when the process began.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInsideAttempt, supervisedFolder } from '../agents/inside-attempt.ts';
@@ -18,20 +18,20 @@ import {
 import { isReaper } from './terminal-origin.ts';
 import { userFolder } from './user-folder.ts';
 
-/** `stateDir` is the state folder that is acted on; null where it is none. */
+/** `stateDir` is the state folder in use, or null. */
 export function isAgent(env: NodeJS.ProcessEnv, stateDir: string | null, pid = process.pid): boolean {
   return isInsideAttempt(env, pid) || isLeftBehind({ env, stateDir }, pid);
 }
 
-/** Where somebody acts: in the state folder of a workspace, where it is one, and as the user of an environment. */
-export type Ground = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string | null };
+/** Where an act happens: the state folder of the workspace, if any, and the environment. */
+type ActionContext = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string | null };
 
 /**
- * Whether a process without a terminal was left to the system by something that began after an agent did. An agent can cut a
- * process off from everything above it, but cannot change when it began. The attempts of the workspace and those of the same
- * user count. Where the system does not tell starts and terminals, no process is suspected.
+ * Whether a process without a terminal is an orphan of something that began after an agent. An agent can cut a process off from its
+ * parents, but cannot change its start. Attempts of the workspace and of the same user count. If the system does not show starts
+ * and terminals, no process is suspected.
  */
-export function isLeftBehind({ env, stateDir }: Ground, pid = process.pid): boolean {
+export function isLeftBehind({ env, stateDir }: ActionContext, pid = process.pid): boolean {
   const stat = HAS_PROC ? statOf(pid) : null;
   const own = stat === null ? null : rowFromStat(pid, stat);
   if (stat === null || own === null || hasTerminal(stat)) return false;
@@ -42,12 +42,12 @@ export function isLeftBehind({ env, stateDir }: Ground, pid = process.pid): bool
   return (stateDir !== null && supervisorsIn(stateDir).some(isBefore)) || supervisorsOf(userFolder(env)).some(isBefore);
 }
 
-/** The seventh field of the line is the number of the terminal, or 0. */
+/** The seventh field of the line is the terminal's number, or 0. */
 export function hasTerminal(stat: string): boolean {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4] !== '0';
 }
 
-/** Whether one began after another. Starts are counted from when the machine was started, and that is in both. */
+/** Whether one process began after another in the same boot. */
 export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 'startTime'>): boolean {
   const [boot, ticks] = one.startTime.split('/');
   const [otherBoot, otherTicks] = other.startTime.split('/');
@@ -55,9 +55,9 @@ export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 
 }
 
 /**
- * Whether a process belongs to a session that was there before an attempt. Every attempt begins a session of its own, and
- * nothing below it gets into an older one: such a process was not left behind but started where orphans are taken up too,
- * by the program of a container, say. A session without a number began outside of the container.
+ * Whether a process is in a session that is older than an attempt. Every attempt has its own session, and nothing below it can enter
+ * an older one. So such a process is not an orphan; the main program of a container may have started it. A session without a
+ * number began outside the container.
  */
 function isOfOlderSession({ session }: ProcessRow, supervisor: Identity): boolean {
   if (session === null || session === 0) return session === 0;
@@ -66,7 +66,7 @@ function isOfOlderSession({ session }: ProcessRow, supervisor: Identity): boolea
   return row !== null && isLater(supervisor, row);
 }
 
-/** The outermost process above, or itself, that something which takes up orphans has for a child; null where none is. */
+/** The nearest process, itself or above, whose parent adopts orphans. Null if there is none. */
 function topOf(own: ProcessRow): ProcessRow | null {
   const chain = [own, ...ancestorsOf(own.pid)];
   return chain.find(({ ppid }) => ppid === 1 || isReaper(commandOf(ppid))) ?? null;
@@ -77,7 +77,7 @@ function supervisorsIn(stateDir: string): readonly Identity[] {
   return namesIn(folder).flatMap((name) => claimIn(join(folder, name)) ?? []);
 }
 
-/** Those of the whole machine whose casts are driven with the same folder of the user. */
+/** The supervisors of this user's casts on the whole machine. */
 function supervisorsOf(user: string): readonly Identity[] {
   return processTable().flatMap((row) => {
     const folder = supervisedFolder(commandOf(row.pid));
@@ -86,7 +86,7 @@ function supervisorsOf(user: string): readonly Identity[] {
   });
 }
 
-/** A supervisor whose driver is gone may be anybody's, and so it is taken for this user's. */
+/** A supervisor without a driver may be anyone's, so it counts as this user's. */
 function isDrivenAs(user: string, { ppid }: ProcessRow): boolean {
   const env = ppid === 1 ? null : variablesOf(ppid);
   return env === null || userFolder(env) === user;

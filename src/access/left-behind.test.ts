@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { HAS_PROC, identityOfChild, startTimeOf } from '../agents/process/process-identity.ts';
 import { hasTerminal, isAgent, isLater, isLeftBehind } from './is-agent.ts';
-import { lookUp } from './who-acts.ts';
+import { callerIdentity } from './who-acts.ts';
 
 const state = mkdtempSync(join(tmpdir(), 'baton-left-'));
 const children: ReturnType<typeof spawn>[] = [];
@@ -71,7 +71,9 @@ test.runIf(HAS_PROC)(
       expect(isAgent({}, state, orphan)).toBe(isInits);
       // No attempt reaches a session that was there before it.
       expect(isLeftBehind(here, ofOurSession)).toBe(false);
-      expect(lookUp(process.env, orphan, 0).name).toBe(isInits ? 'agent:unknown' : lookUp({}, process.pid, 0).name);
+      expect(callerIdentity(process.env, orphan, 0).name).toBe(
+        isInits ? 'agent:unknown' : callerIdentity({}, process.pid, 0).name,
+      );
       supervisor.kill('SIGKILL');
       await new Promise((resolve) => supervisor.once('exit', resolve));
       expect(isLeftBehind(here, orphan)).toBe(false);

@@ -5,8 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { isObject } from '../kernel/json.ts';
 import type { Actor, PersonProof } from './actor.ts';
-import { proofFor } from './people-only.ts';
 import { howPeopleDecide } from './person-proof.ts';
+import { proofFor } from './rights.ts';
 import type { ServerCaller } from './server-callers.ts';
 import { userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
 

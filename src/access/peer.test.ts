@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
-import { inodesIn, isAgentAt } from './peer.ts';
+import { inodesIn, isAgentAt } from './server-callers.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const CONNECT = 'require("net").connect(Number(process.argv[1]), "127.0.0.1")';

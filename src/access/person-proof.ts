@@ -1,5 +1,5 @@
-// Whether a decision comes from a person: from a terminal that was there before the agents of the cast, and not from a
-// process that one of them has left behind. A token is the other way, for scripts; see who-acts.ts.
+// Whether a decision comes from a person: from a terminal older than the cast's agents, and not from an orphan of an agent. Scripts
+// use a token instead (who-acts.ts).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FirstAttempt, firstAttemptOf, readRecord, recordOf } from '../agents/process/first-attempt.ts';
@@ -11,17 +11,17 @@ import { logFileIn } from '../log/sqlite/log.ts';
 import { isFromOlderTerminal, processView } from './terminal-origin.ts';
 import { userFolder } from './user-folder.ts';
 
-export type Decision = {
+type PersonDecision = {
   readonly stateDir: string;
-  /** The cast that is decided about; null for what concerns the whole workspace. */
+  /** The cast in question, or null for the whole workspace. */
   readonly cast: string | null;
-  /** The user's folder, for what concerns all workspaces of the user; null for anything else. */
+  /** The user's folder, for decisions about all workspaces of the user, else null. */
   readonly user: string | null;
-  /** Whether an older session without a terminal is not enough. */
+  /** Whether an older session also needs a terminal. */
   readonly needsTerminal: boolean;
 };
 
-export function isFromPerson({ stateDir, cast, user, needsTerminal }: Decision, pid = process.pid): boolean {
+export function isFromPerson({ stateDir, cast, user, needsTerminal }: PersonDecision, pid = process.pid): boolean {
   const first = firstAttemptOf(stateDir, cast) ?? (cast === null ? null : firstInLog(stateDir, cast));
   const driver = user === null ? null : firstDriverOf(user);
   const known = [first, driver].filter((one) => one !== null);
@@ -31,18 +31,18 @@ export function isFromPerson({ stateDir, cast, user, needsTerminal }: Decision, 
   return isFromOlderTerminal({ pid, before, needsTerminal, isSameNamespace }, processView());
 }
 
-/** For people: what to do instead, word for word. */
+/** The advice for people. */
 export function howPeopleDecide(baton: string): string {
   return (
     'decide in a terminal that was open before the first agent of the cast started (a new tab or pane of it is fine), ' +
     'in a new login (`ssh localhost`, or `su - $USER`), ' +
-    `or with a token of yours: \`export BATON_TOKEN=$(${baton} token create --role approver)\`, made in such a terminal`
+    `or with your token: \`export BATON_TOKEN=$(${baton} token create --role approver)\`, made in such a terminal`
   );
 }
 
 type Entry = {
   readonly at?: string;
-  /** What the clock said, where the log did not take it. */
+  /** The clock's time, if the log uses another. */
   readonly clock?: string;
   readonly kind?: string;
   readonly body?: {
@@ -57,8 +57,8 @@ type Entry = {
 const KINDS = /"kind":"(?:cast|turn|attempt)\.started"/;
 
 /**
- * The first attempt by the clock of the log, where the record of it is missing. A scripted attempt has no process, and a
- * person's has none. The clock is turned into the time since boot, in which the starts of processes are counted.
+ * The first attempt by the log's clock, if its record is missing. Scripted attempts and people's turns have no process. The clock is
+ * converted to time since boot, as for process starts.
  */
 function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
   const bootAt = bootTime();
@@ -79,7 +79,7 @@ function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
     }
     return null;
   } catch {
-    return null; // The log cannot be read now; the command that writes to it says why.
+    return null; // The log cannot be read now. The command that writes to it reports why.
   }
 }
 
@@ -89,7 +89,7 @@ function isPersonAt(socket: string, rules: Pick<Rules, 'graph' | 'materia' | 'ca
   return found?.type === 'agent' && runnerCan(rules, found.runner, 'isPerson') && (found.fallbacks ?? []).length === 0;
 }
 
-/** When the machine was booted, in milliseconds since 1970 by the clock of now; null where the system does not tell. */
+/** The boot time in milliseconds since 1970, or null if unknown. */
 function bootTime(): number | null {
   try {
     const seconds = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
@@ -102,8 +102,8 @@ function bootTime(): number | null {
 const FILE = 'first-driver';
 
 /**
- * Records when this user first drove a cast since the machine was booted. Tokens belong to no workspace, so the attempts of one
- * workspace do not show which processes are too young to make one. A cast never fails because of this.
+ * Records this user's first driver since boot. Tokens belong to no workspace, so this shows which processes are too young to make
+ * one. A cast never fails because of this.
  */
 export function noteDriver(env: NodeJS.ProcessEnv): void {
   const folder = userFolder(env);
@@ -112,11 +112,11 @@ export function noteDriver(env: NodeJS.ProcessEnv): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, FILE), recordOf(ownIdentity()), { mode: 0o600 });
   } catch {
-    // A folder that cannot be written takes no token either.
+    // A folder that cannot be written holds no token either.
   }
 }
 
-/** The first driver of this boot, in the form of a first attempt; null for none. */
+/** The first driver since boot, as a first attempt, or null. */
 export function firstDriverOf(user: string): FirstAttempt | null {
   return readRecord(user, FILE);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../cli/commands.ts';
 import { TOOLS } from '../mcp/server.ts';
-import { actOfForm, isRole, mayDo, ROLES } from './role.ts';
+import { actOfForm, isRole, mayDo, ROLES } from './rights.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 

@@ -1,84 +1,87 @@
-// Whether a process comes from a terminal that was there before an agent. An agent can start a process that outlives its
-// attempt, empty its environment, give it a session and even a pseudo-terminal. It cannot do these things:
+// Whether a process comes from a terminal that is older than an agent. An agent can start a process that outlives its attempt, clear
+// its environment, and give it a session and even a pseudo-terminal. It cannot do these things:
 //
-// - enter a session that exists already. A session that is older than the first attempt has no process of an attempt.
-// - become the child of a running program. A process whose parent has ended becomes a child of a reaper: the first process,
-//   or the one of the user's login (`systemd --user`). Being their child proves nothing, however old they are. Being the
-//   child of any other older program (a terminal, a multiplexer, `sshd`) proves that this program started it.
-// - pass a login. A `sshd`, `login` or `su` that runs as root, above a process of another user, has checked who it is.
+// - enter an existing session. A session older than the first attempt contains no process of an attempt.
+// - become the child of a running program. A process whose parent has ended becomes the child of a reaper: the first process, or
+//   the user's `systemd --user`. A reaper's child proves nothing. The child of any other older program (a terminal, a
+//   multiplexer, `sshd`) was started by that program.
+// - pass a login. `sshd`, `login` or `su` as root, above a process of another user, has checked that user.
 //
-// A scheduler (`cron`, `at`) is an older program too, and runs what an agent asks for. It gives no terminal, so the process
-// that made the terminal must be the older program itself, or its child. What the rule cannot see is in docs/trust.md.
+// A scheduler (`cron`, `at`) is an older program too and runs what an agent asks for. It gives no terminal, so the process that made
+// the terminal must be the older program itself or its child. docs/trust.md lists what this rule cannot see.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { HAS_PROC, startOrder } from '../agents/process/process-identity.ts';
 
-/** One process, as the rule needs it. */
+/** One process. */
 export type OriginProcess = {
   readonly pid: number;
   readonly ppid: number;
   /** The effective user. */
   readonly uid: number;
   readonly name: string;
-  /** The process that leads the session. */
+  /** The leader of the session. */
   readonly session: number;
-  /** Names the controlling terminal; null without one. */
+  /** The controlling terminal, or null. */
   readonly terminal: string | null;
   /** As `startOrder` gives it. */
   readonly start: number;
-  /** Whether it takes in the children of programs that have ended. */
+  /** Whether it adopts orphans. */
   readonly isReaper: boolean;
 };
 
 export type ProcessView = {
   process(pid: number): OriginProcess | null;
-  /** Whether a process holds the other end of a pseudo-terminal; null where that cannot be seen, or it is none. */
+  /** Whether a process holds the other end of a pseudo-terminal. Null if unknown, or if it is no pseudo-terminal. */
   holdsTerminal(pid: number, terminal: string): boolean | null;
   /** The programs that prove a login when they run as root. */
   readonly logins: readonly string[];
 };
 
-type Question = {
+type OriginQuestion = {
   readonly pid: number;
-  /** The start of the first attempt; infinite where there was none. */
+  /** The start of the first attempt, or infinity without attempts. */
   readonly before: number;
-  /** Whether a session without a terminal does not count, however old it is. */
+  /** Whether only a session with a terminal counts. */
   readonly needsTerminal: boolean;
-  /** Whether the attempts ran in the process namespace in which we look. */
+  /** Whether the attempts ran in our process namespace. */
   readonly isSameNamespace: boolean;
 };
 
 /**
- * The session of the first process of a namespace, and of all it starts without a session of their own: build servers and
- * containers run commands so. Attempts have sessions of their own, so no process of theirs is in it. In a namespace that an
- * attempt made itself, the attempt is in session 0; that is not the namespace in which the attempts ran.
+ * The session of a namespace's first process and of its children without their own session, as in build servers and containers.
+ * Attempts have their own sessions, so none is in it. An attempt that made its own namespace is in session 0 there, but that is
+ * another namespace.
  */
 const NO_LEADER = 0;
 
-/** Programs between a login or a terminal and its shell, which start nothing on request of others. */
+/** Programs between a login or terminal and its shell. They start nothing for others. */
 const LOGIN_PROGRAMS = ['sshd', 'sshd-session', 'login', 'su'];
 
-export function isFromOlderTerminal({ pid, before, needsTerminal, isSameNamespace }: Question, view: ProcessView) {
+export function isFromOlderTerminal(
+  { pid, before, needsTerminal, isSameNamespace }: OriginQuestion,
+  view: ProcessView,
+) {
   const isOlder = (one: OriginProcess | null) => one !== null && one.start < before;
   const own = view.process(pid);
   if (own === null) return false;
   if (!needsTerminal && (isOlder(view.process(own.session)) || (own.session === NO_LEADER && isSameNamespace)))
     return true;
-  // Without any attempt there is no orphan of one.
+  // Without attempts there are no orphans.
   if (before === Number.POSITIVE_INFINITY) return !needsTerminal || own.terminal !== null;
   if (own.terminal === null) return false;
   return [own, ...parentsOf(own, view)].some((one) => {
     if (isLogin(one, own, view)) return true;
     if (one.terminal === null) return false;
-    // In a container, whatever has no parent was started from outside.
+    // In a container, a process without a parent was started from outside.
     if (one.ppid === 0 && one.pid !== 1 && isSameNamespace) return true;
     const leader = view.process(one.session);
     return isOlder(leader) || (leader !== null && isGivenByOlder(leader, isOlder, view));
   });
 }
 
-/** Whether the terminal of a session was made by an older program, or by a program that an older one has started. */
+/** Whether an older program, or its direct child, made the terminal of a session. */
 function isGivenByOlder(leader: OriginProcess, isOlder: (one: OriginProcess) => boolean, view: ProcessView): boolean {
   const terminal = leader.terminal;
   if (terminal === null) return false;
@@ -99,12 +102,12 @@ function isGivenByOlder(leader: OriginProcess, isOlder: (one: OriginProcess) => 
   }
 }
 
-/** Root proves nothing to root: an agent that runs as root can start such a program itself. */
+/** An agent that runs as root can start a login program itself, so root proves nothing to root. */
 function isLogin(one: OriginProcess, { uid }: OriginProcess, { logins }: ProcessView): boolean {
   return uid !== 0 && one.uid === 0 && logins.includes(one.name);
 }
 
-/** The processes above, the parent first, up to the one that a reaper has for a child. */
+/** The processes above, parent first, up to a reaper's child. */
 function parentsOf(one: OriginProcess, view: ProcessView): readonly OriginProcess[] {
   const above: OriginProcess[] = [];
   const seen = new Set([one.pid]);
@@ -118,17 +121,17 @@ function parentsOf(one: OriginProcess, view: ProcessView): readonly OriginProces
   return above;
 }
 
-/** The processes of this machine as the rule needs them: from `/proc`, or from `ps` where there is none. */
+/** The processes of this machine, from `/proc` or else from `ps`. */
 export function processView(): ProcessView {
   return HAS_PROC ? viewOfProc() : viewOfPs(askPs());
 }
 
-/** Whether a program adopts orphans, as the first process does. A user's `systemd --user` does. */
+/** Whether a program adopts orphans, as a user's `systemd --user` does. */
 export function isReaper(command: string): boolean {
   return /^(?:\S*\/)?systemd\0(?:[^\0]*\0)*--user\0/.test(command);
 }
 
-/** Reads `/proc/<pid>/stat`, and the user from `/proc/<pid>/status`. The name of the program may hold anything. */
+/** Reads `/proc/<pid>/stat`, and the user from `/proc/<pid>/status`. The program name may contain anything. */
 export function processFromProc(pid: number, stat: string, status: string): Omit<OriginProcess, 'isReaper'> | null {
   const end = stat.lastIndexOf(')');
   const [, ppid, , session, terminal, ...rest] = stat.slice(end + 2).split(' ');
@@ -146,7 +149,7 @@ export function processFromProc(pid: number, stat: string, status: string): Omit
   };
 }
 
-/** The number of a pseudo-terminal, from the number of its device; null for any other terminal. */
+/** The number of a pseudo-terminal from its device number, or null for another terminal. */
 export function pseudoTerminal(device: string): number | null {
   const number = Number(device);
   const major = (number >> 8) & 0xfff;
@@ -167,7 +170,7 @@ function viewOfProc(): ProcessView {
         const files = readdirSync(`/proc/${pid}/fd`);
         return files.some((file) => isMaster(pid, file, index));
       } catch {
-        return null; // Another user's, or a program that hides its files as `sshd` does.
+        return null; // Another user's process, or one that hides its files as `sshd` does.
       }
     },
   };
@@ -185,8 +188,8 @@ function isMaster(pid: number, file: string, index: number): boolean {
 const COLUMNS = ['pid', 'ppid', 'uid', 'tty', 'lstart', 'comm'];
 
 /**
- * The table that `ps` prints with `COLUMNS`. It does not tell the leader of a session, so the outermost process above that
- * has the same terminal takes its place. `login` proves nothing here: every user may start it without a password.
+ * The table that `ps` prints with `COLUMNS`. It lacks session leaders, so the outermost parent with the same terminal stands in.
+ * `login` proves nothing here, because every user may start it without a password.
  */
 export function viewOfPs(table: string): ProcessView {
   const rows = new Map<number, Omit<OriginProcess, 'session'>>();
@@ -196,7 +199,7 @@ export function viewOfPs(table: string): ProcessView {
     const start = startOrder(`/${lstart.replace(/\s+/g, ' ')}`);
     if (pid === undefined || start === null) continue;
     const terminal = tty === undefined || /^[?-]+$/.test(tty) ? null : tty;
-    // A login shell has a dash in front, and `sshd` its user behind.
+    // A login shell begins with a dash, and `sshd` ends with its user.
     const name = basename(command.replace(/^-/, '').replace(/:.*$/, '').trim());
     const isFirst = Number(pid) === 1;
     rows.set(Number(pid), {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { admitToken, createToken, listTokens, parseToken, revokeToken, tokenNamed, type Wish } from './tokens.ts';
+import { admitToken, createToken, listTokens, type NewToken, parseToken, revokeToken, tokenNamed } from './tokens.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const NOW = Date.parse('2030-01-01T00:00:00.000Z');
@@ -15,7 +15,7 @@ beforeEach(() => {
   env = { BATON_CONFIG: mkdtempSync(join(root, 'user-')) };
 });
 
-function made(wish: Partial<Wish> = {}): string {
+function made(wish: Partial<NewToken> = {}): string {
   const token = createToken(env, { role: 'operator', name: 'ci', expires: null, ...wish }, NOW);
   if (!token.ok) throw new Error(token.verdict.reason);
   return token.value.secret;
@@ -58,7 +58,7 @@ test('what is kept is a digest of 32 random bytes, for its owner only', () => {
   expect(statSync(folder()).mode & 0o777).toBe(0o700);
 });
 
-test.each<[string, Partial<Wish>, string]>([
+test.each<[string, Partial<NewToken>, string]>([
   ['a name that is a path', { name: '../ci' }, 'BAD_USAGE'],
   ['a name that hides', { name: '.ci' }, 'BAD_USAGE'],
   ['a name that is taken', {}, 'TOKEN_EXISTS'],

@@ -1,13 +1,12 @@
-// Tokens for the HTTP server: whoever shows one acts under its name and with its role. A token is 32 random bytes that are
-// shown once; what is kept is their digest, in a folder of the user that nobody else can read. Each token has a file of its
-// own, named after it, so that of two that are made at once under one name only one is.
+// Tokens: the holder acts under the token's name and with its role. A token is 32 random bytes, shown once. Only its digest is kept,
+// in a private folder of the user. Each token has its own file, so only one of two tokens with the same name can be made.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, isString } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { isRole, type Role } from './role.ts';
-import { userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
+import { isRole, type Role } from './rights.ts';
+import { type UserRead, userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
 
 export type Token = {
   readonly name: string;
@@ -19,9 +18,7 @@ export type Token = {
   readonly revoked: string | null;
 };
 
-export type Found<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly verdict: Denied };
-
-/** By its beginning a token is known for what it is, wherever it turns up. */
+/** This prefix identifies a token wherever it appears. */
 const PREFIX = 'baton_';
 const BYTES = 32;
 const TOKEN_CHARS_MAX = 200;
@@ -29,19 +26,19 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 const SUFFIX = '.json';
 
-export type Wish = { readonly role: Role; readonly name: string | null; readonly expires: string | null };
+export type NewToken = { readonly role: Role; readonly name: string | null; readonly expires: string | null };
 
-/** Makes a token. Its secret is in the answer and nowhere else. */
+/** Makes a token. Only the answer contains its secret. */
 export function createToken(
   env: NodeJS.ProcessEnv,
-  { role, name, expires }: Wish,
+  { role, name, expires }: NewToken,
   now: number,
-): Found<{ readonly token: Token; readonly secret: string }> {
+): UserRead<{ readonly token: Token; readonly secret: string }> {
   const secret = `${PREFIX}${randomBytes(BYTES).toString('base64url')}`;
   const digest = hash('sha256', secret, 'hex');
   const called = name ?? `${role}-${digest.slice(0, 8)}`;
   if (!isTokenName(called))
-    return refused('BAD_USAGE', `a token's name has 1 to 64 of A-Z a-z 0-9 . _ -, not ${called}`);
+    return refused('BAD_USAGE', `a token's name has 1 to 64 characters from A-Z a-z 0-9 . _ -, not ${called}`);
   const created = new Date(now).toISOString();
   const token: Token = { name: called, role, digest, created, expires, revoked: null };
   return inFolder(env, (folder) => {
@@ -51,7 +48,7 @@ export function createToken(
       linkSync(draft, join(folder, `${called}${SUFFIX}`));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      // What was done under a name stays with whoever had it.
+      // A used name stays with its first holder, for the record.
       return refused('TOKEN_EXISTS', `there is or was a token ${called}; choose another name`, { name: called });
     } finally {
       rmSync(draft, { force: true });
@@ -60,13 +57,13 @@ export function createToken(
   });
 }
 
-/** All tokens, by name; those that are expired or revoked too. */
-export function listTokens(env: NodeJS.ProcessEnv): Found<readonly Token[]> {
+/** All tokens by name, including expired and revoked ones. */
+export function listTokens(env: NodeJS.ProcessEnv): UserRead<readonly Token[]> {
   return inFolder(env, (folder) => ({ ok: true, value: tokensIn(folder) }));
 }
 
-/** From then on nobody acts under it. Its name stays taken. */
-export function revokeToken(env: NodeJS.ProcessEnv, name: string, now: number): Found<Token> {
+/** Revokes a token. Its name stays taken. */
+export function revokeToken(env: NodeJS.ProcessEnv, name: string, now: number): UserRead<Token> {
   return inFolder(env, (folder) => {
     const token = tokensIn(folder).find((one) => one.name === name);
     if (!token) return refused('TOKEN_UNKNOWN', `there is no token ${name}; \`baton token list\` shows them`, { name });
@@ -78,14 +75,14 @@ export function revokeToken(env: NodeJS.ProcessEnv, name: string, now: number): 
   });
 }
 
-/** The token that somebody shows. Every one that is kept is compared, and each comparison takes the same time. */
-export function admitToken(env: NodeJS.ProcessEnv, shown: string, now: number): Found<Token> {
+/** Finds the shown token. It compares every kept token in constant time. */
+export function admitToken(env: NodeJS.ProcessEnv, shown: string, now: number): UserRead<Token> {
   const listed = listTokens(env);
   if (!listed.ok) return listed;
   const digest = hash('sha256', shown.slice(0, TOKEN_CHARS_MAX), 'buffer');
   let found: Token | null = null;
   for (const token of listed.value) if (timingSafeEqual(Buffer.from(token.digest, 'hex'), digest)) found = token;
-  if (!found || shown.length > TOKEN_CHARS_MAX) return refused('TOKEN_UNKNOWN', 'this token is none of this user');
+  if (!found || shown.length > TOKEN_CHARS_MAX) return refused('TOKEN_UNKNOWN', 'this user has no such token');
   const why = whyUnusable(found, now);
   return why ? { ok: false, verdict: why } : { ok: true, value: found };
 }
@@ -106,7 +103,7 @@ function isTokenName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The token in a file; null for anything that is none. */
+/** The token in a file, or null if it is invalid. */
 export function parseToken(text: string): Token | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -130,14 +127,14 @@ function tokensIn(folder: string): readonly Token[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'));
   return names.toSorted().flatMap((name) => {
     const file = join(folder, name);
-    // A file that others could have written proves nothing about who may act.
+    // A file that others could have written proves nothing.
     if (whyOpen(statSync(file), 0o022) !== null) return [];
     const token = parseToken(readFileSync(file, 'utf8'));
     return token && `${token.name}${SUFFIX}` === name ? [token] : [];
   });
 }
 
-function inFolder<T>(env: NodeJS.ProcessEnv, work: (folder: string) => Found<T>): Found<T> {
+function inFolder<T>(env: NodeJS.ProcessEnv, work: (folder: string) => UserRead<T>): UserRead<T> {
   const own = userFolder(env);
   const folder = join(own, 'tokens');
   try {
@@ -145,7 +142,10 @@ function inFolder<T>(env: NodeJS.ProcessEnv, work: (folder: string) => Found<T>)
     const unsafe = whyFolderUnsafe(own) ?? whyFolderUnsafe(folder);
     return unsafe ? refused('KEY_UNSAFE', unsafe) : work(folder);
   } catch (error) {
-    return refused('KEY_UNSAFE', `${folder} cannot be used (${(error as Error).message}); mend it, or move it away`);
+    return refused(
+      'KEY_UNSAFE',
+      `${folder} cannot be used (${(error as Error).message}); correct that, or move it away`,
+    );
   }
 }
 
@@ -157,7 +157,7 @@ function refused(
   return { ok: false, verdict: deny(code, reason, details) };
 }
 
-/** Everything but the digest, which is nobody's business. */
+/** A token without its digest. */
 export function tokenRow(token: Token, now: number) {
   const { name, role, created, expires, revoked } = token;
   return { name, role, created, expires, revoked, usable: whyUnusable(token, now) === null };

@@ -1,5 +1,5 @@
-// The actor name recorded in the log: `agent:<socket>@<attempt>` for what an attempt started, `token:<name>` for the holder of
-// a token, else the user of the operating system. A process below an attempt is that attempt, whatever else it shows.
+// Who acts in this process, as a name for the log: `agent:<socket>@<attempt>` for a process below an attempt, whatever else it shows;
+// `token:<name>` for the holder of a token; else the user of the operating system. The search is slow, so it runs on first use.
 import { readlinkSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
@@ -7,37 +7,40 @@ import { ancestorsOf, commandOf, HAS_PROC } from '../agents/process/process-iden
 import { isObject, type Json } from '../kernel/json.ts';
 import { castLines } from '../log/sqlite/cast-index.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
-import type { Actor } from './actor.ts';
-import { type AttemptAbove, attemptAbove } from './attempt.ts';
+import { type Actor, type PersonProof, shownToken } from './actor.ts';
+import { type AttemptAbove, attemptAbove, attemptIn } from './attempt.ts';
 import { isAgent } from './is-agent.ts';
+import { howPeopleDecide, isFromPerson } from './person-proof.ts';
+import type { Role } from './rights.ts';
+import { isForTimers, proofFor, STARTED_BY_AGENT } from './rights.ts';
 import { admitToken, type Token, tokenNamed, whyUnusable } from './tokens.ts';
+import { userFolder } from './user-folder.ts';
 
-/** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
+/** The name of the token for which a server started this process. The server has checked the token itself. */
 export const ACTS_FOR = 'BATON_ACTS_FOR';
 
-/** Whoever says that he acts for a token and has shown none. */
+/** A caller that claims to act for a token without showing one. */
 export const NOBODY = 'token:unknown';
 
-export type Identity = Pick<Actor, 'name' | 'role'> & {
-  /** What identifies the caller: its attempt, a valid token, or only the user of the operating system. */
+type CallerIdentity = Pick<Actor, 'name' | 'role'> & {
+  /** What identifies the caller: its attempt, a valid token, or only the operating system's user. */
   readonly by: 'attempt' | 'token' | 'user';
 };
 
-const STRANGER: Identity = { name: NOBODY, role: 'viewer', by: 'user' };
+const STRANGER: CallerIdentity = { name: NOBODY, role: 'viewer', by: 'user' };
 
-export function lookUp(
+export function callerIdentity(
   env: NodeJS.ProcessEnv,
   pid: number,
   now: number,
   served = isServed,
   shown: string | null = null,
-): Identity {
+): CallerIdentity {
   const attempt = attemptAbove(pid);
   if (attempt) return { name: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null, by: 'attempt' };
   const name = env[ACTS_FOR];
   const isNamed = name !== undefined && name !== '';
-  // Something says that an agent is behind it, and which one cannot be established. What a server does for whoever showed
-  // it a token is not held against that server's age.
+  // An unknown agent is behind it. For a shown token, the age of the server does not count.
   if (isNamed || shown !== null ? isInsideAttempt(env, pid) : isAgent(env, null, pid))
     return { name: 'agent:unknown', role: null, by: 'attempt' };
   if (!isNamed && shown !== null) {
@@ -45,18 +48,18 @@ export function lookUp(
     return admitted.ok ? holder(admitted.value) : STRANGER;
   }
   if (!isNamed) return { name: osUser(), role: 'admin', by: 'user' };
-  // Whoever says it and was not started by a server has shown no token.
+  // A process that no server started has shown no token.
   const token = served(pid) ? tokenNamed(env, name) : null;
-  // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
+  // An unknown or unusable token gives only the lowest rights.
   if (!token || whyUnusable(token, now)) return STRANGER;
   return holder(token);
 }
 
-function holder({ name, role }: Token): Identity {
+function holder({ name, role }: Token): CallerIdentity {
   return { name: `token:${name}`, role, by: 'token' };
 }
 
-/** The user as the operating system knows him; by number where it knows no name. */
+/** The operating system's user, by name or else by number. */
 function osUser(): string {
   try {
     return `user:${userInfo().username}`;
@@ -69,7 +72,7 @@ function nameOf({ cast, turn, attempt }: AttemptAbove): string {
   return `${cast}-${turn}.${attempt}`;
 }
 
-/** The socket of the attempt's turn, as the log of its workspace has it. */
+/** The socket of the attempt's turn, from the log of its workspace. */
 function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
   try {
     for (const line of castLines(logFileIn(stateDir), cast)) {
@@ -80,25 +83,25 @@ function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
     }
     return null;
   } catch {
-    return null; // The log cannot be read now; whoever writes to it learns why.
+    return null; // The log cannot be read now. A later write reports why.
   }
 }
 
 /**
- * Whether a server of ours that listens started a process. Only such a server asks for tokens, so only what it started may
- * act for the holder of one. `program` is the script that this process runs, which must be the server's, too.
+ * Whether one of our listening servers started a process. Only such a server checks tokens, so only its children may act for a token.
+ * `program` is the script of this process, which must be the server's too.
  */
 export function isServed(pid = process.pid, program = process.argv[1] ?? ''): boolean {
   return ancestorsOf(pid).some((above) => runsOurNode(above.pid) && isServer(commandOf(above.pid), program));
 }
 
-/** The nearest server of ours above, listening or not; null for none. */
-export function serverAbove(pid = process.pid, program = process.argv[1] ?? ''): number | null {
+/** The nearest of our servers above, listening or not, or null. */
+function serverAbove(pid = process.pid, program = process.argv[1] ?? ''): number | null {
   const isOurs = (above: number) => runsOurNode(above) && isAnyServer(argsOf(commandOf(above), program) ?? []);
   return ancestorsOf(pid).find((above) => isOurs(above.pid))?.pid ?? null;
 }
 
-/** Whether a command line is that of a server that listens. */
+/** Whether a command line is that of a listening server. */
 export function isServer(command: string, program: string): boolean {
   const args = argsOf(command, program) ?? [];
   if (!isAnyServer(args)) return false;
@@ -116,7 +119,7 @@ function commandIn(args: readonly string[]): string | undefined {
   return args.find((word, at) => word !== '' && !word.startsWith('-') && args[at - 1] !== '-C');
 }
 
-/** The arguments of our program in a command line; null for the command line of another program. */
+/** The arguments of our program in a command line, or null for another program. */
 function argsOf(command: string, program: string): readonly string[] | null {
   const [, ...rest] = command.split(command.includes('\0') ? '\0' : ' ');
   const at = rest.findIndex((word) => !word.startsWith('--disable-warning=') && word !== '--no-warnings');
@@ -128,7 +131,7 @@ function runsOurNode(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath);
   } catch {
-    return false; // It ended, or is another user's.
+    return false; // The process ended, or belongs to another user.
   }
 }
 
@@ -138,4 +141,56 @@ function isSameFile(one: string, other: string): boolean {
   } catch {
     return false;
   }
+}
+
+type Where = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string };
+
+type How = {
+  /** The token given to this process, if any. */
+  readonly shown?: string | null;
+  /** This process is a server. Its clients have no terminal, so its own age counts. */
+  readonly isServer?: true;
+};
+
+export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isServer }: How = {}): Actor {
+  let identity: CallerIdentity | null = null;
+  let kind: Actor['kind'] | null = null;
+  const known = () => {
+    identity ??= callerIdentity(env, process.pid, Date.now(), isServed, shown);
+    return identity;
+  };
+  const proof: PersonProof = (form, cast, program) => {
+    if (isForTimers(form)) return isInsideAttempt(env) ? STARTED_BY_AGENT : null;
+    if (actor.kind === 'agent') return STARTED_BY_AGENT;
+    const needed = proofFor(form);
+    if (needed === null || known().by === 'token') return null;
+    const user = form.startsWith('token ') ? userFolder(env) : null;
+    // A client of our server has no terminal. It counts as a person if the server is older than the agents.
+    const server = isServer ? process.pid : serverAbove();
+    const decision = { stateDir, cast, user, needsTerminal: needed.needsTerminal && server === null };
+    if (isFromPerson(decision, server ?? process.pid)) return null;
+    return `nothing proves that a person decides here; ${howPeopleDecide(program)}`;
+  };
+  const actor: Actor = {
+    get name(): string {
+      return known().name;
+    },
+    get kind(): Actor['kind'] {
+      kind ??= kindOf(known(), env, stateDir);
+      return kind;
+    },
+    get role(): Role | null {
+      return known().role;
+    },
+    attempt: attemptIn(env, stateDir),
+    proof,
+  };
+  return actor;
+}
+
+/** The holder of a token counts as the person for whom it was made. */
+function kindOf({ by }: CallerIdentity, env: NodeJS.ProcessEnv, stateDir: string): Actor['kind'] {
+  if (by === 'attempt') return 'agent';
+  if (by === 'token') return 'person';
+  return isAgent(env, stateDir) ? 'agent' : 'person';
 }

@@ -1,8 +1,8 @@
 // A workspace for programs. Its methods are made from the table of operations: `task.claim` is `workspace.task.claim(input)`.
 // Every call answers with a verdict and runs in this process. Nothing throws.
 import type { Actor } from '../access/actor.ts';
-import { actorHere } from '../access/actor-here.ts';
-import { shownToken } from '../access/shown-token.ts';
+import { shownToken } from '../access/actor.ts';
+import { actorHere } from '../access/who-acts.ts';
 import type { InputOf, OperationEvent } from '../app/operation.ts';
 import { type FieldsOf, OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';

@@ -1,6 +1,6 @@
 // The checkpoints and keys that an auditor of this workspace goes by: those of the user, and those that were named.
 import { resolve } from 'node:path';
-import { knownCheckpoints } from '../audit/checkpoint-files.ts';
+import { knownCheckpoints } from '../audit/checkpoints.ts';
 import { readKeyLine } from '../audit/note.ts';
 import { UsageError } from '../workspace/locate.ts';
 import type { Workspace } from './workspace.ts';

@@ -1,6 +1,6 @@
 // What an operation is: an entry of the table, which is plain data, and a function that is loaded when it is called.
 import type { Actor } from '../access/actor.ts';
-import type { Act } from '../access/role.ts';
+import type { Act } from '../access/rights.ts';
 import type { CommandStreams } from '../approvals/run-command.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Entry as LogEntry } from '../kernel/fact.ts';

@@ -1,7 +1,6 @@
 // One call of one operation: who may, what was given, and the function. A skin calls this and shows the answer.
 import { whyNotPerson } from '../access/actor.ts';
-import { refusalToAgent } from '../access/people-only.ts';
-import { mayDo } from '../access/role.ts';
+import { mayDo, refusalToAgent } from '../access/rights.ts';
 import { StorageError } from '../engine/storage-error.ts';
 import { messageOf } from '../kernel/field-words.ts';
 import { type Mismatch, mismatches } from '../kernel/fields.ts';

@@ -1,33 +1,33 @@
-// Walks the lines of a log in order and finds what is wrong with them: canonical form, numbers, chain, time. It sees one
-// line at a time, so that a log of any length is checked in the same room.
+// Checks the lines of a log in order: canonical form, numbers, chain and time. It sees one line at a time, so a log of any
+// length needs the same memory.
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
-import type { Fault, FaultKind } from './fault.ts';
+import type { AuditFault, AuditFaultKind } from './fault.ts';
 import { leafOf } from './merkle.ts';
 
 const NO_PREV = '0'.repeat(64);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-export type Step = {
+type ChainStep = {
   readonly seq: number;
   readonly leaf: string;
-  /** Null where the line cannot be read. */
+  /** Null if the line cannot be read. */
   readonly line: StoredLine | null;
 };
 
 export class ChainWalk {
-  readonly #report: (fault: Fault) => void;
+  readonly #report: (fault: AuditFault) => void;
   #seq = 0;
   #leaf = NO_PREV;
   #at = '';
-  /** Whether the entry before is above suspicion: what follows a fault proves nothing about the one after it. */
+  /** Whether the entry before is sound. After a fault, the next entry proves nothing. */
   #isSound = true;
-  /** An entry whose link to the one before does not hold: the one after it shows which of the two was changed. */
+  /** An entry whose link to the one before is broken. The next entry shows which of the two was changed. */
   #loose: number | null = null;
-  /** The first entry of which something is wrong. */
+  /** The first entry with a fault. */
   #firstFault: number | null = null;
 
-  /** From the beginning, or from after an entry whose leaf is known. */
-  constructor(report: (fault: Fault) => void, after = 0, leaf: string | null = null) {
+  /** Starts at the beginning, or after an entry with a known leaf. */
+  constructor(report: (fault: AuditFault) => void, after = 0, leaf: string | null = null) {
     this.#report = report;
     this.#seq = after;
     this.#leaf = leaf ?? NO_PREV;
@@ -45,8 +45,8 @@ export class ChainWalk {
     return this.#firstFault;
   }
 
-  /** Takes the line that is stored under a number. */
-  take(seq: number, text: string): Step {
+  /** Takes the line stored under a number. */
+  take(seq: number, text: string): ChainStep {
     const leaf = leafOf(text);
     const line = readStoredLine(text);
     const due = this.#seq + 1;
@@ -61,7 +61,7 @@ export class ChainWalk {
     return { seq, leaf, line };
   }
 
-  /** No more lines. `isVouchedFor` answers whether the tree of so many entries has a root that was signed. */
+  /** Ends the walk. `isVouchedFor` says whether the tree of so many entries has a signed root. */
   end(isVouchedFor: (size: number) => boolean): void {
     const loose = this.#loose;
     if (loose !== null) this.#broken(isVouchedFor(loose - 1) ? loose : loose - 1);
@@ -76,12 +76,12 @@ export class ChainWalk {
       this.#isSound = false;
       this.#firstFault ??= line.seq - 1;
     } else if (isLinked && line.at < this.#at)
-      this.#fault('TIME_BACKWARDS', line.seq, `its time ${line.at} lies before that of the entry before it`);
-    else if (!TIME.test(line.at)) this.#fault('ENTRY_NOT_CANONICAL', line.seq, 'its time is none');
+      this.#fault('TIME_BACKWARDS', line.seq, `its time ${line.at} is before the time of the previous entry`);
+    else if (!TIME.test(line.at)) this.#fault('ENTRY_NOT_CANONICAL', line.seq, 'its time is invalid');
     else this.#isSound = true;
   }
 
-  /** The entry after a loose one is here: if it is chained to the loose one, that one is as it was, and the one before is not. */
+  /** If the next entry is chained to the loose one, the loose one is intact and the one before it was changed. */
   #settle(next: StoredLine | null): void {
     if (this.#loose === null) return;
     const loose = this.#loose;
@@ -92,10 +92,10 @@ export class ChainWalk {
   }
 
   #broken(seq: number): void {
-    this.#fault('CHAIN_BROKEN', seq, 'it is not the entry that its neighbours are chained to');
+    this.#fault('CHAIN_BROKEN', seq, 'its neighbours are chained to a different entry');
   }
 
-  #fault(kind: FaultKind, seq: number, reason: string): void {
+  #fault(kind: AuditFaultKind, seq: number, reason: string): void {
     this.#isSound = false;
     this.#firstFault = Math.min(this.#firstFault ?? seq, seq);
     this.#report({ kind, seq, reason });

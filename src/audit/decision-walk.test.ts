@@ -6,7 +6,7 @@ import { factText } from '../kernel/approval/state.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { StoredLine } from '../log/stored-line.ts';
 import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
-import type { Fault } from './fault.ts';
+import type { AuditFault } from './fault.ts';
 
 const KEY: DecisionKey = { id: 'k', macOf: (text) => `mac of ${text}` };
 const requested = (id: string, over = {}): ApprovalFact => ({
@@ -23,14 +23,14 @@ const sealedYes = { ...yes, mac: macOf(yes) };
 const other = (fact: ApprovalFact): ApprovalFact => ({ ...fact, id: 'P-2' });
 
 function walked(facts: readonly ApprovalFact[], key: DecisionKey | null = KEY) {
-  const found: Fault[] = [];
+  const found: AuditFault[] = [];
   const walk = new DecisionWalk(key, (fault) => found.push(fault));
   for (const [index, fact] of facts.entries()) {
     const line = { seq: index + 1, at: '2026-01-01T00:00:00.000Z', kind: fact.kind, fact } as unknown as StoredLine;
     walk.take(index + 1, line);
   }
   walk.take(99, null);
-  const told = ({ kind, seq }: Fault) => `${kind.replace('DECISION_', '')} ${seq}`;
+  const told = ({ kind, seq }: AuditFault) => `${kind.replace('DECISION_', '')} ${seq}`;
   return { forged: found.map(told), warned: walk.warnings().map(told), checked: walk.checked };
 }
 

@@ -1,29 +1,29 @@
-// Checks the decisions of people in a log: each carries a seal that only the user's key makes. A line that somebody appended
-// is chained like any other and has no such seal. Without the key this cannot be checked, and that is said.
+// Checks the decisions of people in a log. Each carries a seal that only the user's key makes. An appended line is chained like any
+// other, but has no such seal. Without the key, decisions cannot be checked, and a warning says so.
 import { POLICY } from '../kernel/approval/outcomes.ts';
 import type { ApprovalFact } from '../kernel/approval/request.ts';
 import { applyApproval, approvalOf, factText, noApprovals } from '../kernel/approval/state.ts';
 import type { StoredLine } from '../log/stored-line.ts';
-import type { Fault } from './fault.ts';
+import type { AuditFault } from './fault.ts';
 
 /** The key that seals the decisions of this user. */
 export type DecisionKey = { readonly id: string; macOf(text: string): string };
 
 type Decided = Extract<ApprovalFact, { kind: 'approval.approved' | 'approval.rejected' }>;
-/** Why a decision is not known to be a person's. */
+/** Why a decision may not be a person's. */
 type Doubt = 'forged' | 'without a seal' | 'under another key';
 
 export class DecisionWalk {
-  readonly #report: (fault: Fault) => void;
+  readonly #report: (fault: AuditFault) => void;
   readonly #key: DecisionKey | null;
   readonly #approvals = noApprovals();
   readonly #known = new Set<string>();
   readonly #unchecked: Record<Exclude<Doubt, 'forged'>, number[]> = { 'without a seal': [], 'under another key': [] };
-  /** Whether the log has come to a version that seals decisions: from there on a yes without a seal is none. */
+  /** Whether this part of the log is from a version that seals decisions. Then an approval without a seal is forged. */
   #areSealed = false;
   #checked = 0;
 
-  constructor(key: DecisionKey | null, report: (fault: Fault) => void) {
+  constructor(key: DecisionKey | null, report: (fault: AuditFault) => void) {
     this.#key = key;
     this.#report = report;
   }
@@ -36,7 +36,7 @@ export class DecisionWalk {
       if (fact.kind === 'approval.approved' || fact.kind === 'approval.rejected') this.#decided(seq, fact);
       applyApproval(this.#approvals, fact, Date.parse(line.at));
     } catch {
-      this.#report({ kind: 'DECISION_FORGED', seq, reason: 'what it says about an approval cannot be read' });
+      this.#report({ kind: 'DECISION_FORGED', seq, reason: 'its approval cannot be read' });
     }
   }
 
@@ -44,11 +44,11 @@ export class DecisionWalk {
     return this.#checked;
   }
 
-  /** What could not be checked, once for each reason, at the first entry of the kind. */
-  warnings(): readonly Fault[] {
+  /** What could not be checked: one warning per reason, at its first entry. */
+  warnings(): readonly AuditFault[] {
     const why = {
-      'without a seal': 'carry no seal: they are older than sealed decisions, and nothing runs under them any more',
-      'under another key': 'could not be checked: the key that sealed them is not here',
+      'without a seal': 'have no seal: they are older than sealed decisions, and nothing runs under them any more',
+      'under another key': 'could not be checked: their key is not here',
     };
     return Object.entries(this.#unchecked).flatMap(([doubt, [seq, ...more]]) => {
       if (seq === undefined) return [];
@@ -57,11 +57,11 @@ export class DecisionWalk {
     });
   }
 
-  /** A request that is there twice would bring back a yes that a person took back, seal and all. */
+  /** A repeated request would restore an approval that a person had withdrawn. */
   #requested(seq: number, { id, sealed }: Extract<ApprovalFact, { kind: 'approval.requested' }>): void {
     if (sealed.plainEnv) this.#areSealed = true;
     if (this.#known.has(id)) {
-      const reason = `${id} was asked for already, and no id is given twice: baton did not write this`;
+      const reason = `${id} was already requested, and no id is used twice: baton did not write this`;
       this.#report({ kind: 'DECISION_FORGED', seq, reason });
     }
     this.#known.add(id);
@@ -71,8 +71,8 @@ export class DecisionWalk {
     const doubt = this.#doubtAbout(fact);
     if (fact.mac !== undefined) this.#areSealed = true;
     if (doubt === 'forged') {
-      const said = fact.kind === 'approval.approved' ? 'yes' : 'no';
-      const reason = `the ${said} to ${fact.id} is not sealed with the key of the user: no person gave it to baton`;
+      const choice = fact.kind === 'approval.approved' ? 'approval' : 'rejection';
+      const reason = `the ${choice} of ${fact.id} is not sealed with the user's key: no person gave it to baton`;
       this.#report({ kind: 'DECISION_FORGED', seq, reason });
     } else if (doubt) this.#unchecked[doubt].push(seq);
     else this.#checked += 1;
@@ -80,7 +80,7 @@ export class DecisionWalk {
 
   #doubtAbout(fact: Decided): Doubt | null {
     const approval = approvalOf(this.#approvals, fact.id);
-    // Relayed to a turn after the approval was over: it changes nothing any more.
+    // A rejection relayed after the approval ended has no effect.
     if (!approval && fact.kind === 'approval.rejected' && fact.relayed) return null;
     if (!this.#key) return 'under another key';
     if (!approval) return 'forged';

@@ -1,6 +1,5 @@
-// What is blocked in a workspace, kept in a folder of the user as well. A block is a fact of the log; with another state
-// folder, or after the log was deleted, that fact is missing and the block must not be. So the file belongs to the project,
-// not to its state: it lies with the checkpoints, under the path of the project.
+// The blocked agents and handoffs of a project, also kept in a folder of the user. A block is a fact of the log. With another state
+// folder or a deleted log, that fact would be missing. So the file belongs to the project's path, next to the checkpoints.
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,11 +7,11 @@ import { CODES } from '../kernel/codes.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import type { CarriedBlock } from '../kernel/trust/request.ts';
 import { keyOfBlocked } from '../kernel/trust/state.ts';
-import { checkpointBase, nameOfProject } from './checkpoint-files.ts';
+import { checkpointBase, nameOfProject } from './checkpoints.ts';
 
 export type KeptBlock = CarriedBlock & { readonly since: number };
 
-/** The blocks that are kept for the project in this folder. A file that cannot be read keeps none. */
+/** The blocks kept for this project. An unreadable file has none. */
 export function keptBlocks(dir: string, env: NodeJS.ProcessEnv): readonly KeptBlock[] {
   try {
     return parseBlocks(readFileSync(fileFor(dir, env), 'utf8'));
@@ -30,7 +29,7 @@ export function keepBlocks(dir: string, env: NodeJS.ProcessEnv, blocks: readonly
   renameSync(draft, file);
 }
 
-/** Null members stand for what a block does not name. Anything else in the file is left out. */
+/** A null member means that the block does not name it. Invalid entries are ignored. */
 export function parseBlocks(text: string): readonly KeptBlock[] {
   const value = JSON.parse(text) as Json;
   const blocks = isObject(value) && Array.isArray(value.blocks) ? value.blocks : [];

@@ -1,34 +1,34 @@
-// Makes a bundle of one cast. The log is verified on the way, and nothing is handed out in clear that looks like a credential:
-// outputs were scrubbed before they were stored, but prompts, scripts and configurations are what people wrote.
+// Makes a bundle of one cast and verifies the log on the way. Text that looks like a credential is never exported in clear:
+// outputs were scrubbed before storage, but people wrote the prompts, scripts and configurations.
 import type { Evidence } from '../engine/ports.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
-import type { Known } from './checkpoint-files.ts';
-import { Tree } from './merkle.ts';
+import type { KnownCheckpoints } from './checkpoints.ts';
+import { MerkleTree } from './merkle.ts';
 import { keyLine, type Signer, signedNote } from './note.ts';
 import { verifyLog } from './verify-log.ts';
 
-/** What to leave out: digests, plain texts that must not occur, and the word `secrets` for whatever the scanner finds. */
-export type Redactions = readonly string[];
+/** What to leave out: digests, words that must not occur, and `secrets` for everything that the scanner finds. */
+type Redactions = readonly string[];
 
-/** Who signs, and under which name the log is known. */
+/** Who signs, and the log's name. */
 export type Signing = { readonly signer: Signer; readonly origin: string };
 
-export type Made = { readonly verdict: Verdict; readonly text: string };
+export type BundleResult = { readonly verdict: Verdict; readonly text: string };
 
 type Own = { readonly line: string; readonly read: StoredLine };
 
 export async function makeBundle(
   evidence: Evidence,
   cast: string,
-  known: Known,
+  known: KnownCheckpoints,
   signing: Signing,
   redactions: Redactions,
-): Promise<Made> {
-  const tree = new Tree();
+): Promise<BundleResult> {
+  const tree = new MerkleTree();
   const verified = await verifyLog(evidence, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
   if (!verified.allow) return { verdict: verified, text: '' };
   const { signer, origin } = signing;
@@ -46,7 +46,7 @@ export async function makeBundle(
   const bundle: Bundle = {
     format: BUNDLE_FORMAT,
     cast,
-    // Signed anew, so that one key answers for all of the file; the same key gives the same note.
+    // Signed again, so that one key covers the whole file. The same key gives the same note.
     checkpoint: signedNote({ origin, size, root: tree.root() }, signer),
     key: keyLine(signer.publicKey),
     seqs: facts.map(({ seq }) => seq),
@@ -65,8 +65,8 @@ export async function makeBundle(
 }
 
 /**
- * The facts that are filed under the cast; those by which the registries came into force that its agents were attested
- * with, so that every verdict can be derived again; and those that erased texts of either.
+ * The facts of the cast; the registries that its agents were attested with, so that every verdict can be derived again; and the
+ * erasures of texts of both.
  */
 async function ownFacts(evidence: Evidence, cast: string, size: number): Promise<readonly Own[]> {
   const rows = [
@@ -89,7 +89,7 @@ async function ownFacts(evidence: Evidence, cast: string, size: number): Promise
   return found.filter(({ read }) => seqs.has(read.seq) || erasedBy(read)?.from.some((seq) => seqs.has(seq)));
 }
 
-/** The digest of the registry that the agent of an attempt was attested with. */
+/** The digest of the registry that an attempt's agent was attested with. */
 function attestedWith({ kind, fact: { attestation } }: StoredLine): string | null {
   const digest = kind === 'attempt.started' && isObject(attestation) ? attestation.registry : null;
   return typeof digest === 'string' ? digest : null;
@@ -107,7 +107,7 @@ async function textsBeside(evidence: Evidence, own: readonly Own[]): Promise<Rea
   return texts;
 }
 
-/** A mistyped wish must not export in clear what it was to hide. */
+/** A mistyped redaction must not export its text in clear. */
 function occurs(own: readonly Own[], texts: ReadonlyMap<string, string>, redaction: string): boolean {
   const written = JSON.stringify(redaction).slice(1, -1);
   return [...texts.values()].some((text) => text.includes(redaction)) || own.some(({ line }) => line.includes(written));
@@ -115,7 +115,7 @@ function occurs(own: readonly Own[], texts: ReadonlyMap<string, string>, redacti
 
 function nothingToRedact(missing: readonly string[]): Denied {
   const reason = `${missing.length} of the redactions occur nowhere in the cast, so nothing was written; look them up with \`baton trace\` and \`baton log\``;
-  // What was to be hidden is not repeated here; which ones they are is told by their digests or lengths.
+  // Hidden words are not repeated here. Their digests or lengths identify them.
   const named = missing.map((each) => (each.startsWith('sha256:') ? each : `${each.length} characters`));
   return deny('BAD_USAGE', reason, { missing: named });
 }
@@ -125,7 +125,7 @@ function redact(own: readonly Own[], texts: ReadonlyMap<string, string>, redacti
   const hidesSecrets = redactions.includes('secrets');
   const words = redactions.filter((each) => !each.startsWith('sha256:') && each !== 'secrets');
   const holds = (text: string) => words.some((word) => text.includes(word));
-  // In a line the same words are written with escapes.
+  // In a line, words are escaped.
   const holdsInLine = (line: string) => words.some((word) => line.includes(JSON.stringify(word).slice(1, -1)));
   const shown: [string, string][] = [];
   const redacted: string[] = [];
@@ -154,7 +154,7 @@ function redact(own: readonly Own[], texts: ReadonlyMap<string, string>, redacti
   };
 }
 
-/** A decision names the token by which it was made. That name is no credential, though it reads like one. */
+/** A decision names its token. The name looks like a credential but is none. */
 function withoutActor({ by, ...rest }: JsonObject): JsonObject {
   return typeof by === 'string' && TOKEN_ACTOR.test(by) ? rest : { ...rest, ...(by === undefined ? {} : { by }) };
 }
@@ -169,6 +169,6 @@ function holdsSecrets(
   texts: readonly { readonly digest: string; readonly kinds: readonly string[] }[],
   facts: readonly { readonly seq: number; readonly kinds: readonly string[] }[],
 ): Denied {
-  const reason = `${texts.length} texts and ${facts.length} facts hold something that looks like a credential; leave them out with --redact secrets`;
+  const reason = `${texts.length} texts and ${facts.length} facts hold text that looks like a credential; omit it with --redact secrets`;
   return deny('EXPORT_HOLDS_SECRET', reason, { texts, facts });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteLog } from '../log/sqlite/log.ts';
-import { checkpointFolders, keptFrontier } from './checkpoint-files.ts';
+import { checkpointFolders, keptFrontier } from './checkpoints.ts';
 import { makeCheckpoint } from './make-checkpoint.ts';
 import { EMPTY_ROOT, Frontier, leafOf } from './merkle.ts';
 

@@ -1,47 +1,46 @@
-// Makes a checkpoint: signs the head of the tree and keeps it inside and outside. It reads what was appended since the last
-// one only, and never signs a tree that does not extend the last one that was signed.
-//
-// It is signed while nobody appends, so that two processes never sign at the same time.
+// Makes a checkpoint: signs the head of the tree and keeps it inside and outside. It reads only what was appended since the last
+// one. It never signs a tree that does not extend the last signed one. Nobody appends while it signs, so two processes never
+// sign at the same time.
 import type { Log } from '../engine/ports.ts';
 import { allow, type Denied, type Verdict } from '../kernel/verdict.ts';
 import { ChainWalk } from './chain-walk.ts';
-import { type Signed, signedCheckpoints } from './checkpoint-check.ts';
 import {
+  type CheckpointFolders,
+  type CheckpointPlace,
   checkpointFolders,
-  type Folders,
   keepFrontier,
   keepNote,
   keptFrontier,
   notesIn,
-  type Place,
-} from './checkpoint-files.ts';
-import { type Fault, tampered } from './fault.ts';
+  type SignedRoot,
+  signedCheckpoints,
+} from './checkpoints.ts';
+import { type AuditFault, tampered } from './fault.ts';
 import { Frontier, leafOf } from './merkle.ts';
-import { keyLine, type PublicKey, type Signer, signedNote } from './note.ts';
-import { openSigner, trustedKeys } from './signing-key.ts';
+import { keyLine, openSigner, type PublicKey, type Signer, signedNote, trustedKeys } from './note.ts';
 
 const LINES_AT_ONCE = 1_024;
 
-/** Signs the log of a workspace as it stands. Where nothing was appended since the last checkpoint, that one is enough. */
-export async function makeCheckpoint(place: Place, log: Log, env: NodeJS.ProcessEnv): Promise<Verdict> {
+/** Signs the log of a workspace. Without new entries, the last checkpoint is enough. */
+export async function makeCheckpoint(place: CheckpointPlace, log: Log, env: NodeJS.ProcessEnv): Promise<Verdict> {
   const signer = openSigner(env);
   if (!signer.ok) return signer.verdict;
   const keys = trustedKeys(env);
   if (!keys.ok) return keys.verdict;
   const signing = { folders: checkpointFolders(place, env), signer: signer.value, keys: keys.value };
-  // Most of it is read before anybody has to wait, and what came in the meantime while nobody appends.
+  // Most entries are read before anybody must wait. Only the newest are read while nobody appends.
   const read = await readOn(log, signing, null);
   return isDenied(read) ? read : log.alone((held) => signed(held, signing, read));
 }
 
-type Signing = { readonly folders: Folders; readonly signer: Signer; readonly keys: readonly PublicKey[] };
+type Signing = { readonly folders: CheckpointFolders; readonly signer: Signer; readonly keys: readonly PublicKey[] };
 
-/** How far the log was read, from which checkpoint on. */
+/** How far the log was read, and since which checkpoint. */
 type Read = {
-  readonly last: Signed | null;
+  readonly last: SignedRoot | null;
   readonly frontier: Frontier;
   readonly chain: ChainWalk;
-  readonly faults: Fault[];
+  readonly faults: AuditFault[];
 };
 
 async function signed(log: Log, signing: Signing, before: Read): Promise<Verdict> {
@@ -59,13 +58,13 @@ async function signed(log: Log, signing: Signing, before: Read): Promise<Verdict
   keepNote(folders.outside, note, signer.publicKey);
   keepFrontier(folders.inside, { size: frontier.size, peaks: frontier.peaks });
   const details = { size: frontier.size, root, origin: folders.origin, key: keyLine(signer.publicKey), note };
-  const reason = `signed ${frontier.size} facts; a copy lies in ${folders.outside}`;
+  const reason = `signed ${frontier.size} facts; a copy is in ${folders.outside}`;
   return allow(reason, { ...details, outside: folders.outside });
 }
 
-/** Reads on to the end of the log, from where it was read to before if nobody signed in the meantime. */
+/** Reads to the end of the log. It continues an earlier reading if nobody has signed since. */
 async function readOn(log: Log, { folders, signer, keys }: Signing, before: Read | null): Promise<Read | Denied> {
-  const found: Fault[] = [];
+  const found: AuditFault[] = [];
   const all = [
     { where: 'inside', notes: notesIn(folders.inside) },
     { where: 'outside', notes: notesIn(folders.outside) },
@@ -83,9 +82,9 @@ async function readOn(log: Log, { folders, signer, keys }: Signing, before: Read
   return read;
 }
 
-/** From the last checkpoint on, where its frontier was kept and leads to the root that was signed; else from the beginning. */
-async function start(log: Log, { inside }: Folders, last: Signed | null): Promise<Read> {
-  const faults: Fault[] = [];
+/** Starts at the last checkpoint if its kept frontier leads to the signed root, else at the beginning. */
+async function start(log: Log, { inside }: CheckpointFolders, last: SignedRoot | null): Promise<Read> {
+  const faults: AuditFault[] = [];
   const from = (frontier: Frontier, leaf: string | null): Read => {
     const chain = new ChainWalk((fault) => faults.push(fault), frontier.size, leaf);
     return { last, frontier, chain, faults };
@@ -97,7 +96,7 @@ async function start(log: Log, { inside }: Folders, last: Signed | null): Promis
     const [row] = await log.lines(last.size - 1, 1);
     if (frontier.root() === last.root && row?.seq === last.size) return from(frontier, leafOf(row.line));
   } catch {
-    // It has the wrong number of peaks: it was not written by us.
+    // A wrong number of peaks: Baton did not write it.
   }
   return from(new Frontier(), null);
 }
@@ -116,11 +115,11 @@ function isDenied(value: Read | Denied): value is Denied {
   return 'allow' in value;
 }
 
-function cutOff({ size, where }: Signed, head: number): Fault {
+function cutOff({ size, where }: SignedRoot, head: number): AuditFault {
   const reason = `the log ends here; a checkpoint of ${size} entries was signed (${where})`;
   return { kind: 'TRUNCATED', seq: head + 1, reason };
 }
 
-function forked({ size, where }: Signed): Fault {
-  return { kind: 'FORKED', seq: 1, reason: `the first ${size} entries are not those that were signed (${where})` };
+function forked({ size, where }: SignedRoot): AuditFault {
+  return { kind: 'FORKED', seq: 1, reason: `the first ${size} entries differ from the signed ones (${where})` };
 }

@@ -1,9 +1,8 @@
-// The Merkle tree of RFC 6962 over the leaves of the log. Hashes are lower-case hex. Leaves are numbered from 0, so the
-// leaf of entry `seq` has index `seq - 1`.
+// The Merkle tree of RFC 6962 over the leaves of the log. Hashes are lower-case hex. Leaves are numbered from 0, so entry `seq` has
+// leaf `seq - 1`.
 //
-// A tree head needs only the frontier: the roots of the complete subtrees that the leaves so far fall into. It is kept with
-// every checkpoint, so that the next one costs as much as what was appended since, however long the log is. Proofs need
-// the whole tree.
+// A tree head needs only the frontier: the roots of the complete subtrees. It is kept with every checkpoint, so the next one
+// costs only what was appended since. Proofs need the whole tree.
 import { hash } from 'node:crypto';
 
 export const EMPTY_ROOT = hash('sha256', '', 'hex');
@@ -24,7 +23,7 @@ export function nodeOf(left: string, right: string): string {
   return hash('sha256', pair, 'hex');
 }
 
-/** Grows leaf by leaf and knows its root at any moment. `peaks` are the roots of its complete subtrees, largest first. */
+/** Grows leaf by leaf and always knows its root. `peaks` are the roots of its complete subtrees, largest first. */
 export class Frontier {
   #size: number;
   readonly #peaks: string[];
@@ -58,7 +57,7 @@ export class Frontier {
 }
 
 /** The whole tree, for proofs: every complete subtree's root, level by level. */
-export class Tree {
+export class MerkleTree {
   readonly #levels: HashList[] = [];
 
   get size(): number {
@@ -112,7 +111,7 @@ export class Tree {
         from = middle;
       }
     }
-    // The last subtree is the old tree itself where it was complete; whoever checks knows its root already.
+    // If the old tree is complete, it is the last subtree. The checker already knows its root.
     if (from > 0) path.push(this.#range(from, to));
     return path.reverse();
   }
@@ -157,34 +156,6 @@ export function provesInclusion(
   return last === 0 && node === root;
 }
 
-/** Whether `path` shows that the tree with `root` extends the one with `firstRoot` (RFC 9162, 2.1.4.2). */
-export function provesConsistency(
-  first: number,
-  firstRoot: string,
-  size: number,
-  root: string,
-  path: readonly string[],
-): boolean {
-  if (!(first >= 0 && first <= size) || !path.every(isHash)) return false;
-  if (first === size) return path.length === 0 && firstRoot === root;
-  if (first === 0) return path.length === 0 && firstRoot === EMPTY_ROOT;
-  const [start, ...rest] = Number.isInteger(Math.log2(first)) ? [firstRoot, ...path] : path;
-  if (start === undefined) return false;
-  let [at, last] = [first - 1, size - 1];
-  while (at % 2 === 1) [at, last] = [half(at), half(last)];
-  let [before, after] = [start, start];
-  for (const other of rest) {
-    if (last === 0) return false;
-    if (at % 2 === 1 || at === last) {
-      before = nodeOf(other, before);
-      after = nodeOf(other, after);
-      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
-    } else after = nodeOf(after, other);
-    [at, last] = [half(at), half(last)];
-  }
-  return last === 0 && before === firstRoot && after === root;
-}
-
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
@@ -204,7 +175,7 @@ function onesIn(size: number): number {
   return ones;
 }
 
-/** A million hashes as texts would take several times the room. */
+/** A compact list: a million hashes as texts would need several times the memory. */
 class HashList {
   #bytes = Buffer.alloc(16 * HASH_BYTES);
   length = 0;

@@ -3,9 +3,9 @@ import { createPrivateKey, generateKeyPairSync, hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  type CheckpointNote,
   isSignedBy,
   keyLine,
-  type Note,
   readKeyLine,
   readKeyLines,
   readNotes,
@@ -63,7 +63,7 @@ test.each([
 test('a key of another algorithm signs nothing', () => {
   const { privateKey: foreign } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = String(foreign.export({ format: 'pem', type: 'pkcs8' }));
-  expect(() => signerFromPem(pem)).toThrow('no Ed25519 key');
+  expect(() => signerFromPem(pem)).toThrow('not an Ed25519 key');
 });
 
 test('keys stand on lines of their own, between anything else', () => {
@@ -86,13 +86,13 @@ test('a note is origin, size, root, an empty line and a signature', () => {
 test.each([{ origin: 'a\nb' }, { origin: 'a\rb' }, { origin: '' }, { root: 'ab' }])(
   '%j makes no checkpoint',
   (change) => {
-    expect(() => signedNote({ ...checkpoint, ...change }, signer)).toThrow('no checkpoint');
+    expect(() => signedNote({ ...checkpoint, ...change }, signer)).toThrow('not a checkpoint');
   },
 );
 
 test('notes are read back in order, and signed by their key alone', () => {
   const second = signedNote({ ...checkpoint, size: 6 }, other);
-  const notes = readNotes(`${note}\n${second}\n`) as Note[];
+  const notes = readNotes(`${note}\n${second}\n`) as CheckpointNote[];
   expect(notes.map((each) => each.checkpoint)).toEqual([checkpoint, { ...checkpoint, size: 6 }]);
   expect(notes.map((each) => each.text)).toEqual([note, second]);
   expect(notes.map((each) => isSignedBy(each, signer.publicKey))).toEqual([true, false]);

@@ -1,44 +1,43 @@
-// Signs the log from time to time while somebody appends to it, so that a cast that runs for days has more than its end to be
-// held to. It is due after so many minutes or so many facts, whichever comes first, and never twice at once. Neither its timer
-// nor its thread keeps the process alive.
+// Signs the log periodically while a cast runs, so that long casts have several checkpoints. One is due after some minutes or some
+// facts, whichever comes first, and never two at once. Neither the timer nor the thread keeps the process alive.
 import { Worker } from 'node:worker_threads';
 import type { Verdict } from '../kernel/verdict.ts';
-import type { Place } from './checkpoint-files.ts';
-import type { Order } from './checkpoint-worker.ts';
+import type { CheckpointJob } from './checkpoint-worker.ts';
+import type { CheckpointPlace } from './checkpoints.ts';
 
-export type Every = { readonly minutes: number; readonly facts: number };
+export type CheckpointInterval = { readonly minutes: number; readonly facts: number };
 
-/** What holds where the configuration says nothing. */
-export const EVERY_DEFAULT: Every = { minutes: 10, facts: 10_000 };
+/** The default interval. */
+export const EVERY_DEFAULT: CheckpointInterval = { minutes: 10, facts: 10_000 };
 
-/** The longest a timer of Node can be set for. */
+/** The longest timer in Node. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class PeriodicCheckpoint {
-  readonly #every: Every;
+  readonly #every: CheckpointInterval;
   readonly #sign: () => Promise<unknown>;
   readonly #timer: NodeJS.Timeout;
-  /** The newest fact that was seen, and the newest when it was last signed. */
+  /** The newest fact, and the newest fact at the last signature. */
   #seen = 0;
   #signed: number | null = null;
   #running: Promise<unknown> | null = null;
 
-  /** `sign` makes the checkpoint; whatever becomes of it is its own affair. */
-  constructor(every: Every, sign: () => Promise<unknown>) {
+  /** `sign` makes the checkpoint and reports its own failures. */
+  constructor(every: CheckpointInterval, sign: () => Promise<unknown>) {
     this.#every = every;
     this.#sign = sign;
     this.#timer = setInterval(() => this.#makeOne(), Math.min(every.minutes * 60_000, TIMER_MS_MAX));
     this.#timer.unref();
   }
 
-  /** The log has come to this fact. */
+  /** Notes that the log has reached this fact. */
   saw(seq: number): void {
     this.#signed ??= seq - 1;
     this.#seen = Math.max(this.#seen, seq);
     if (this.#seen - this.#signed >= this.#every.facts) this.#makeOne();
   }
 
-  /** Answers when nothing is being signed any more. */
+  /** Resolves when no signature is in progress. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#running;
@@ -53,10 +52,10 @@ export class PeriodicCheckpoint {
   }
 }
 
-/** Makes a checkpoint in a thread of its own. Rejects where the thread cannot be started or fails. */
-export function checkpointAside(place: Place, logFile: string, env: NodeJS.ProcessEnv): Promise<Verdict> {
+/** Makes a checkpoint in its own thread. Rejects if the thread fails. */
+export function checkpointAside(place: CheckpointPlace, logFile: string, env: NodeJS.ProcessEnv): Promise<Verdict> {
   const variables = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const order: Order = {
+  const order: CheckpointJob = {
     place: { dir: place.dir, stateDir: place.stateDir },
     logFile,
     env: Object.fromEntries(variables),
@@ -67,6 +66,6 @@ export function checkpointAside(place: Place, logFile: string, env: NodeJS.Proce
   return new Promise((resolve, reject) => {
     worker.once('message', (verdict: Verdict) => resolve(verdict));
     worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the thread ended without a word')));
+    worker.once('exit', () => reject(new Error('the thread ended without an answer')));
   });
 }

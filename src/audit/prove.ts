@@ -1,21 +1,21 @@
-// Proofs for whoever has a signed checkpoint and not the log: that a fact is in it, and that one checkpoint extends another.
-// A log that does not verify proves nothing.
+// Proofs for a reader who has a signed checkpoint but not the log: that a fact is in it, and that one checkpoint extends another.
+// A log that fails verification proves nothing.
 import type { Evidence } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import type { Known } from './checkpoint-files.ts';
-import { Tree } from './merkle.ts';
+import type { KnownCheckpoints } from './checkpoints.ts';
+import { MerkleTree } from './merkle.ts';
 import { isSignedBy } from './note.ts';
 import { type OnLeaf, verifyLog } from './verify-log.ts';
 
-/** In the tree of `size` entries; without a size, in the newest that is signed and holds the fact, else in all there is. */
+/** Proves a fact in the tree of `size` entries. Default: the newest signed tree with the fact, else the whole log. */
 export async function proveInclusion(
   evidence: Evidence,
-  known: Known,
+  known: KnownCheckpoints,
   seq: number,
   size: number | null,
 ): Promise<Verdict> {
-  const tree = new Tree();
+  const tree = new MerkleTree();
   let line = '';
   const onLeaf: OnLeaf = (at, leaf, text) => {
     tree.add(leaf);
@@ -38,23 +38,23 @@ export async function proveInclusion(
 
 export async function proveConsistency(
   evidence: Evidence,
-  known: Known,
+  known: KnownCheckpoints,
   from: number,
   to: number | null,
 ): Promise<Verdict> {
-  const tree = new Tree();
+  const tree = new MerkleTree();
   const verdict = await verifyLog(evidence, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
   if (!verdict.allow) return verdict;
   const size = to ?? newestSigned(known, from) ?? tree.size;
   if (from > size || size > tree.size) return outOfRange(tree.size);
-  return allow(`the first ${from} of ${size} entries are those of the tree of ${from}`, {
+  return allow(`the first ${from} of ${size} entries equal the tree of ${from}`, {
     from: { size: from, root: tree.root(from), ...signedAt(known, from) },
     to: { size, root: tree.root(size), ...signedAt(known, size) },
     proof: tree.consistency(from, size),
   });
 }
 
-function newestSigned({ kept, keys }: Known, least: number): number | null {
+function newestSigned({ kept, keys }: KnownCheckpoints, least: number): number | null {
   const sizes = kept.flatMap(({ notes }) =>
     notes.flatMap((note) => (note && keys.some((key) => isSignedBy(note, key)) ? note.checkpoint.size : [])),
   );
@@ -62,8 +62,8 @@ function newestSigned({ kept, keys }: Known, least: number): number | null {
   return newest >= least ? newest : null;
 }
 
-/** The note that was signed for exactly this many entries, if there is one. */
-function signedAt({ kept }: Known, size: number): JsonObject {
+/** The signed note for exactly this many entries, if there is one. */
+function signedAt({ kept }: KnownCheckpoints, size: number): JsonObject {
   const note = kept.flatMap(({ notes }) => notes).find((each) => each?.checkpoint.size === size);
   return note ? { checkpoint: note.text } : {};
 }

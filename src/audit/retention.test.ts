@@ -8,7 +8,7 @@ import type { Fact } from '../kernel/fact.ts';
 import { digestOf } from '../log/blob-text.ts';
 import { SqliteEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
-import { planErasures, type Wish } from './retention.ts';
+import { type ErasureRequest, planErasures } from './erasure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'baton-retention-'));
 const SHARED = 's'.repeat(300);
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const BEFORE_LATE = new Date(22_000).toISOString();
 
-test.each<[string, Partial<Wish>, string[], number]>([
+test.each<[string, Partial<ErasureRequest>, string[], number]>([
   ['nothing', {}, [], 0],
   ['a registry that is in force', { digests: [digestOf(OWN('in force'))] }, [], 1],
   ['one that was superseded, and what it has in common', { digests: [digestOf(OWN('same'))] }, [], 1],

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { userFolder } from '../access/user-folder.ts';
-import { keyLine } from './note.ts';
-import { openSigner, trustedKeys } from './signing-key.ts';
+import { keyLine, openSigner, trustedKeys } from './note.ts';
 
 let root = '';
 let env: NodeJS.ProcessEnv = {};

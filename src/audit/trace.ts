@@ -1,5 +1,5 @@
-// Follows the facts of a cast: which turn handed on to which, under which prompt and model, on what brief, decided by whom, and
-// which files it changed. Texts are told by their digests, as they stand in the log.
+// Traces the turns of a cast: which turn handed to which, with which prompt, model and brief, who decided, and which files changed.
+// Texts appear as digests, as in the log.
 import type { Rules } from '../kernel/graph/config.ts';
 import { bystanderAt, remarkOn } from '../kernel/graph/socket-rules.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
@@ -15,19 +15,19 @@ export type TracedTurn = {
   readonly materia: string;
   readonly runner: string | null;
   readonly model: string | null;
-  /** Digests: of the prompt of the materia, of the last brief that was sent, of the output that was accepted. */
+  /** Digests of the materia's prompt, the last brief, and the accepted output. */
   readonly prompt: string | null;
   readonly brief: string | null;
   readonly output: string | null;
-  /** The id under which the agent before handed to it; null where nobody did, or trust was off. */
+  /** The id of the handoff to this turn. Null for a first turn or without trust. */
   readonly handoff: string | null;
-  /** The turn whose handoff led to this one; null where it is the first. */
+  /** The turn whose handoff led to this one, or null for the first turn. */
   readonly after: number | null;
   readonly decisions: readonly { readonly seq: number; readonly kind: string; readonly by: string }[];
   readonly touched: Readonly<Record<string, string | null>>;
-  /** Why what was touched may be anybody's: it was only seen to change while the turn ran. Null where it is the turn's own. */
+  /** Why the changes may not be the turn's own: they were only observed. Null if they are its own. */
   readonly remark: string | null;
-  /** The entry in which it was accepted; null while it was not. */
+  /** The entry of its acceptance, or null. */
   readonly accepted: number | null;
 };
 
@@ -35,12 +35,12 @@ type Traced = { -readonly [Key in keyof TracedTurn]: TracedTurn[Key] } & {
   decisions: TracedTurn['decisions'][number][];
 };
 
-/** The turns of one cast in the order they began; `lines` are its facts, in order. */
+/** The turns of one cast in the order they began. `lines` are its facts, in order. */
 export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly by: string })[]): readonly TracedTurn[] {
   const turns = new Map<number, Traced>();
   let rules: JsonObject = {};
   let root: Json | undefined;
-  /** The turn that last handed on to a socket, and to a socket with an item: items may be under way side by side. */
+  /** The last turn that handed to a socket, and to a socket with an item, because items can run in parallel. */
   const handedTo = new Map<string, number>();
   for (const { seq, kind, fact, by } of lines) {
     const turn = turns.get(Number(fact.turn));
@@ -58,7 +58,7 @@ export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly b
       turn.brief = digestOfText(fact.brief);
       const handoff = memberOf(fact, ['envelope', 'handoff_id']);
       if (typeof handoff === 'string') turn.handoff = handoff;
-      // A script spoke, whatever the materia would have asked.
+      // A script answered instead of the runner.
       if (isObject(fact.script)) Object.assign(turn, { runner: 'scripted', model: null });
     } else if (turn && kind === 'turn.accepted') {
       turn.accepted = seq;
@@ -71,7 +71,7 @@ export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly b
   return [...turns.values()];
 }
 
-/** The turns that changed a file, each with all those before it that led to it, in the order they began. */
+/** The turns that changed a file, and all turns that led to them, in order. */
 export function behindFile(turns: readonly TracedTurn[], path: string): readonly TracedTurn[] {
   return withThose(
     turns,
@@ -80,7 +80,7 @@ export function behindFile(turns: readonly TracedTurn[], path: string): readonly
   );
 }
 
-/** The turns in which a digest or a handoff took part, and all those that they led to. */
+/** The turns with this digest or handoff, and all turns that followed from them. */
 export function aheadOf(turns: readonly TracedTurn[], digest: string): readonly TracedTurn[] {
   return withThose(
     turns,
@@ -89,12 +89,12 @@ export function aheadOf(turns: readonly TracedTurn[], digest: string): readonly 
   );
 }
 
-/** Every digest that a turn has to do with. */
+/** Every digest of a turn. */
 function partsOf({ prompt, brief, output, handoff, touched }: TracedTurn): readonly (string | null)[] {
   return [prompt, brief, output, handoff, ...Object.values(touched)];
 }
 
-/** A handoff from outside, and what became of it. */
+/** A foreign handoff and its verdict. */
 export type TracedHandoff = {
   readonly handoff: string | null;
   readonly source: string | null;
@@ -164,7 +164,7 @@ function newTurn(cast: string, fact: JsonObject, rules: JsonObject, after: numbe
   };
 }
 
-/** Rules that were erased say nothing. */
+/** Null if the rules were erased. */
 function remarkFor(rules: JsonObject, root: Json | undefined, socket: string): string | null {
   if (!isObject(memberOf(rules, ['graph', 'sockets'])) || !isObject(rules.materia)) return null;
   const who = bystanderAt(rules as unknown as Rules, typeof root === 'string' ? root : undefined, socket);

@@ -9,11 +9,10 @@ import type { Fact } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { withEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
-import { digestOfText } from './bundle.ts';
-import { checkpointFolders, knownCheckpoints } from './checkpoint-files.ts';
-import { type Made, makeBundle } from './make-bundle.ts';
-import { openSigner } from './signing-key.ts';
-import { readBundle, verifyBundle } from './verify-bundle.ts';
+import { digestOfText, readBundle, verifyBundle } from './bundle.ts';
+import { checkpointFolders, knownCheckpoints } from './checkpoints.ts';
+import { type BundleResult, makeBundle } from './make-bundle.ts';
+import { openSigner } from './note.ts';
 
 const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
 const PROMPT = `You build things. ${'x'.repeat(300)}`;
@@ -25,7 +24,7 @@ const LOCK = JSON.stringify({ prompts: 'l'.repeat(300) });
 
 const root = mkdtempSync(join(tmpdir(), 'baton-bundle-'));
 const file = join(root, 'log.sqlite');
-let bundle: (cast: string, ...redact: string[]) => Promise<Made>;
+let bundle: (cast: string, ...redact: string[]) => Promise<BundleResult>;
 
 beforeAll(async () => {
   const log = new SqliteLog(file);

@@ -11,7 +11,7 @@ import { digestOf } from '../log/blob-text.ts';
 import { leafHash } from '../log/line.ts';
 import { withEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
-import type { Kept } from './checkpoint-check.ts';
+import type { KeptNotes } from './checkpoints.ts';
 import { Frontier, leafOf } from './merkle.ts';
 import { readNotes, type Signer, signedNote, signerOf } from './note.ts';
 import { verifyLog } from './verify-log.ts';
@@ -75,7 +75,7 @@ function rechain(lines: Lines, from: number): void {
   }
 }
 
-function checkpointBy(signer: Signer): readonly Kept[] {
+function checkpointBy(signer: Signer): readonly KeptNotes[] {
   const db = new DatabaseSync(file());
   const tree = new Frontier();
   for (const { line } of db.prepare('SELECT line FROM facts ORDER BY seq').iterate()) tree.add(leafOf(String(line)));
@@ -84,7 +84,7 @@ function checkpointBy(signer: Signer): readonly Kept[] {
   return [{ where: 'given', notes: readNotes(`${note}\n`) }];
 }
 
-async function verified(kept: readonly Kept[]): Promise<readonly unknown[]> {
+async function verified(kept: readonly KeptNotes[]): Promise<readonly unknown[]> {
   const { code, details } = await withEvidence(file(), (evidence) => verifyLog(evidence, kept, [ours.publicKey]));
   return code === 'OK' ? [code] : [code, details.kind, details.seq];
 }

@@ -1,7 +1,7 @@
 // `baton cast --ui` and `baton demo --ui`: this process serves the page, and the cast is driven by a process of its own at the
 // same terminal, as `baton cast` drives it. So agents are started below the driver and not below the server.
 import { spawn } from 'node:child_process';
-import { shownToken, TOKEN_VARIABLE } from '../access/shown-token.ts';
+import { shownToken, TOKEN_VARIABLE } from '../access/actor.ts';
 import { BATON } from '../app/program.ts';
 import type { Workspace } from '../app/workspace.ts';
 import { type Call, EXIT, note } from './command.ts';

@@ -1,6 +1,6 @@
 // What a command is, and what it gets to work with.
 import type { ParseArgsConfig } from 'node:util';
-import type { Act } from '../access/role.ts';
+import type { Act } from '../access/rights.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { commandName } from './command-name.ts';
 import { safe } from './safe-text.ts';

@@ -1,6 +1,6 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
-import { shownToken } from '../access/shown-token.ts';
+import { shownToken } from '../access/actor.ts';
 import { StorageError } from '../engine/storage-error.ts';
 import { type Call, type Command, EXIT, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
@@ -103,7 +103,7 @@ async function noteMisused(call: Call, words: readonly string[]): Promise<void> 
   const [{ noteMisused: noteIn, ownWorkspace }, { withWorkspace, workspaceOf }, { actorHere }] = await Promise.all([
     import('../app/exec-caller.ts'),
     import('./open-workspace.ts'),
-    import('../access/actor-here.ts'),
+    import('../access/who-acts.ts'),
   ]);
   try {
     const located = ownWorkspace(call.env) ?? workspaceOf(call);
@@ -118,8 +118,8 @@ async function refuseLowRole(call: Call): Promise<void> {
   const { command, words, env } = call;
   const shown = shownToken();
   if (!env[ACTS_FOR] && shown === null) return;
-  const { actOfForm, mayDo } = await import('../access/role.ts');
-  const { NOBODY, lookUp } = await import('../access/who-acts.ts');
+  const { actOfForm, mayDo } = await import('../access/rights.ts');
+  const { NOBODY, callerIdentity: lookUp } = await import('../access/who-acts.ts');
   const { role, name: by } = lookUp(env, process.pid, Date.now(), undefined, shown);
   // An agent has no role: what it may not do is another table.
   const form = typeof command.act === 'string' ? command.name : `${command.name} ${words[0] ?? ''}`.trim();

@@ -1,9 +1,8 @@
 // The server of a workspace in the process of a command: who started it, and what becomes of those it turns away.
-import { whyNotPerson } from '../access/actor.ts';
-import { actorHere } from '../access/actor-here.ts';
-import { onlyPeopleMay, refusalToAgent } from '../access/people-only.ts';
+import { shownToken, whyNotPerson } from '../access/actor.ts';
+import { refusalToAgent } from '../access/rights.ts';
 import { refusalOfStart } from '../access/server-callers.ts';
-import { shownToken } from '../access/shown-token.ts';
+import { actorHere } from '../access/who-acts.ts';
 import { noteRefusal, RefusalCount } from '../app/note-refusal.ts';
 import type { Workspace } from '../app/workspace.ts';
 import { type Call, note, Refused } from './command.ts';
@@ -21,10 +20,11 @@ export async function serving<T>(
   const shown = shownToken();
   const here = actorHere(workspace, { isServer: true, shown });
   const why = whyNotPerson(here, call.command.name, null, workspace.program);
-  const may = onlyPeopleMay(call.command.name) ?? '';
   // The server's own token acts as an administrator.
   const refusal =
-    why === null ? refusalOfStart(call.env, shown, here, 'govern') : refusalToAgent(may, { operation: 'serve' }, why);
+    why === null
+      ? refusalOfStart(call.env, shown, here, 'govern')
+      : refusalToAgent('serve a workspace', { operation: 'serve' }, why);
   if (refusal) {
     await noteRefusal(workspace, refusal, { who: here.name }, note);
     throw new Refused(refusal);

@@ -140,7 +140,7 @@ export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promi
 
 async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promise<Actor> {
   if (act === 'look' && peopleOnly === undefined) return lookerWith(attemptIn(workspace.env, workspace.stateDir));
-  return (await import('../access/actor-here.ts')).actorHere(workspace);
+  return (await import('../access/who-acts.ts')).actorHere(workspace);
 }
 
 function show(event: OperationEvent): void {

@@ -1,6 +1,5 @@
-// Which folders a person trusts: what such a folder brings along may run commands. The record is the user's own and lies
-// outside of every project. A folder counts by its real path, with all below it; the git configuration of a repository
-// counts only as it was when the person said so.
+// The folders that a person trusts: their content may run commands. The record is in the user's folder. A folder counts by its real
+// path and with everything below it. A repository's git configuration counts only in the state that the person trusted.
 import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { userFolder, whyOpen } from '../access/user-folder.ts';
@@ -9,7 +8,7 @@ import { gitFoldersOf, localConfigOf } from './repository-files.ts';
 
 type Trusted = {
   readonly at: string;
-  /** The repository that the folder lies in, and the digest of its configuration. */
+  /** The folder's repository and the digest of its configuration. */
   readonly git?: { readonly folder: string; readonly config: string };
 };
 
@@ -17,7 +16,7 @@ type Folders = Readonly<Record<string, Trusted>>;
 
 const FILE = 'trusted-folders.json';
 
-/** `withGit` says that the person has seen the commands of the git configuration too, where it has any. */
+/** `withGit`: the person has also seen the commands in the git configuration. */
 export function trustFolder(dir: string, env: NodeJS.ProcessEnv, at: string, withGit = true): void {
   const folders = withGit ? gitFoldersOf(dir) : null;
   const git = folders && { folder: folders.common, config: localConfigOf(folders).digest };
@@ -38,12 +37,12 @@ export function isTrusted(dir: string, env: NodeJS.ProcessEnv): boolean {
   }
 }
 
-/** Whether the configuration of this repository is as it was when a person trusted a folder in it. */
+/** Whether the repository's configuration is unchanged since a person trusted a folder in it. */
 export function isConfigTrusted(common: string, digest: string, env: NodeJS.ProcessEnv): boolean {
   return Object.values(readTrusted(env)).some(({ git }) => git?.folder === common && git.config === digest);
 }
 
-/** A record that others could have written is not believed. */
+/** A record that others could have written does not count. */
 function readTrusted(env: NodeJS.ProcessEnv): Folders {
   const file = join(userFolder(env), FILE);
   try {

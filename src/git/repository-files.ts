@@ -1,23 +1,23 @@
-// The files of a repository that configure git, read without asking git: a planted configuration must not run before it is seen.
-// Three parts: where they are, what in them runs commands, and a digest of each for the comparison before and after a turn.
+// The files that configure a repository, read without git, because a planted configuration must not run before it is checked. Three
+// parts: where they are, which of them run commands, and a digest of each for the comparison before and after a turn.
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** Loaded when it is used: it takes as long to load as the rest of a short command. */
+/** Loaded on first use, because it takes as long to load as a short command. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
 type GitFolders = {
-  /** The folder with HEAD and index; a worktree has its own. */
+  /** The folder with HEAD and index. A worktree has its own. */
   readonly own: string;
-  /** The folder with config, hooks and info, which all worktrees of a repository share. */
+  /** The folder with config, hooks and info, shared by all worktrees. */
   readonly common: string;
   /** The `.git` entry itself. */
   readonly entry: string;
 };
 
-/** Null where no folder above is a git repository. */
+/** Null outside git repositories. */
 export function gitFoldersOf(folder: string): GitFolders | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const entry = join(at, '.git');
@@ -27,7 +27,7 @@ export function gitFoldersOf(folder: string): GitFolders | null {
   }
 }
 
-/** A file of git that each worktree has for itself, such as `index`; null where no folder above is a git repository. */
+/** A git file that each worktree has for itself, such as `index`. Null outside git repositories. */
 export function ownGitFile(folder: string, name: string): string | null {
   const folders = gitFoldersOf(folder);
   return folders && join(folders.own, name);
@@ -37,12 +37,12 @@ function ownFolder(entry: string): string | null {
   const found = statSync(entry, { throwIfNoEntry: false });
   if (found?.isDirectory()) return real(entry);
   if (!found?.isFile()) return null;
-  const [, target] = /^gitdir: (.+?)\s*$/s.exec(textOf(entry) ?? '') ?? [];
+  const [, target] = /^gitdir: (.+?)\s*$/s.exec(smallText(entry) ?? '') ?? [];
   return target === undefined ? null : real(resolve(dirname(entry), target));
 }
 
 function commonFolder(own: string): string {
-  const target = textOf(join(own, 'commondir'))?.trim();
+  const target = smallText(join(own, 'commondir'))?.trim();
   return target ? real(resolve(own, target)) : own;
 }
 
@@ -56,8 +56,8 @@ function real(path: string): string {
 
 const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The text of a small plain file; null where there is none. */
-export function textOf(file: string): string | null {
+/** The text of a small plain file, or null. */
+function smallText(file: string): string | null {
   try {
     const { size } = statSync(file);
     return statSync(file).isFile() && size <= TEXT_BYTES_MAX ? readFileSync(file, 'utf8') : null;
@@ -66,36 +66,36 @@ export function textOf(file: string): string | null {
   }
 }
 
-// What a repository brings along that makes git run commands: `.git/config`, what it includes, and `info/attributes`. A
-// person's own configuration (global, system) is not part of it.
+// What makes git run commands in this repository: `.git/config`, its includes, and `info/attributes`. The person's own global and
+// system configuration is not part of it.
 const INCLUDED_MAX = 20;
 
 type LocalConfig = {
-  /** Everything that configures commands, in one digest. */
+  /** One digest of everything that configures commands. */
   readonly digest: string;
-  /** Whether it may define filters, merge drivers or diff drivers; git itself says which. */
+  /** Whether it may define filters, merge drivers or diff drivers. Git itself says which. */
   readonly mayHaveDrivers: boolean;
 };
 
-/** What a branch follows is written as `merge = …` too, and is left out before. */
+/** A branch setting `merge = …` is removed before this test. */
 const DRIVER = /filter|merge|diff/i;
 
 export function localConfigOf({ own, common }: GitFolders): LocalConfig {
   const texts = new Map<string, string>();
   const files = [join(common, 'config'), join(own, 'config.worktree')];
   for (let file = files.shift(); file !== undefined && texts.size < INCLUDED_MAX; file = files.shift()) {
-    const text = textOf(file);
+    const text = smallText(file);
     if (text === null || texts.has(file)) continue;
     texts.set(file, text);
     files.push(...includedIn(text, dirname(file)));
   }
-  const attributes = textOf(join(common, 'info/attributes')) ?? '';
+  const attributes = smallText(join(common, 'info/attributes')) ?? '';
   const parts = [...texts].flatMap(([file, text]) => [file, withoutBranches(text)]);
   const mayHaveDrivers = files.length > 0 || [...texts.values()].some((text) => DRIVER.test(withoutBranches(text)));
   return { digest: crypto().hash('sha256', JSON.stringify([...parts, attributes]), 'hex'), mayHaveDrivers };
 }
 
-/** Every `path` counts as one that is included: too many files in the digest do no harm. */
+/** Every `path` counts as an include. Extra files in the digest do no harm. */
 function includedIn(text: string, folder: string): readonly string[] {
   return [...text.matchAll(/^[^#;\n]*\bpath\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)].map(([, path = '']) =>
     path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(folder, path),
@@ -108,8 +108,8 @@ const BRANCH_SETTING = /^\s*(?!mergeoptions)[a-z][a-z0-9-]*\s*=\s*[^"\\#;[\]]*$/
 const REMOTE_SETTING = /^\s*(?:push)?remote\s*=\s*(.*?)\s*$/i;
 
 /**
- * The text without what git notes about branches when somebody pushes or checks out: nothing is run by it. Only lines that can
- * mean nothing else are left out. A remote that is not configured is a path or an address, and a push to a folder runs its hooks.
+ * The text without the branch settings that git writes on push or checkout, because they run nothing. Only unambiguous lines are
+ * removed. An unconfigured remote is a path or an address, and a push to a folder runs its hooks.
  */
 export function withoutBranches(text: string): string {
   const remotes = new Set(['.', ...Array.from(text.matchAll(/^\[remote "([^"\\]+)"\]$/gm), ([, name]) => name)]);
@@ -127,9 +127,10 @@ export function withoutBranches(text: string): string {
     .join('\n');
 }
 
-// The files of a repository by which git runs commands or takes other files for unchanged: hooks, configuration, attributes
-// and the like. No commit shows them, so they are looked at by name before and after a turn.
-/** By name, as if `.git` were a folder of the project: a digest of what the file holds. */
+// Files that make git run commands or treat changed files as unchanged: hooks, configuration, attributes and the like. No commit
+// shows them, so they are compared by name before and after a turn.
+
+/** The digest of each file, by its name below `.git`. */
 export type CommandFiles = Readonly<Record<string, string>>;
 
 const FILES_MAX = 2_000;
@@ -141,12 +142,12 @@ export function commandFilesOf(folder: string): CommandFiles {
   return folders ? filesOf(folders, digestOf) : {};
 }
 
-/** The same of repositories that lie inside of a folder. What `git init` and `git clone` write there counts as nothing. */
+/** The same for repositories inside a folder, without the files that `git init` and `git clone` write. */
 export function nestedCommandFiles(root: string, paths: readonly string[]): CommandFiles {
   const found: Record<string, string> = {};
   for (const path of paths) {
     const folders = gitFoldersOf(join(root, path));
-    // Git would go on to a repository further up.
+    // Git would use a repository further up.
     if (folders?.entry !== join(root, path, '.git')) continue;
     const files = filesOf(folders, (file) => (isAsMade(file) ? null : digestOf(file)));
     for (const [name, digest] of Object.entries(files)) found[`${path}/${name}`] = digest;
@@ -158,7 +159,9 @@ const AS_MADE =
   /^(?:\s*[#;].*|\s*|\[(?:core|remote "[^"\\]+"|branch "[^"\\]+")\]|\s*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)\s*=\s*\w+|\s*(?:fetch|merge|remote|url)\s*=\s*(?!.*::)[^"\\[\]]*)$/i;
 
 function isAsMade(file: string): boolean {
-  return /\/(?:config|exclude)$/.test(file) && (textOf(file) ?? 'none').split('\n').every((line) => AS_MADE.test(line));
+  return (
+    /\/(?:config|exclude)$/.test(file) && (smallText(file) ?? 'none').split('\n').every((line) => AS_MADE.test(line))
+  );
 }
 
 function filesOf(folders: GitFolders, digestOf: (file: string) => string | null): CommandFiles {
@@ -168,17 +171,17 @@ function filesOf(folders: GitFolders, digestOf: (file: string) => string | null)
     const digest = digestOf(file);
     if (digest !== null) found[nameOf(file, folders)] = digest;
   };
-  // A worktree has a file in the place of the folder, which says where the repository is.
+  // A worktree has a file instead of the folder. It names the repository.
   if (!lstatSync(folders.entry).isDirectory()) add(folders.entry);
   for (const name of ['commondir', 'gitdir']) add(join(folders.own, name));
   for (const place of repositoriesIn(folders)) {
     for (const name of ['config', 'config.worktree']) add(join(place, name));
-    // Git runs no sample.
+    // Git runs no samples.
     for (const file of filesBelow(join(place, 'hooks'))) if (!file.endsWith('.sample')) add(file);
-    // Git itself writes others there when it packs.
+    // Git writes other files there when it packs.
     for (const name of ['attributes', 'exclude', 'grafts', 'sparse-checkout']) add(join(place, 'info', name));
     add(join(place, 'objects/info/alternates'));
-    // Remotes as older versions wrote them; git still reads them.
+    // Remotes of older versions, which git still reads.
     for (const name of ['remotes', 'branches']) for (const file of filesBelow(join(place, name))) add(file);
     Object.assign(found, replacementsIn(place, folders));
   }
@@ -186,26 +189,26 @@ function filesOf(folders: GitFolders, digestOf: (file: string) => string | null)
   return found;
 }
 
-/** By `refs/replace`, git shows another object in the place of one. */
+/** `refs/replace` makes git show another object. */
 function replacementsIn(place: string, folders: GitFolders): CommandFiles {
-  const packed = (textOf(join(place, 'packed-refs')) ?? '').matchAll(/^([0-9a-f]+) (refs\/replace\/\S+)$/gm);
+  const packed = (smallText(join(place, 'packed-refs')) ?? '').matchAll(/^([0-9a-f]+) (refs\/replace\/\S+)$/gm);
   const named = [...packed].map(([, digest = '', ref = '']): [string, string] => [join(place, ref), digest]);
   const loose = filesBelow(join(place, 'refs/replace')).map((file): [string, string] => [
     file,
-    (textOf(file) ?? '').trim(),
+    (smallText(file) ?? '').trim(),
   ]);
   return Object.fromEntries([...named, ...loose].map(([file, digest]) => [nameOf(file, folders), digest]));
 }
 
 /**
- * What leads git to another configuration in another worktree. Worktrees come and go with other casts, so what every new one
- * has is left out: the usual `commondir`, and a copy of our own `config.worktree`.
+ * Files in other worktrees that lead git to another configuration. Worktrees come and go with other casts, so the files of every new
+ * one are left out: the usual `commondir`, and a copy of our `config.worktree`.
  */
 function otherWorktrees({ own, common }: GitFolders): readonly string[] {
-  const usual = textOf(join(common, 'config.worktree'));
+  const usual = smallText(join(common, 'config.worktree'));
   return foldersIn(join(common, 'worktrees')).flatMap((folder) => {
     if (folder === own) return [];
-    const [way, config] = [textOf(join(folder, 'commondir')), textOf(join(folder, 'config.worktree'))];
+    const [way, config] = [smallText(join(folder, 'commondir')), smallText(join(folder, 'config.worktree'))];
     return [
       ...(way === null || way.trim() === '../..' ? [] : [join(folder, 'commondir')]),
       ...(config === null || config === usual ? [] : [join(folder, 'config.worktree')]),
@@ -246,7 +249,7 @@ function entriesIn(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // It is not there, or it is no folder.
+    return []; // It is missing, or not a folder.
   }
 }
 
@@ -262,7 +265,7 @@ function digestOf(file: string): string | null {
   }
 }
 
-/** What a link leads to counts as well: git follows it. */
+/** The target of a link counts too, because git follows it. */
 function contentOf(file: string): string {
   try {
     const found = statSync(file);

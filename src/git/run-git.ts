@@ -1,22 +1,22 @@
-// The one place that runs git: without a shell, without hooks, a watcher, a pager or signatures, and without variables by which
-// whoever started us could slip in another repository, index or setting. Commands that the repository's own configuration
-// defines (filters, merge drivers) run only while that configuration is as a person trusted it.
+// The one place that runs git: without a shell, hooks, watcher, pager or signatures, and without variables that could point git to
+// another repository, index or setting. Commands from the repository's configuration (filters, merge drivers) run only if a
+// person trusted that configuration in its present state.
 import { execFile } from 'node:child_process';
 import { isConfigTrusted } from './folder-trust.ts';
 import { gitFoldersOf, localConfigOf } from './repository-files.ts';
 
 export type GitAnswer = {
-  /** Null where git could not be started or did not end in time. */
+  /** Null if git could not start or did not end in time. */
   readonly code: number | null;
   readonly out: Buffer;
-  /** What it said on standard error, or why it did not run. */
+  /** Its standard error, or why it did not run. */
   readonly error: string;
   readonly isMissing: boolean;
 };
 
 export type RunGit = {
   readonly input?: string | Buffer;
-  /** Variables of git, such as the index to use. */
+  /** Variables for git, such as the index. */
   readonly env?: Readonly<Record<string, string>>;
   /** More settings, each `name=value`. */
   readonly settings?: readonly string[];
@@ -41,7 +41,7 @@ export async function runGit(folder: string, args: readonly string[], options: R
   return start(folder, [...(await gitArguments(folder)), ...asArguments(settings), ...args], { input, env, timeoutMs });
 }
 
-/** What comes before the command in every call of git in this folder. */
+/** The arguments before the command, for every call of git in this folder. */
 export async function gitArguments(folder: string): Promise<readonly string[]> {
   return asArguments([...SETTINGS, ...(await driversOff(folder))]);
 }
@@ -53,7 +53,7 @@ export function gitEnvironment(): Record<string, string> {
   return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', LC_ALL: 'C' };
 }
 
-/** The commands that the configuration of the repository defines and that nobody trusted as it is now. */
+/** Commands in the repository's configuration that nobody has trusted in their present state. */
 export async function untrustedDrivers(folder: string): Promise<readonly string[]> {
   const folders = gitFoldersOf(folder);
   if (!folders) return [];
@@ -75,11 +75,11 @@ async function driversIn(folder: string, scope: string): Promise<readonly string
     .filter((name) => name !== '');
 }
 
-/** An empty filter changes nothing. A merge driver that fails is a conflict, which a person resolves. */
+/** An empty filter changes nothing. A failing merge driver gives a conflict for a person. */
 async function driversOff(folder: string): Promise<readonly string[]> {
   return (await untrustedDrivers(folder)).flatMap((name) => {
     if (name.startsWith('merge.')) return [`${name}=false`];
-    if (!name.startsWith('filter.')) return []; // No diff of ours uses them: see `--no-ext-diff` and `--no-textconv`.
+    if (!name.startsWith('filter.')) return []; // Our diffs use `--no-ext-diff` and `--no-textconv`.
     return [`${name}=`, `${name.slice(0, name.lastIndexOf('.'))}.required=false`];
   });
 }
@@ -99,7 +99,7 @@ function start(cwd: string, args: readonly string[], { input, env, timeoutMs }: 
         answer({ code, out, error, isMissing: fault?.code === 'ENOENT' });
       },
     );
-    child.stdin?.on('error', () => undefined); // Git may have answered without reading all of it.
+    child.stdin?.on('error', () => undefined); // Git may answer without reading all input.
     child.stdin?.end(input ?? '');
   });
 }

@@ -2,7 +2,7 @@
 // from a refusal what to change.
 import type { Actor } from '../access/actor.ts';
 import { type Attempt, attemptIn } from '../access/attempt.ts';
-import type { Act, Role } from '../access/role.ts';
+import type { Act, Role } from '../access/rights.ts';
 import { isInsideAttempt, isStartedByAttempt } from '../agents/inside-attempt.ts';
 import type { OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';

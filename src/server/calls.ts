@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { type Actor, whyNotPerson } from '../access/actor.ts';
-import { mayDo } from '../access/role.ts';
+import { mayDo } from '../access/rights.ts';
 import type { Entry, OperationField } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';

@@ -1,40 +1,40 @@
-// The utilities Blackbelt-Bootstrap and Blackbelt-Maintain: they ready a jj repository for a cast and record its work there.
+// The utilities Blackbelt-Bootstrap and Blackbelt-Maintain: they prepare a jj repository for a cast and record its work there.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isObject, isText } from '../kernel/json.ts';
 import { ignorePatterns } from './ignore-artifacts.ts';
-import { give, refuse, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
+import { noResult, result, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
 import { branchNameFor, hasBookmark, hasJj, isBookmarkName, isClean, JJ_MISSING, jj, jjInTurn } from './vcs.ts';
 
-/** Jj records whatever is not ignored, so these must be before it first looks. */
+/** Jj records everything that is not ignored, so these are ignored before its first look. */
 const BUILD_FOLDERS = ['node_modules/', 'dist/', 'build/', 'target/', '.venv/', '__pycache__/', '.baton/state/'];
 
 export async function blackbeltBootstrap({ cwd, castId, params }: ShippedInput): Promise<UtilityOutcome> {
   const bookmarkName = isText(params.bookmarkName) ? params.bookmarkName.trim() : branchNameFor('blackbelt', castId);
   if (!isBookmarkName(bookmarkName)) {
-    return refuse(`params.bookmarkName ${JSON.stringify(bookmarkName)} is not a name for a bookmark`);
+    return noResult(`params.bookmarkName ${JSON.stringify(bookmarkName)} is not a name for a bookmark`);
   }
-  if (!(await hasJj(cwd))) return refuse(JJ_MISSING);
+  if (!(await hasJj(cwd))) return noResult(JJ_MISSING);
   const existing = await jj(cwd, 'root');
   const initialized = !existing.ok;
   if (initialized) {
     const failure = await initialize(cwd);
-    if (failure !== null) return refuse(failure);
+    if (failure !== null) return noResult(failure);
   }
   const root = existing.ok ? existing.stdout.trim() : cwd;
 
   const clean = await isClean(root);
-  if (typeof clean === 'object') return refuse(clean.error);
+  if (typeof clean === 'object') return noResult(clean.error);
   const mark = ['bookmark', 'set', bookmarkName, '-r', '@', '--allow-backwards'];
   const record = [['describe', '-m', `bootstrap: ${bookmarkName}`], mark, ['new']];
   const failure = await jjInTurn(root, clean ? [mark] : record);
-  if (failure !== null) return refuse(failure);
+  if (failure !== null) return noResult(failure);
   const emptyHead = await isClean(root);
   if (emptyHead !== true)
-    return refuse(`the working copy of ${root} is not empty after bootstrapping; look at \`jj status\``);
+    return noResult(`the working copy of ${root} is not empty after bootstrapping; look at \`jj status\``);
 
   const state = { ok: true, root, available: true, initialized, newWorkingCommit: !clean, emptyHead, bookmarkName };
-  return give({ satisfied: true, state: { blackbeltBootstrap: state } });
+  return result({ satisfied: true, state: { blackbeltBootstrap: state } });
 }
 
 async function initialize(cwd: string): Promise<string | null> {
@@ -43,14 +43,13 @@ async function initialize(cwd: string): Promise<string | null> {
   return await jjInTurn(cwd, [['git', 'init', ...beside]]);
 }
 
-// Blackbelt-Maintain: turns the changes in a jj working copy into a commit under the title of the current work item,
-// and moves the cast's bookmark there.
+/** Blackbelt-Maintain commits the jj working copy under the title of the current work item and moves the cast's bookmark. */
 export async function blackbeltMaintain(input: ShippedInput): Promise<UtilityOutcome> {
   const { cwd, state } = input;
   if (!(await hasJj(cwd))) return unsatisfied(JJ_MISSING);
   const clean = await isClean(cwd);
   if (typeof clean === 'object') return unsatisfied(`the state of the working copy is not known: ${clean.error}`);
-  if (clean) return give({ satisfied: true, context: '' });
+  if (clean) return result({ satisfied: true, context: '' });
 
   const bookmark = isObject(state.blackbeltBootstrap) ? state.blackbeltBootstrap.bookmarkName : null;
   if (!isText(bookmark) || !isBookmarkName(bookmark)) {
@@ -61,9 +60,9 @@ export async function blackbeltMaintain(input: ShippedInput): Promise<UtilityOut
   if (!(await hasBookmark(cwd, bookmark))) return unsatisfied(`the bookmark ${bookmark} does not exist any more`);
   const move = ['bookmark', 'set', bookmark, '-r', '@', '--allow-backwards'];
   const failure = await jjInTurn(cwd, [['describe', '-m', title], move, ['new']]);
-  return failure === null ? give({ satisfied: true, context: `Recorded: ${title}` }) : unsatisfied(failure);
+  return failure === null ? result({ satisfied: true, context: `Recorded: ${title}` }) : unsatisfied(failure);
 }
 
 function unsatisfied(context: string): UtilityOutcome {
-  return give({ satisfied: false, context });
+  return result({ satisfied: false, context });
 }

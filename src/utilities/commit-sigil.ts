@@ -1,7 +1,7 @@
-// Commit-Sigil: checks that the title of every work item can stand as a commit message, `type(scope)!: summary`, and
-// passes the items on unchanged.
+// Commit-Sigil: checks that the title of each work item can be a commit message, `type(scope)!: summary`. It passes the items on
+// unchanged.
 import { isObject, type Json } from '../kernel/json.ts';
-import { give, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { result, type ShippedInput, type UtilityOutcome } from './utility.ts';
 
 const TYPES = ['build', 'chore', 'ci', 'docs', 'feat', 'fix', 'perf', 'refactor', 'revert', 'style', 'test'];
 const REMARKS_MAX = 20;
@@ -9,7 +9,8 @@ const TITLE_CHARS_MAX = 200;
 
 export async function commitSigil({ state }: ShippedInput): Promise<UtilityOutcome> {
   const items = state.workItems;
-  if (!Array.isArray(items)) return give({ workItems: [], satisfied: false, context: 'state.workItems is not a list' });
+  if (!Array.isArray(items))
+    return result({ workItems: [], satisfied: false, context: 'state.workItems is not a list' });
   const complaints: string[] = [];
   const advice: string[] = [];
   for (const [index, item] of items.entries()) {
@@ -22,10 +23,10 @@ export async function commitSigil({ state }: ShippedInput): Promise<UtilityOutco
     ...list('These titles are not of the form `type(scope)!: summary`:', complaints),
     ...list('Only advice:', advice),
   ].join('\n');
-  return give({ workItems: items, satisfied: complaints.length === 0, context });
+  return result({ workItems: items, satisfied: complaints.length === 0, context });
 }
 
-/** The title that was probably meant. */
+/** The probably intended title. */
 export function suggestTitle(title: string): string {
   const text = title.trim();
   const colon = text.indexOf(':');

@@ -1,12 +1,12 @@
-// Ignore-Artifacts: adds patterns to the ignore file of a repository, each at most once, and only where git does not ignore
-// what they match already.
+// Ignore-Artifacts: adds patterns to the ignore file of a repository, each once, and only if git does not already ignore their
+// matches.
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { give, refuse, type ShippedInput, type UtilityOutcome } from './utility.ts';
-import { git, repositoryOf } from './vcs.ts';
+import { noResult, result, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { askGit, repositoryOf } from './vcs.ts';
 
-export type Ignored = {
+type IgnoreResult = {
   readonly ok: true;
   readonly root: string;
   readonly file: string;
@@ -17,22 +17,22 @@ export type Ignored = {
 
 export async function ignoreArtifacts(input: ShippedInput): Promise<UtilityOutcome> {
   const done = await ignoreByParams(input);
-  return typeof done === 'string' ? refuse(done) : give({ satisfied: true, state: { artifactIgnore: done } });
+  return typeof done === 'string' ? noResult(done) : result({ satisfied: true, state: { artifactIgnore: done } });
 }
 
-/** The built-in form: the same fields, on top of the result. */
+/** The built-in form has the same fields at the top of its result. */
 export async function ensureIgnored(input: ShippedInput): Promise<UtilityOutcome> {
   const done = await ignoreByParams(input);
-  return typeof done === 'string' ? refuse(done) : give(done);
+  return typeof done === 'string' ? noResult(done) : result(done);
 }
 
-/** Adds the patterns that are missing. `unchanged` names those that needed nothing. */
+/** Adds missing patterns. `unchanged` names the others. */
 export async function ignorePatterns(
   root: string,
   file: string,
   patterns: readonly string[],
   cwd = root,
-): Promise<Ignored> {
+): Promise<IgnoreResult> {
   const target = path.join(root, file);
   const before = await readFile(target, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -50,7 +50,7 @@ export async function ignorePatterns(
   return { ok: true, root, file, patterns, added, unchanged: patterns.filter((pattern) => !added.includes(pattern)) };
 }
 
-async function ignoreByParams({ cwd, params }: ShippedInput): Promise<Ignored | string> {
+async function ignoreByParams({ cwd, params }: ShippedInput): Promise<IgnoreResult | string> {
   const patterns = patternsIn(params.patterns);
   if (typeof patterns === 'string') return patterns;
   const root = isText(params.root) ? path.resolve(cwd, params.root) : (repositoryOf(cwd)?.root ?? path.resolve(cwd));
@@ -66,7 +66,7 @@ function fileIn(params: JsonObject): string {
   return isText(params.file) ? params.file : '.gitignore';
 }
 
-/** The patterns, trimmed and each once, or what is wrong with them. */
+/** The trimmed patterns, each once, or the reason why they are invalid. */
 function patternsIn(value: Json | undefined): readonly string[] | string {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isText)) {
     return 'params.patterns must be a list of at least one pattern, each a text that is not blank';
@@ -77,17 +77,15 @@ function patternsIn(value: Json | undefined): readonly string[] | string {
   return `params.patterns holds ${JSON.stringify(odd)}, which would be read as a comment or as several lines; write \\# for a leading #`;
 }
 
-// Which ignore patterns a repository does not need, because git ignores what they match already: by any ignore file, by
-// info/exclude or by the user's own settings. Git answers for paths and not for patterns, so it is asked about examples.
 /**
- * The patterns of the list that git ignores already. Empty where git is missing or `root` is not in a working tree.
- * `cwd` is the folder of the workspace, at `root` or below it.
+ * The patterns whose matches git already ignores, by an ignore file, info/exclude or the user's settings. Git answers for paths, so it
+ * is asked about examples. Empty without git or outside a working tree. `cwd` is the workspace, at `root` or below.
  */
 async function ignoredByGit(root: string, cwd: string, patterns: readonly string[]): Promise<ReadonlySet<string>> {
   const workspaces = [cwd, ...(await inMainTree(cwd))];
   const ignored = new Set<string>();
   for (const pattern of patterns) {
-    // The state of a workspace lies in its own folder, and never in a linked worktree.
+    // The state folder is in the workspace, never in a linked worktree.
     const folders = /^\/?\.baton\//.test(pattern) ? [root, ...workspaces] : [root];
     for (const folder of folders) if (await isIgnored(folder, pattern)) ignored.add(pattern);
   }
@@ -95,9 +93,9 @@ async function ignoredByGit(root: string, cwd: string, patterns: readonly string
 }
 
 async function isIgnored(folder: string, pattern: string): Promise<boolean> {
-  // An exception and an escaped character have no path that stands for them.
+  // An exception or an escaped character has no example path.
   if (/[!\\]/.test(pattern)) return false;
-  // No path stands for a wildcard: the same pattern must be written somewhere else.
+  // A wildcard has no example path, so the same pattern must be in another ignore file.
   if (/[*?[]/.test(pattern)) return (await ruleFor(folder, pattern.replace(/^\//, ''))) === pattern;
   for (const example of examplesOf(pattern)) {
     const rule = await ruleFor(folder, example);
@@ -109,21 +107,28 @@ async function isIgnored(folder: string, pattern: string): Promise<boolean> {
 function examplesOf(pattern: string): readonly string[] {
   const name = pattern.replace(/^\//, '').replace(/\/$/, '');
   const example = pattern.endsWith('/') ? `${name}/example` : name;
-  // Without a slash at its start or in its middle it matches in every folder.
+  // Without a slash at its start or middle, a pattern matches in every folder.
   const isAnchored = pattern.startsWith('/') || name.includes('/');
   return isAnchored ? [example] : [example, `example/${example}`];
 }
 
-/** The rule by which git decides about the path; null where there is none. */
+/** The rule that git applies to the path, or null. */
 async function ruleFor(folder: string, example: string): Promise<string | null> {
-  const asked = await git(folder, 'check-ignore', '--verbose', '--no-index', '--', example);
+  const asked = await askGit(folder, 'check-ignore', '--verbose', '--no-index', '--', example);
   // SOURCE:LINE:PATTERN, a tab, and the path.
   return asked.ok ? (/^.*?:\d+:(.*)\t/.exec(asked.stdout)?.[1] ?? null) : null;
 }
 
-/** The same folder in the main working tree, where `cwd` is in a linked one. */
+/** The same folder in the main working tree, if `cwd` is in a linked one. */
 async function inMainTree(cwd: string): Promise<readonly string[]> {
-  const asked = await git(cwd, 'rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir', '--show-prefix');
+  const asked = await askGit(
+    cwd,
+    'rev-parse',
+    '--path-format=absolute',
+    '--git-dir',
+    '--git-common-dir',
+    '--show-prefix',
+  );
   const [own, common, prefix = ''] = asked.ok ? asked.stdout.split('\n') : [];
   if (own === undefined || common === undefined || own === common || path.basename(common) !== '.git') return [];
   return [path.join(path.dirname(common), prefix)];

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
-import { runBuiltin, runShipped, runUtility, SHIPPED_UTILITIES, type ShippedInput, shippedCommand } from './index.ts';
+import { runBuiltin, runShipped, SHIPPED_UTILITIES, type ShippedInput, shippedCommand } from './index.ts';
 import { BUILTINS, SHIPPED, UTILITY_NAMES } from './names.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -46,20 +46,11 @@ test.each(['touch ran', 'true', 'constructor', '__proto__', ''])('%j is no utili
 });
 
 test.each([
-  [{ utility: 'echo', script: null }, { text: 'hi' }, 'hi'],
-  [
-    { utility: null, script: 'Commit-Sigil' },
-    {},
-    '{"workItems":[],"satisfied":false,"context":"state.workItems is not a list"}',
-  ],
-  [{ utility: null, script: 'Commit-Sigil' }, { output: 'stub' }, 'stub'],
-  [{ utility: null, script: null }, { output: 'stub' }, 'stub'],
-])('a materia with %j and %j gives %s', async (source, params, output) => {
-  expect(await runUtility({ id: 'M', ...source }, input(params))).toEqual({ ok: true, output });
-});
-
-test('a materia that names nothing is refused', async () => {
-  expect(await runUtility({ id: 'M', utility: null, script: null }, input({}))).toMatchObject({ ok: false });
+  ['echo', runBuiltin, { text: 'hi' }, 'hi'],
+  ['Commit-Sigil', runShipped, {}, '{"workItems":[],"satisfied":false,"context":"state.workItems is not a list"}'],
+  ['Commit-Sigil', runShipped, { output: 'stub' }, 'stub'],
+])('%s gives its output', async (name, run, params, output) => {
+  expect(await run(name, input(params))).toEqual({ ok: true, output });
 });
 
 test('a utility that throws gives its reason', async () => {

@@ -1,14 +1,13 @@
-// The utilities that come with the product: built-in aliases, which run inside the engine, and shipped utilities, each
-// a function here that `run-shipped` turns into a process of its own. A name that is not listed is an error.
+// The utilities of the product: built-in aliases, which run inside the engine, and shipped utilities, which `run-shipped` runs as
+// processes. An unlisted name is an error.
 import { fileURLToPath } from 'node:url';
-import type { UtilityMateria } from '../kernel/graph/config.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { blackbeltBootstrap, blackbeltMaintain } from './blackbelt.ts';
 import { commitSigil } from './commit-sigil.ts';
 import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
 import { mimeBootstrap, mimeMaintain } from './mime.ts';
 import type { BuiltinName, ShippedName } from './names.ts';
-import { refuse, type ShippedInput, type Utility, type UtilityOutcome } from './utility.ts';
+import { noResult, type ShippedInput, type Utility, type UtilityOutcome } from './utility.ts';
 import { detectVcs, detectVcsPlainly } from './vcs.ts';
 
 export type { ShippedInput, Utility, UtilityOutcome } from './utility.ts';
@@ -30,17 +29,6 @@ export const SHIPPED_UTILITIES: Readonly<Record<ShippedName, Utility>> = {
   'Commit-Sigil': commitSigil,
 };
 
-/** Runs whatever a materia without a command names, within this process. */
-export async function runUtility(
-  { id, utility, script }: Pick<UtilityMateria, 'id' | 'utility' | 'script'>,
-  input: ShippedInput,
-): Promise<UtilityOutcome> {
-  if (utility !== null) return await runBuiltin(utility, input);
-  if (script !== null) return await runShipped(script, input);
-  const given = textOf(input.params, 'output');
-  return given === null ? refuse(`${id} names no utility, no script and no output`) : { ok: true, output: given };
-}
-
 export function runBuiltin(name: string, input: ShippedInput): Promise<UtilityOutcome> {
   return runNamed(ALIASES, 'built-in utility', name, input);
 }
@@ -49,7 +37,7 @@ export function runShipped(name: string, input: ShippedInput): Promise<UtilityOu
   return runNamed(SHIPPED_UTILITIES, 'shipped utility', name, input);
 }
 
-/** The argument list that runs a shipped utility as a process with the usual protocol; null for an unknown name. */
+/** The arguments that run a shipped utility as a process, or null for an unknown name. */
 export function shippedCommand(name: string): readonly string[] | null {
   if (!Object.hasOwn(SHIPPED_UTILITIES, name)) return null;
   const isSource = import.meta.url.endsWith('.ts');
@@ -68,15 +56,15 @@ async function runNamed(
   if (given !== null) return { ok: true, output: given };
   const run = Object.hasOwn(table, name) ? table[name] : undefined;
   if (run === undefined)
-    return refuse(`there is no ${what} ${JSON.stringify(name)}; there are ${Object.keys(table).join(', ')}`);
+    return noResult(`there is no ${what} ${JSON.stringify(name)}; known are ${Object.keys(table).join(', ')}`);
   try {
     return await run(input);
   } catch (error) {
-    return refuse(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    return noResult(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** The first of these parameters that is there: a text as it is, anything else as JSON. */
+/** The first of these parameters that exists: a text as it is, any other value as JSON. */
 function textOf(params: JsonObject, ...names: readonly string[]): string | null {
   const name = names.find((one) => Object.hasOwn(params, one));
   const value = name === undefined ? undefined : params[name];

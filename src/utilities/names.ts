@@ -1,5 +1,4 @@
-// What the utilities that come with the product are called, apart from what they do: who checks a configuration needs
-// the names, and not the programs.
+// The names of the utilities, apart from their code: checking a configuration needs only the names.
 
 export const BUILTINS = ['noop', 'echo', 'project.ensureIgnored', 'vcs.detect'] as const;
 export type BuiltinName = (typeof BUILTINS)[number];
@@ -15,7 +14,7 @@ export const SHIPPED = [
 ] as const;
 export type ShippedName = (typeof SHIPPED)[number];
 
-/** The slots of the cast data that each of them sets. What `echo` sets depends on what it is given. */
+/** The slots of the cast data that each utility sets. What `echo` sets depends on its input. */
 const SLOTS: Readonly<Record<Exclude<BuiltinName, 'echo'> | ShippedName, readonly string[]>> = {
   noop: [],
   'project.ensureIgnored': [],
@@ -29,5 +28,5 @@ const SLOTS: Readonly<Record<Exclude<BuiltinName, 'echo'> | ShippedName, readonl
   'Commit-Sigil': ['workItems'],
 };
 
-/** As `baton check` wants them. */
+/** In the form that `baton check` needs. */
 export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED, slots: SLOTS } as const;

@@ -1,5 +1,5 @@
-// Runs one shipped utility as a process: `node run-shipped.ts NAME`, its input as JSON on standard input, its result on
-// standard output; exit code 1 with the reason on standard error when there is no result.
+// Runs one shipped utility as a process: `node run-shipped.ts NAME`. The input is JSON on standard input, the result is on standard
+// output. Without a result, the exit code is 1 and the reason is on standard error.
 import { text } from 'node:stream/consumers';
 import { isObject, isString } from '../kernel/json.ts';
 import { runShipped, type ShippedInput } from './index.ts';
@@ -11,7 +11,7 @@ process.exitCode = outcome.ok ? 0 : 1;
 
 async function answer(name: string, message: string) {
   const input = readInput(message);
-  if (input === null) return { ok: false, reason: 'the standard input is not the message that utilities get' } as const;
+  if (input === null) return { ok: false, reason: 'standard input is not a utility message' } as const;
   return await runShipped(name, input);
 }
 

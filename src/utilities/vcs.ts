@@ -1,25 +1,30 @@
-// How the shipped utilities use version control: one program run without a shell, git, jj, the repository of a folder, a branch
-// name for each cast, and the utility Detect-VCS.
+// Version control for the shipped utilities: a program without a shell, git, jj, the repository of a folder, the branch name of a
+// cast, and the utility Detect-VCS.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { runGit } from '../git/run-git.ts';
-import { give, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { result, type ShippedInput, type UtilityOutcome } from './utility.ts';
 
-export type Ran = {
+export type ProgramAnswer = {
   readonly ok: boolean;
-  /** There is no such program on the PATH. */
+  /** The program is not on the PATH. */
   readonly missing: boolean;
   readonly stdout: string;
-  /** What went wrong, in at most a few lines; empty when nothing did. */
+  /** What went wrong, in a few lines. Empty on success. */
   readonly error: string;
 };
 
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const ERROR_CHARS_MAX = 800;
 
-export function runCommand(program: string, args: readonly string[], cwd: string, timeoutMs = 30_000): Promise<Ran> {
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  timeoutMs = 30_000,
+): Promise<ProgramAnswer> {
   const options = {
     cwd,
     env: environment(),
@@ -30,7 +35,7 @@ export function runCommand(program: string, args: readonly string[], cwd: string
   return new Promise((resolve) => {
     const child = execFile(program, args, options, (failure, stdout, stderr) => {
       if (failure === null) return resolve({ ok: true, missing: false, stdout, error: '' });
-      // A folder that is not there looks to Node as if the program were not.
+      // For Node, a missing folder looks like a missing program.
       const isHere = existsSync(cwd);
       const missing = failure.code === 'ENOENT' && isHere;
       let error = stderr.trim() || failure.message;
@@ -43,8 +48,7 @@ export function runCommand(program: string, args: readonly string[], cwd: string
   });
 }
 
-// A process started from a git hook inherits variables that point git at the hook's repository instead of the folder
-// it is run in. Nobody is there to answer a prompt.
+/** Without the variables of a git hook, which would point git at the hook's repository, and without prompts. */
 function environment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
   for (const name of REPOSITORY_VARIABLES) delete env[name];
@@ -62,13 +66,12 @@ const REPOSITORY_VARIABLES = [
   'GIT_WORK_TREE',
 ];
 
-// Git, as far as the shipped utilities use it.
 const TIMEOUT_MS = 30_000;
 
-export async function git(cwd: string, ...args: readonly string[]): Promise<Ran> {
+export async function askGit(cwd: string, ...args: readonly string[]): Promise<ProgramAnswer> {
   const { code, out, error, isMissing } = await runGit(cwd, args, { env: identity(), timeoutMs: TIMEOUT_MS });
   if (code === 0) return { ok: true, missing: false, stdout: out.toString('utf8'), error: '' };
-  // A folder that is not there looks to Node as if the program were not.
+  // For Node, a missing folder looks like a missing program.
   const isHere = existsSync(cwd);
   const missing = isMissing && isHere;
   const why = isHere ? (missing ? 'git was not found' : error) : `the folder ${cwd} does not exist`;
@@ -80,14 +83,14 @@ const VARIABLES = [
   ...['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'],
 ];
 
-/** Who commits, and which configuration is the person's own, may be said in git's variables. */
+/** Git's variables may name the committer and the person's own configuration. */
 function identity(): Record<string, string> {
   return Object.fromEntries(VARIABLES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
 /** The root of the working tree that a folder lies in, or why there is none. */
 export async function gitRoot(cwd: string): Promise<{ readonly root: string } | { readonly error: string }> {
-  const asked = await git(cwd, 'rev-parse', '--show-toplevel');
+  const asked = await askGit(cwd, 'rev-parse', '--show-toplevel');
   if (asked.missing) return { error: 'git was not found; install git' };
   const root = asked.stdout.trim();
   if (asked.ok && root !== '') return { root };
@@ -96,15 +99,15 @@ export async function gitRoot(cwd: string): Promise<{ readonly root: string } | 
 
 /** The branch that is checked out, also when it has no commit yet; null when HEAD is detached. */
 export async function currentBranch(root: string): Promise<string | null> {
-  const asked = await git(root, 'symbolic-ref', '--quiet', '--short', 'HEAD');
+  const asked = await askGit(root, 'symbolic-ref', '--quiet', '--short', 'HEAD');
   return asked.ok ? asked.stdout.trim() : null;
 }
 
 // Jujutsu (jj), as far as the shipped utilities use it.
 export const JJ_MISSING = 'jj was not found; install Jujutsu, or use the Mime materia with git';
 
-export function jj(cwd: string, ...args: readonly string[]): Promise<Ran> {
-  return runCommand('jj', ['--no-pager', '--color=never', ...args], cwd);
+export function jj(cwd: string, ...args: readonly string[]): Promise<ProgramAnswer> {
+  return runProgram('jj', ['--no-pager', '--color=never', ...args], cwd);
 }
 
 export async function hasJj(cwd: string): Promise<boolean> {
@@ -137,13 +140,13 @@ export async function jjInTurn(root: string, commands: readonly (readonly string
 }
 
 // Which repository a folder lies in, told by the marks that jj and git leave in its root.
-export type Repository = { readonly kind: 'jj' | 'git'; readonly root: string };
+type VcsRepository = { readonly kind: 'jj' | 'git'; readonly root: string };
 
 /**
  * The nearest ancestor that is a repository, or null. A folder that is both counts as jj, which works on top of git.
  * The mark of git is a folder, or a file in a worktree.
  */
-export function repositoryOf(cwd: string): Repository | null {
+export function repositoryOf(cwd: string): VcsRepository | null {
   for (let folder = path.resolve(cwd); ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, '.jj'))) return { kind: 'jj', root: folder };
     if (existsSync(path.join(folder, '.git'))) return { kind: 'git', root: folder };
@@ -151,8 +154,7 @@ export function repositoryOf(cwd: string): Repository | null {
   }
 }
 
-// A branch name of its own for every cast, the same each time it is asked for: two words to recognise it by and ten
-// hexadecimal digits to keep it apart from others.
+/** The stable branch name of a cast: two words for people, and ten hexadecimal digits that make it unique. */
 export function branchNameFor(family: 'mime' | 'blackbelt', castId: string): string {
   const digest = createHash('sha256').update(castId).digest();
   const noun = NOUNS[digest.readUInt8(30) % NOUNS.length];
@@ -197,7 +199,7 @@ const VERBS = [
   'wakes',
 ];
 
-// Detect-VCS: which version control a folder is under, and which programs for it are installed.
+/** The result of Detect-VCS: a folder's version control, and the installed programs. */
 type Detected = {
   readonly kind: 'jj' | 'git' | 'none';
   readonly root: string | null;
@@ -207,12 +209,12 @@ type Detected = {
 const ANSWER_MS = 2_000;
 
 export async function detectVcs({ cwd }: ShippedInput): Promise<UtilityOutcome> {
-  return give({ satisfied: true, state: { vcs: await detect(cwd) } });
+  return result({ satisfied: true, state: { vcs: await detect(cwd) } });
 }
 
-/** The built-in form: the same fields, on top of the result. */
+/** The built-in form has the same fields at the top of its result. */
 export async function detectVcsPlainly({ cwd }: ShippedInput): Promise<UtilityOutcome> {
-  return give(await detect(cwd));
+  return result(await detect(cwd));
 }
 
 async function detect(cwd: string): Promise<Detected> {
@@ -220,7 +222,7 @@ async function detect(cwd: string): Promise<Detected> {
   const available = { jj, git };
   const marked = repositoryOf(cwd);
   if (marked !== null) return { ...marked, available };
-  // A repository can also be set up by configuration alone; only its program knows.
+  // Only the program knows a repository that is set up by configuration alone.
   const jjRoot = jj ? await rootBy('jj', ['root'], cwd) : null;
   if (jjRoot !== null) return { kind: 'jj', root: jjRoot, available };
   const gitRoot = git ? await rootBy('git', ['rev-parse', '--show-toplevel'], cwd) : null;
@@ -228,10 +230,10 @@ async function detect(cwd: string): Promise<Detected> {
 }
 
 async function isInstalled(program: string, cwd: string): Promise<boolean> {
-  return (await runCommand(program, ['--version'], cwd, ANSWER_MS)).ok;
+  return (await runProgram(program, ['--version'], cwd, ANSWER_MS)).ok;
 }
 
 async function rootBy(program: string, args: readonly string[], cwd: string): Promise<string | null> {
-  const { ok, stdout } = await runCommand(program, args, cwd, ANSWER_MS);
+  const { ok, stdout } = await runProgram(program, args, cwd, ANSWER_MS);
   return ok && stdout.trim() !== '' ? stdout.trim() : null;
 }

@@ -18,7 +18,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lookUp } from '../../src/access/who-acts.ts';
+import { callerIdentity } from '../../src/access/who-acts.ts';
 import { approvalsIn } from '../../src/approvals/open-approvals.ts';
 import { readPolicy } from '../../src/approvals/policy.ts';
 import { logIdentity, openSealKey, sealDecision } from '../../src/approvals/seal.ts';
@@ -98,7 +98,7 @@ async function mintAll(): Promise<void> {
   const decider = await Decider.open(log, dialects, { now: () => now });
   const [policy, key] = [readPolicy(at('.baton/config.json')), openSealKey(ENV)];
   if ('allow' in policy || 'allow' in key) throw new Error('no policy or no key');
-  const requester = lookUp(process.env, process.pid, Date.now()).name;
+  const requester = callerIdentity(process.env, process.pid, Date.now()).name;
   const scene = {
     requester,
     cwd: at('here'),

@@ -1,12 +1,18 @@
 // The command line and the tools keep the same things from agents: every command that changes something is for people only,
 // or is named here with the reason why an agent may use it.
 import { expect, test } from 'vitest';
-import { PEOPLE_ONLY } from '../../src/access/people-only.ts';
-import { actOfForm } from '../../src/access/role.ts';
+import { actOfForm } from '../../src/access/rights.ts';
 import { formOf } from '../../src/app/decision.ts';
 import { OPERATIONS } from '../../src/app/operations/table.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { keptFrom, TOOLS } from '../../src/mcp/server.ts';
+
+/** What an operation keeps from agents, by its command. A form with an option is part of another command. */
+const PEOPLE_ONLY: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(OPERATIONS).flatMap((entry) =>
+    'peopleOnly' in entry && !formOf(entry).includes(' --') ? [[formOf(entry), entry.peopleOnly]] : [],
+  ),
+);
 
 /** What changes something and is open to agents: the work of a turn, or what the log itself decides about them. */
 const AGENTS_MAY: Readonly<Record<string, string>> = {
@@ -21,6 +27,9 @@ const AGENTS_MAY: Readonly<Record<string, string>> = {
   'memory drop': 'the log refuses it',
   'handoff verify': 'judges an envelope and decides nothing about a cast',
   hook: 'is what holds an agent',
+  demo: 'starts a cast, which is refused',
+  serve: 'the server refuses to start for an agent',
+  budget: 'an agent may look; the operation refuses a change',
   'task create': 'the ledger is worked on by agents, under their fences',
   'task claim': 'the ledger is worked on by agents, under their fences',
   'task next': 'the ledger is worked on by agents, under their fences',
@@ -78,7 +87,7 @@ test('what a tool is refused for is refused by its command, unless it only looks
     expect([name, FORMS.find(([form]) => form === command)?.[1] ?? act]).toEqual([name, act]);
     // The log refuses a decision of an agent, so its command is not refused before.
     expect([name, command in PEOPLE_ONLY || tool.isDecision === true]).toEqual([name, act !== 'look']);
-    const may = PEOPLE_ONLY[command]?.may ?? tool.peopleOnly ?? 'look at casts from outside';
+    const may = PEOPLE_ONLY[command] ?? tool.peopleOnly ?? 'look at casts from outside';
     expect(keptFrom({ isAgent: true }, tool)?.reason).toContain(`only a person may ${may};`);
   }
 });

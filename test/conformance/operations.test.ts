@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
-import { actorHere } from '../../src/access/actor-here.ts';
+import { actorHere } from '../../src/access/who-acts.ts';
 import { openWorkspace } from '../../src/api/open-workspace.ts';
 import type { Entry, OperationFields as Fields } from '../../src/app/operation.ts';
 import { OPERATIONS, type OperationName } from '../../src/app/operations/table.ts';

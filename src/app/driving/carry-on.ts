@@ -1,5 +1,5 @@
 // Carries a cast on, by a verb or by a person's answer: the request is submitted, then this or a detached process drives it.
-import { refuseErased } from '../../audit/erased-needs.ts';
+import { refuseErased } from '../../audit/erasure.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Store } from '../../engine/store.ts';
 import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/steer.ts';

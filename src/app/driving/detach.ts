@@ -4,7 +4,7 @@ import { openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../../access/actor.ts';
-import { TOKEN_VARIABLE } from '../../access/shown-token.ts';
+import { TOKEN_VARIABLE } from '../../access/actor.ts';
 import { newCastId } from '../../workspace/locate.ts';
 import { BATON } from '../program.ts';
 import type { WorkspaceStore } from '../store.ts';

@@ -7,7 +7,12 @@ import { noteDriver } from '../../access/person-proof.ts';
 import { revealingCheckers } from '../../agents/hidden-texts.ts';
 import { readClaim, readExit } from '../../agents/process/attempt-folder.ts';
 import { isAlive } from '../../agents/process/process-identity.ts';
-import { checkpointAside, EVERY_DEFAULT, type Every, PeriodicCheckpoint } from '../../audit/periodic-checkpoint.ts';
+import {
+  type CheckpointInterval,
+  checkpointAside,
+  EVERY_DEFAULT,
+  PeriodicCheckpoint,
+} from '../../audit/periodic-checkpoint.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
 import { type Driver, isSame, thisDriver } from '../../engine/driver.ts';
 import { ENGINE, type Store } from '../../engine/store.ts';
@@ -150,7 +155,7 @@ function checkpointWhileDriven(workspace: Workspace, say: (line: string) => void
 }
 
 /** A configuration that cannot be read now keeps no cast from being carried on: then the usual times hold. */
-function everyIn({ configFile }: Workspace): Every {
+function everyIn({ configFile }: Workspace): CheckpointInterval {
   try {
     const config = existsSync(configFile) ? readJsonFile(configFile) : null;
     return everyOf(isObject(config) ? config.checkpointEvery : undefined);
@@ -159,7 +164,7 @@ function everyIn({ configFile }: Workspace): Every {
   }
 }
 
-function everyOf(written: Json | undefined): Every {
+function everyOf(written: Json | undefined): CheckpointInterval {
   const { minutes, facts } = isObject(written) ? written : {};
   const isCount = (value: Json | undefined): value is number => typeof value === 'number' && value > 0;
   return {

@@ -1,6 +1,5 @@
 // The public key of this user, for whoever checks what he signed.
-import { keyLine } from '../../audit/note.ts';
-import { openSigner } from '../../audit/signing-key.ts';
+import { keyLine, openSigner } from '../../audit/note.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

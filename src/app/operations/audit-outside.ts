@@ -1,5 +1,5 @@
 // Where the checkpoints outside of the workspace are. Each workspace has a folder of its own there, whose name cannot be guessed.
-import { checkpointFolders, notesFileIn } from '../../audit/checkpoint-files.ts';
+import { checkpointFolders, notesFileIn } from '../../audit/checkpoints.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';

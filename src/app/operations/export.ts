@@ -1,10 +1,10 @@
 // One cast as evidence, in one file.
 import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { checkpointFolders, knownCheckpoints } from '../../audit/checkpoint-files.ts';
+import { checkpointFolders, knownCheckpoints } from '../../audit/checkpoints.ts';
 import { makeBundle } from '../../audit/make-bundle.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
-import { openSigner } from '../../audit/signing-key.ts';
+import { openSigner } from '../../audit/note.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';

@@ -1,7 +1,13 @@
 // Erases old texts, without breaking the chain or any proof, and clears worktrees away that nobody needs.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
+import {
+  type Erasure,
+  type ErasurePlan,
+  type ErasureRequest,
+  factOfErasure,
+  planErasures,
+} from '../../audit/erasure.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { refusalOfUntouched, spanMs } from '../../kernel/retention.ts';
@@ -80,7 +86,7 @@ function wished({ olderThan, stopped = false, digest: digests = [] }: Input) {
   if (odd !== undefined) throw new UsageError(`--digest takes sha256: and 64 hex digits, not ${odd}`);
   // Who names texts means these; age counts where it was said, or where nothing was.
   const age = olderThan ?? (digests.length > 0 ? null : DEFAULT_AGE);
-  const wish: Wish = { before: age === null ? null : timeBefore(age), stopped, digests };
+  const wish: ErasureRequest = { before: age === null ? null : timeBefore(age), stopped, digests };
   return { wish, reason: age === null ? 'asked for by digest' : `older than ${age}` };
 }
 
@@ -90,12 +96,12 @@ function timeBefore(age: string): string {
   return new Date(Date.now() - span).toISOString();
 }
 
-function planned({ stateDir }: Workspace, wish: Wish): Promise<Plan> {
+function planned({ stateDir }: Workspace, wish: ErasureRequest): Promise<ErasurePlan> {
   return withEvidence(logFileIn(stateDir), (evidence) => planErasures(evidence, wish));
 }
 
 /** Erases what the wish covers and answers what that was. */
-async function erase(workspace: Workspace, wish: Wish, reason: string, by: string): Promise<Plan> {
+async function erase(workspace: Workspace, wish: ErasureRequest, reason: string, by: string): Promise<ErasurePlan> {
   const { log } = workspace.castStore();
   const done: Erasure[] = [];
   const casts = new Set<string>();

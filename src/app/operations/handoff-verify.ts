@@ -2,7 +2,7 @@
 // so that of any number of copies exactly one is judged.
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { checkpointFolders } from '../../audit/checkpoint-files.ts';
+import { checkpointFolders } from '../../audit/checkpoints.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import type { Log } from '../../engine/ports.ts';
 import { StorageError } from '../../engine/storage-error.ts';

@@ -1,9 +1,8 @@
 // Whether an exported file is what was signed.
 import { resolve } from 'node:path';
+import { verifyBundle } from '../../audit/bundle.ts';
 import { tampered } from '../../audit/fault.ts';
-import { readKeyLine } from '../../audit/note.ts';
-import { trustedKeys } from '../../audit/signing-key.ts';
-import { verifyBundle } from '../../audit/verify-bundle.ts';
+import { readKeyLine, trustedKeys } from '../../audit/note.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { readPlainFile } from '../../workspace/read-plain-file.ts';
 import type { Run } from '../operation.ts';

@@ -79,7 +79,7 @@ function sceneOf(call: Call): HookContext {
     program: PROGRAM,
     isReportOnly: isReportOnly(call.values),
     actor: async () =>
-      (await import('../../access/actor-here.ts')).actorHere({ env: call.env, stateDir: workspace.stateDir }),
+      (await import('../../access/who-acts.ts')).actorHere({ env: call.env, stateDir: workspace.stateDir }),
     async withStore(work) {
       const [{ logFileIn, SqliteLog }, { makeStateFolder }, { WorkspaceStore }] = await Promise.all([
         import('../../log/sqlite/log.ts'),
@@ -111,7 +111,7 @@ function sceneOf(call: Call): HookContext {
     },
     async perform(name, given) {
       const [{ actorHere }, { answer }, { Workspace }] = await Promise.all([
-        import('../../access/actor-here.ts'),
+        import('../../access/who-acts.ts'),
         import('../../app/perform.ts'),
         import('../../app/workspace.ts'),
       ]);

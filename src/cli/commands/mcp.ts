@@ -1,7 +1,7 @@
 // `baton mcp`: an MCP server for agents within a cast and for clients outside, on standard input and output or over HTTP.
-import { actorHere } from '../../access/actor-here.ts';
+import { shownToken } from '../../access/actor.ts';
 import { mayDecideBy, refusalOfStart, type ServerCaller } from '../../access/server-callers.ts';
-import { shownToken } from '../../access/shown-token.ts';
+import { actorHere } from '../../access/who-acts.ts';
 import { noteRefusal, RefusalCount } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Extension } from '../../mcp/server.ts';

@@ -1,7 +1,7 @@
 // How the answers about the history are shown.
 import type { Traced } from '../../app/operations/cast-trace.ts';
 import { flat } from '../../app/views/flat-entry.ts';
-import type { Fault } from '../../audit/fault.ts';
+import type { AuditFault } from '../../audit/fault.ts';
 import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -68,7 +68,7 @@ function summary(details: JsonObject, { reason }: Verdict): readonly string[] {
     ...(checked === 0 ? [] : [`decisions     ${checked} sealed with the key of this user`]),
     `head          ${head}`,
     `root          ${root}`,
-    ...(warnings as readonly Fault[]).map(({ kind, reason: why }) => `warning       ${kind}: ${why}`),
+    ...(warnings as readonly AuditFault[]).map(({ kind, reason: why }) => `warning       ${kind}: ${why}`),
   ];
 }
 
