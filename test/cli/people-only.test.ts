@@ -29,6 +29,7 @@ const AGENTS_MAY: Readonly<Record<string, string>> = {
   hook: 'is what holds an agent',
   demo: 'starts a cast, which is refused',
   serve: 'the server refuses to start for an agent',
+  ui: 'the server refuses to start for an agent',
   budget: 'an agent may look; the operation refuses a change',
   'task create': 'the ledger is worked on by agents, under their fences',
   'task claim': 'the ledger is worked on by agents, under their fences',
