@@ -8,6 +8,7 @@ import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
+import { nearestName } from '../kernel/nearest-name.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
@@ -27,7 +28,9 @@ export async function nameCast(
   if (matching.length === 1 && matching[0]) return matching[0];
   if (matching.length > 1)
     throw new UsageError(`${word} fits ${matching.length} casts: ${matching.map(({ cast }) => cast).join(', ')}`);
-  throw new UsageError(`there is no cast ${word}; \`${program} casts\` lists them`, 'UNKNOWN_CAST');
+  const guess = nearestName(word, ['latest', newest.cast]);
+  const meant = guess === null ? '' : ` (did you mean ${guess}?)`;
+  throw new UsageError(`there is no cast ${word}${meant}; \`${program} casts\` lists them`, 'UNKNOWN_CAST');
 }
 
 export type Listed = Omit<CastSummary, 'clock'> & {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { shownToken } from '../access/actor.ts';
 import { StorageError } from '../engine/storage-error.ts';
+import { nearestName } from '../kernel/nearest-name.ts';
 import { type Call, type Command, EXIT, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
@@ -162,10 +163,25 @@ async function showHelp(name: string | undefined): Promise<number> {
   return EXIT.ok;
 }
 
+/** What other programs call it. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ...{ run: 'cast', start: 'cast', exec: 'cast', list: 'casts', ls: 'casts', ps: 'status', logs: 'log', stop: 'abort' },
+  ...{ kill: 'abort', cancel: 'abort', new: 'init', create: 'init', lint: 'check', tail: 'watch', restart: 'recast' },
+};
+
 function named(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (!command) throw new UsageError(`there is no command ${name}; \`${commandName()} --help\` lists them`);
-  return command;
+  if (command) return command;
+  const near =
+    OTHER_NAMES[name.toLowerCase()] ??
+    nearestName(
+      name,
+      COMMANDS.map((each) => each.name),
+    );
+  const guess = near === null ? '' : `; did you mean \`${commandName()} ${near}\`?`;
+  throw new UsageError(
+    `there is no command ${name}${guess} \`${commandName()} --help\` lists them`.replace(`${name} \``, `${name}; \``),
+  );
 }
 
 /** The first word that is neither an option nor the value of `-C` names the command. */

@@ -154,6 +154,13 @@ function readJsonc(text: string, offsets: Map<string, number>): Read {
   return { value: tree && faults.length === 0 ? walk(tree, []) : null, faults };
 }
 
+/** The object of a JSON text that the offset is in: `materia.fix`. The text may be broken. */
+export function placeAt(text: string, offset: number): string {
+  const { getLocation } = load('jsonc-parser') as typeof import('jsonc-parser');
+  const { path } = getLocation(text, offset);
+  return path.filter((key) => key !== '').join('.');
+}
+
 /** `PropertyNameExpected` as "property name expected". */
 function wordsOf(code: string): string {
   const words = code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();

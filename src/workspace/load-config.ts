@@ -6,6 +6,7 @@ import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { placeAt } from '../short-form/source.ts';
 import { UsageError } from './locate.ts';
 import { readPlainFile } from './read-plain-file.ts';
 
@@ -34,8 +35,22 @@ export type Source = {
 export function readJsonFile(file: string): Json {
   const text = readText(file);
   const parsed = parseJsonText(text, { maxBytes: CONFIG_BYTES_MAX });
-  if (!parsed.ok) throw new UsageError(`${file}:${parsed.line}:${parsed.column}: ${parsed.message}`);
+  if (!parsed.ok) throw new UsageError(`${file}:${parsed.line}:${parsed.column}: ${faultText(text, parsed)}`);
   return parsed.value;
+}
+
+type TextFault = { readonly line: number; readonly column: number; readonly message: string };
+
+/** What is wrong with the text, in which object, and, where it is written in another form, which files may be. */
+function faultText(text: string, { line, column, message }: TextFault): string {
+  const lines = text.split('\n').slice(0, line - 1);
+  const offset = lines.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+  if (/^\/[/*]/.test(text.slice(offset)))
+    return 'JSON holds no comments. Remove it; comments are read in loadouts, .baton/loadouts/NAME.yaml or NAME.jsonc';
+  if (!/^\s*[{[]/.test(text))
+    return `this is no JSON: ${message}. Write an object in braces; YAML is read in .baton/loadouts/NAME.yaml`;
+  const place = placeAt(text, offset);
+  return place === '' ? message : `in ${place}: ${message}`;
 }
 
 export function readText(file: string): string {

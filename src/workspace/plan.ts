@@ -22,6 +22,7 @@ import {
   objectAt,
   stringAt,
 } from '../kernel/json.ts';
+import { nearestName } from '../kernel/nearest-name.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { type Loaded, readJsonFile } from './load-config.ts';
 import { UsageError } from './locate.ts';
@@ -65,7 +66,9 @@ export async function locateCast(
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
     if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
-    throw new UsageError(`there is no loadout ${wish.loadout}; use one of: ${names.join(', ')}`);
+    const near = nearestName(wish.loadout, names);
+    const guess = near === null ? '' : `did you mean ${near}? There are: `;
+    throw new UsageError(`there is no loadout ${wish.loadout}; ${guess || 'use one of: '}${names.join(', ')}`);
   }
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };

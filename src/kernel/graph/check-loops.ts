@@ -134,8 +134,11 @@ function* checkExits(draft: Draft, loop: JsonObject, path: string): Findings {
     }
     yield* checkRoute(draft, members, route, at);
     const id = given(route, 'id');
-    if (!isText(id)) {
-      yield error('INVALID_LOOP', `${at}.id`, 'A route needs an id. Write one such as "exit:Socket-6:satisfied".');
+    if (id === undefined) {
+      // It is made from the other two: exit:Socket-6:satisfied.
+    } else if (!isText(id)) {
+      const fix = 'Write a text such as "exit:Socket-6:satisfied", or leave it out.';
+      yield error('INVALID_LOOP', `${at}.id`, `The id of a route is ${shown(id)}. ${fix}`);
     } else if (ids.has(id)) {
       yield error('INVALID_LOOP', `${at}.id`, `The id ${shown(id)} is used twice in this loop. Choose another.`);
     } else ids.add(id);

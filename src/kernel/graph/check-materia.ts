@@ -1,6 +1,6 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
 import { policyOf } from '../approval/policy.ts';
-import { DEFAULT_RUNNER, dialectCan, orList, PRESENT, runnerCan, runnersThat } from '../capabilities.ts';
+import { CAPABILITIES, DEFAULT_RUNNER, dialectCan, orList, PRESENT, runnerCan, runnersThat } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import { describeField } from '../field-words.ts';
 import { given, isObject, isString, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
@@ -16,7 +16,7 @@ import {
   withoutFields,
 } from './authored.ts';
 import { COMMAND_SLOTS } from './config.ts';
-import { checkFields, error, type Findings, listed, shown, warning } from './issue.ts';
+import { checkFields, error, type Findings, listed, meant, shown, warning } from './issue.ts';
 import { AGENT, TEMPLATE, TOOLS, UTILITY } from './materia-fields.ts';
 import { isForbidden, problemOfSource, problemOfTarget } from './path.ts';
 
@@ -31,7 +31,15 @@ export function* checkMateria(id: string, materia: Json): Findings {
     yield error('INVALID_MATERIA', path, `A materia is an object, not ${shown(materia)}. Define it or remove its id.`);
     return;
   }
+  const runner = given(materia, 'runner');
+  const isUnknown = runner !== undefined && !Object.hasOwn(CAPABILITIES.runners, String(runner));
   const isUtility = typeOfMateria(materia) === 'utility';
+  if (isUnknown && isUtility && given(materia, 'type') === undefined) {
+    // Without a runner that is known it cannot be told whether an agent or a utility is meant.
+    const fix = `${meant(runner, Object.keys(CAPABILITIES.runners))}Write one of ${listed(Object.keys(CAPABILITIES.runners))}.`;
+    yield error('INVALID_MATERIA', `${path}.runner`, `There is no runner ${shown(runner)}. ${fix}`);
+    return;
+  }
   // Fields of the other type are refused by name, so they are not reported a second time as unknown.
   const own = withoutFields(
     materia,
@@ -39,7 +47,16 @@ export function* checkMateria(id: string, materia: Json): Findings {
   );
   const what = isUtility ? 'a utility materia' : 'an agent materia';
   yield* checkFields(own, isUtility ? UTILITY : AGENT, { path, code: 'INVALID_MATERIA', what });
-  yield* isUtility ? checkUtility(materia, path) : checkAgent(materia, path);
+  // A misspelt field is one mistake, not an unknown field and a missing one.
+  const table = isUtility ? UTILITY : AGENT;
+  const misspelt = Object.keys(own).flatMap((name) =>
+    Object.hasOwn(table.fields, name) ? [] : [nearestName(name, Object.keys(table.fields))],
+  );
+  for (const issue of isUtility ? checkUtility(materia, path) : checkAgent(materia, path)) {
+    const field = issue.path.slice(path.length + 1);
+    if (given(materia, field) === undefined && misspelt.includes(field)) continue;
+    yield issue;
+  }
   yield* checkAssign(given(materia, 'assign'), `${path}.assign`, 'INVALID_MATERIA');
   yield* checkOutput(materia, path);
 }

@@ -22,18 +22,27 @@ import { problemOfName, problemOfSource } from './path.ts';
 const SOCKET_FIELDS = apart(SOCKET, 'edges', 'advance', 'foreach');
 
 export function* checkSockets(draft: Draft): Findings {
+  yield* checkSocketNames(draft);
   for (const [id, socket] of Object.entries(draft.sockets)) {
     const path = `${draft.path}.sockets.${id}`;
-    if (!isSocketId(id)) {
-      const fix = `Rename it to ${freeId(draft)} here and wherever it is named; write ${shown(id)} as its label.`;
-      yield error('INVALID_SOCKET_ID', path, `${shown(id)} is not the id of a socket. ${fix}`);
-    }
     if (!isObject(socket)) {
       yield error('INVALID_CONFIG', path, `A socket is an object, not ${shown(socket)}. Write {"materia": …}.`);
       continue;
     }
     yield* checkSocket(draft, socket, path);
   }
+}
+
+/** However many sockets have names of their own, it is one mistake: whoever thinks in names writes the short form. */
+function* checkSocketNames(draft: Draft): Findings {
+  const odd = Object.keys(draft.sockets).filter((id) => !isSocketId(id));
+  const [first, ...more] = odd;
+  if (first === undefined) return;
+  const which = more.length === 0 ? shown(first) : `${shown(first)} and ${more.length} more`;
+  const fix = `Rename ${more.length === 0 ? `it to ${freeId(draft)}` : 'them'} here and wherever named, and write the names as label`;
+  const better = 'or write the steps by name in the short form, a file of .baton/loadouts (`baton init` makes one)';
+  const what = `Sockets are called Socket-1, Socket-2, and so on, and ${which} ${more.length === 0 ? 'is' : 'are'} not`;
+  yield error('INVALID_SOCKET_ID', `${draft.path}.sockets.${first}`, `${what}. ${fix}; ${better}.`);
 }
 
 /** The first id that no socket has: Socket-1, Socket-2, … */
@@ -209,6 +218,8 @@ export function* checkEndpoint(
   if (!isSocketId(value)) {
     // A socket with such a name is refused where it is defined. One cause gives one issue.
     if (typeof value === 'string' && Object.hasOwn(draft.sockets, value)) return false;
+    // With sockets of other names this follows from them.
+    if (Object.keys(draft.sockets).some((id) => !isSocketId(id))) return false;
     const why = isEnd ? '`end` is only a target of edges' : `${shown(value)} is not of the form Socket-N`;
     yield error('INVALID_SOCKET_ID', path, `${why}. Name ${choices(draft, allowed)}.`);
     return false;

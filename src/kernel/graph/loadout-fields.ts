@@ -130,7 +130,11 @@ export const SOCKET = authored({
 });
 
 export const EXIT = authored({
-  id: needed(related(NAME_SCHEMA, 'its id, which no other exit of the loop has', 'exit:Socket-6:satisfied')),
+  id: related(
+    NAME_SCHEMA,
+    'its id, which no other exit of the loop has; made from the others where none is written',
+    'exit:Socket-6:satisfied',
+  ),
   from: needed(related(SOCKET_ID, 'the member where the loop is left', 'Socket-6')),
   condition: needed(related(CONDITION, 'on which outcome', 'satisfied')),
   targetSocketId: needed(related(SOCKET_ID, 'the socket that follows', 'Socket-7')),

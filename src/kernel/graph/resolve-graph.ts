@@ -77,12 +77,12 @@ function iteratorFor(walk: Walk, owner: string, cursors: Set<string>): Iterator 
 function exitsOf(loop: JsonObject): ExitRoute[] {
   const routes = listAt(loop, 'exits')
     .filter(isObject)
-    .map((route) => ({
-      id: stringAt(route, 'id') ?? '',
-      from: stringAt(route, 'from') ?? '',
-      condition: conditionOf(given(route, 'condition')),
-      targetSocketId: stringAt(route, 'targetSocketId') ?? '',
-    }));
+    .map((route) => {
+      const from = stringAt(route, 'from') ?? '';
+      const condition = conditionOf(given(route, 'condition'));
+      const targetSocketId = stringAt(route, 'targetSocketId') ?? '';
+      return { id: stringAt(route, 'id') ?? `exit:${from}:${condition}`, from, condition, targetSocketId };
+    });
   const exit = given(loop, 'exit');
   if (!isObject(exit) || given(exit, 'to') === END) return routes;
   const from = stringAt(exit, 'from') ?? '';

@@ -324,10 +324,17 @@ function refusalOfLocks(ledger: Ledger, task: Task): Denied | null {
       path: rival.path,
     };
     const verb = rival.mode === 'read' ? 'reads' : 'holds';
-    const reason = `${task.id} wants ${placeOf(wanted)}, and ${String(who.task)} (${String(who.owner)}) ${verb} ${placeOf(rival)}; wait until it is over.`;
+    const name = `${String(who.task)}${otherRun(ledger, holder, task)} (${String(who.owner)})`;
+    const reason = `${task.id} wants ${placeOf(wanted)}, and ${name} ${verb} ${placeOf(rival)}; wait until it is over.`;
     return deny('LOCK_CONFLICT', reason, { task: task.id, wanted: wanted.path, root: wanted.root, holder: who });
   }
   return null;
+}
+
+/** Ids of tasks are counted in each run from one, so a task of another run is named with that. */
+function otherRun(ledger: Ledger, holder: Task | undefined, task: Task): string {
+  if (!holder || holder.run === task.run) return '';
+  return ` of ${runOf(ledger, holder.run)?.cast ? 'cast' : 'run'} ${holder.run}`;
 }
 
 function refusalOfTurn(ledger: Ledger, task: Task, at: number, isSound: Soundness): Denied | null {
