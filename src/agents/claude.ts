@@ -20,6 +20,7 @@ import {
   withTold,
 } from './report.ts';
 import { nearestLevel } from './thinking.ts';
+import { detailOf, toolEvent } from './tool-event.ts';
 import { claudeTools } from './tool-scope.ts';
 
 export const claude: Program = {
@@ -265,7 +266,7 @@ function live(event: JsonObject): readonly LiveEvent[] {
   if (event.type === 'assistant') {
     return objectsIn(objectAt(event, 'message').content)
       .filter(({ type }) => type === 'tool_use')
-      .map((call) => ({ kind: 'tool', name: stringAt(call, 'name') ?? '' }));
+      .map((call) => toolEvent(stringAt(call, 'name') ?? '', detailOf(objectAt(call, 'input'))));
   }
   if (event.subtype === 'permission_denied') return [{ kind: 'denied', name: stringAt(event, 'tool_name') ?? '' }];
   if (event.subtype !== 'api_retry') return [];

@@ -8,6 +8,7 @@ import { USUAL } from './environment.ts';
 import { eventReader } from './event-reader.ts';
 import { type AgentReport, addName, figure, ofWhichCached, withCommand } from './report.ts';
 import { nearestLevel } from './thinking.ts';
+import { detailOf, toolEvent } from './tool-event.ts';
 import { codexSandbox } from './tool-scope.ts';
 
 export const codex: Program = {
@@ -195,7 +196,7 @@ function live(event: JsonObject): readonly LiveEvent[] {
   if (event.type === 'item.completed' && item.type === 'agent_message') {
     return [{ kind: 'text', text: stringAt(item, 'text') ?? '' }];
   }
-  if (event.type === 'item.started' && item.type !== 'agent_message') return [{ kind: 'tool', name: toolOf(item) }];
+  if (event.type === 'item.started' && item.type !== 'agent_message') return [toolEvent(toolOf(item), detailOf(item))];
   const message = stringAt(event, 'message') ?? '';
   const isRetry = event.type === 'error' && /^reconnecting/i.test(message);
   return isRetry ? [{ kind: 'waiting', forMs: 0, reason: withoutCount(message) }] : [];

@@ -8,6 +8,7 @@ import type { Reader } from './agent-call.ts';
 import { jsonLines } from './json-lines.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
 import { EMPTY_REPORT } from './report.ts';
+import { toolEvent } from './tool-event.ts';
 
 export const LIVE_FILE = 'live.jsonl';
 
@@ -88,7 +89,8 @@ export function liveReader(): Reader {
 function asEvent(line: JsonObject): readonly LiveEvent[] {
   const [text, name, reason] = [stringAt(line, 'text'), stringAt(line, 'name'), stringAt(line, 'reason')];
   if (line.kind === 'text' && text !== null) return [{ kind: 'text', text }];
-  if ((line.kind === 'tool' || line.kind === 'denied') && name !== null) return [{ kind: line.kind, name }];
+  if (line.kind === 'tool' && name !== null) return [toolEvent(name, stringAt(line, 'detail'))];
+  if (line.kind === 'denied' && name !== null) return [{ kind: 'denied', name }];
   if (line.kind === 'waiting' && reason !== null && typeof line.forMs === 'number') {
     return [{ kind: 'waiting', forMs: line.forMs, reason }];
   }

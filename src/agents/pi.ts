@@ -18,6 +18,7 @@ import {
   withTold,
 } from './report.ts';
 import { nearestLevel } from './thinking.ts';
+import { detailOf, toolEvent } from './tool-event.ts';
 import { piTools } from './tool-scope.ts';
 
 export const pi: Program = {
@@ -151,7 +152,8 @@ function live(event: JsonObject): readonly LiveEvent[] {
     const update = objectAt(event, 'assistantMessageEvent');
     return update.type === 'text_delta' ? [{ kind: 'text', text: stringAt(update, 'delta') ?? '' }] : [];
   }
-  if (event.type === 'tool_execution_start') return [{ kind: 'tool', name: stringAt(event, 'toolName') ?? '' }];
+  if (event.type === 'tool_execution_start')
+    return [toolEvent(stringAt(event, 'toolName') ?? '', detailOf(objectAt(event, 'args')))];
   if (event.type !== 'auto_retry_start') return [];
   return [{ kind: 'waiting', forMs: amount(event.delayMs), reason: stringAt(event, 'errorMessage') ?? 'error' }];
 }

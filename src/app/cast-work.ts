@@ -14,6 +14,7 @@ import { leftoversOf } from '../workspace/worktree/lane.ts';
 import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
 import { drivenBy } from './name-cast.ts';
 import { Refused } from './refused.ts';
+import { socketName } from './views/socket-names.ts';
 
 /** The record of the cast's worktree; null where it works in the directory itself. */
 export function recordOf({ stateDir }: Workspace, { cast, root }: CastSummary): WorktreeRecord | null {
@@ -68,7 +69,7 @@ export async function leftBy(store: Store, cast: string): Promise<Left> {
     if (fact.kind === 'turn.started' && started) {
       const { rules, root } = started;
       const who = bystanderAt(rules, root, fact.socket);
-      const remark = who === null ? null : remarkOn(who, fact.socket);
+      const remark = who === null ? null : remarkOn(who, socketName(rules, fact.socket));
       remarks.set(fact.turn, (path) => (isKnownToWrite(rules, fact.socket, path) ? null : remark));
     }
     if (fact.kind === 'attempt.started' && fact.seal !== undefined) beginnings.set(fact.turn, fact.attempt);

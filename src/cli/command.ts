@@ -3,7 +3,9 @@ import type { ParseArgsConfig } from 'node:util';
 import type { Act } from '../access/rights.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { commandName } from './command-name.ts';
+import { isSmart, type Line, Ready } from './paint.ts';
 import { safe } from './safe-text.ts';
+import { wrap } from './text-width.ts';
 
 export { Refused } from '../app/refused.ts';
 export { UsageError } from '../workspace/locate.ts';
@@ -63,12 +65,21 @@ export function again(call: Call): string {
   return commandName(text(call.values, 'directory'));
 }
 
-export function out(line: string): void {
-  process.stdout.write(`${safe(line)}\n`);
+export function out(line: Line): void {
+  print(process.stdout, line);
 }
 
-export function note(line: string): void {
-  process.stderr.write(`${safe(line)}\n`);
+export function note(line: Line): void {
+  print(process.stderr, line);
+}
+
+/** In a terminal a text is wrapped between words; anywhere else it is printed as it is. */
+function print(screen: NodeJS.WriteStream, line: Line): void {
+  const text = line instanceof Ready ? line.text : safe(line);
+  const { columns } = screen;
+  const isWrapped = !(line instanceof Ready) && columns !== undefined && isSmart(screen);
+  const pieces = isWrapped ? text.split('\n').flatMap((each) => wrap(each, columns)) : [text];
+  for (const piece of pieces) screen.write(`${piece}\n`);
 }
 
 /** The outputs that have their JSON value. */

@@ -6,13 +6,14 @@ import type { Given } from '../app/perform.ts';
 import { Refused } from '../app/refused.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { CastStatus } from '../kernel/cast/state.ts';
-import { itemsText } from '../kernel/cast/summary.ts';
 import { isString } from '../kernel/json.ts';
-import { counted } from '../kernel/text.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
+import { closingLines } from './closing-lines.ts';
 import { again, type Call, EXIT, note, out, outJson } from './command.ts';
+import { type Line, paintFor, Ready } from './paint.ts';
 import { type Progress, progressFor } from './progress.ts';
 import { itemLines, notRunLines, reportLines, resultLines } from './result-lines.ts';
+import { safe } from './safe-text.ts';
 import { ended } from './show-operation.ts';
 
 export async function drive(call: Call, name: OperationName, given: Given): Promise<number> {
@@ -139,52 +140,25 @@ export function showEnd(
   refused: Denied | null = null,
 ): number {
   if (call.json) outJson(refused ? { ...view, refused } : view);
-  else for (const line of endLines(view, again(call), more)) out(line);
+  else for (const line of endLines(call, view, more)) out(line);
   return refused ? EXIT.denied : exitOf(view.status);
 }
 
 /** The results come first, then how the cast ended and the ways on. */
-function endLines(view: CastView, baton: string, more: readonly string[]): readonly string[] {
+function endLines(call: Call, view: CastView, more: readonly string[]): readonly Line[] {
+  const baton = again(call);
   const [results, items] = [resultLines(view, baton), itemLines(view.tasks)];
   const gap = results.length + items.length > 0 ? [''] : [];
   return [
+    // In a terminal the lines of the steps stand right above.
+    ...(results.length > 0 && process.stdout.isTTY ? [''] : []),
     ...results,
+    ...(results.length > 0 && items.length > 0 ? [''] : []),
     ...reportLines(view, baton),
     ...items,
     ...notRunLines(view),
     ...gap,
-    ...closing(view, baton),
-    ...more,
+    ...closingLines(view, baton, paintFor(process.stdout, call.env)),
+    ...more.map((line) => new Ready(safe(line))),
   ];
-}
-
-function closing({ cast, status, code, reason, path, accepted, usage, items }: CastView, baton: string): string[] {
-  const done = items ? itemsText(items) : null;
-  const counts = done === null ? [] : [`Items: ${done}.`];
-  const spent = `${counted(path.length, 'visit')}, ${counted(accepted, 'accepted handoff')}, ${counted(usage.tokens, 'token')}`;
-  switch (status) {
-    case 'completed':
-      return [
-        `Cast ${cast} completed: ${done === null ? '' : `${done}, `}${spent}.`,
-        `Look at it with: ${baton} show ${cast}`,
-      ];
-    case 'running':
-      return [`Cast ${cast} is running.`, ...counts, `Follow it with: ${baton} watch ${cast}`];
-    case 'waiting':
-      return [`Cast ${cast} waits for a person (${code}): ${reason}`, ...counts, `All ways on: ${baton} why ${cast}`];
-    case 'paused':
-      return [`Cast ${cast} is paused: ${reason}.`, ...counts, `Carry on with: ${baton} continue ${cast}`];
-    default:
-      return [`Cast ${cast} ${status}${code ? ` (${code})` : ''}: ${reason}`, ...counts, ...wayOn(cast, code, baton)];
-  }
-}
-
-function wayOn(cast: string, code: string | null, baton: string): string[] {
-  const recast = `Carry on with: ${baton} recast ${cast}`;
-  if (code === 'BUDGET_EXHAUSTED') {
-    const other = `or set what it may use with: ${baton} budget ${cast}, then carry on with: ${baton} recast ${cast}`;
-    return [`Give it as much again with: ${baton} revive ${cast}`, other];
-  }
-  if (code === 'EDGE_BUDGET_EXHAUSTED') return [recast, `or take the spent edge again with: ${baton} revive ${cast}`];
-  return [recast];
 }

@@ -18,6 +18,7 @@ const GLOBAL = {
   directory: { type: 'string', short: 'C' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
+  verbose: { type: 'boolean', short: 'v' },
 } as const;
 
 /** The process of a command: it ends with the command's exit code. */

@@ -90,7 +90,7 @@ async function runForm(call: Call, about: About, entries: readonly Entry[]): Pro
   return runEntry(call, about, entry, words);
 }
 
-const EVERYWHERE = ['json', 'help', 'directory'];
+const EVERYWHERE = ['json', 'help', 'directory', 'verbose'];
 
 function overview(call: Call, program: string, entries: readonly Entry[]): number {
   const rows = entries.map((entry) => ({ name: wordOf(entry), args: argsOf(entry.fields), does: entry.means }));

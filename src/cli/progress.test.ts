@@ -28,11 +28,11 @@ test('what its own loop holds goes on, and what breaks its contract is refused a
   const { entries } = play({ config: CONFIG, agents: { Spec: [inLoop(0.2), 'no block', inLoop(0.95)] } });
   const why = 'COMPLETE is held, round 1 of 2: at iteration 1 of 2 the metric is 0.2, below its threshold of 0.9';
   const [held, broken] = linesOf(entries).filter((line) => /goes on|refused/.test(line));
-  expect(held).toContain(`… goes on Socket-1 Spec: ${why} ·`);
-  expect(broken).toMatch(/✗ refused Socket-1 Spec: .* \(one repair turn\)/);
+  expect(held).toContain(`… Spec · goes on with its loop: ${why} ·`);
+  expect(broken).toMatch(/✗ Spec · refused, one repair turn: /);
   const told = storyteller();
   const story = entries.map((entry) => [codeIn(entry.fact), told(entry)]);
-  expect(story).toContainEqual(['LOOP_STATE_INCOMPLETE', `Socket-1 Spec goes on with its loop: ${why}`]);
+  expect(story).toContainEqual(['LOOP_STATE_INCOMPLETE', `Spec goes on with its loop: ${why}`]);
 });
 
 test('a provider that is asked again for the same reason gets one line', () => {
@@ -55,29 +55,29 @@ const reworked = (entries: readonly Entry[]) =>
 test('rework is counted where the edge back is taken, with the number that is allowed', () => {
   const config = workflow({ 'sockets.Socket-3.edges.1.maxTraversals': 3 });
   const cast = play({ config, agents: crew({ Eval: [no('tests fail'), '$repeat'] }) });
-  const rounds = [1, 2, 3].map((round) => `↺ rework ${round} of 3 Socket-2 Build: tests fail`);
-  const last = '↺ not sent back again Socket-2 Build: tests fail';
+  const rounds = [1, 2, 3].map((round) => `↺ back to Build, round ${round} of 3: tests fail`);
+  const last = '↺ not sent back to Build again: tests fail';
   expect(reworked(cast.entries)).toEqual([...rounds, last]);
   cast.say({ kind: 'cast.revive', cast: 'c' });
-  const more = [4, 5, 6].map((round) => `↺ rework ${round} of 6 Socket-2 Build: tests fail`);
+  const more = [4, 5, 6].map((round) => `↺ back to Build, round ${round} of 6: tests fail`);
   expect(reworked(cast.entries)).toEqual([...rounds, last, ...more, last]);
 });
 
 test('a spent edge that asks shows the rejection, and counts on with what a person allows', () => {
   const edits = { 'sockets.Socket-3.edges.1.maxTraversals': 1, 'sockets.Socket-3.edges.1.then': 'ask' };
   const cast = play({ config: workflow(edits), agents: crew({ Eval: [no('tests fail'), '$repeat'] }) });
-  const last = '↺ not sent back again Socket-2 Build: tests fail';
-  expect(reworked(cast.entries)).toEqual(['↺ rework 1 of 1 Socket-2 Build: tests fail', last]);
+  const last = '↺ not sent back to Build again: tests fail';
+  expect(reworked(cast.entries)).toEqual(['↺ back to Build, round 1 of 1: tests fail', last]);
   cast.say({ kind: 'cast.resume', cast: 'c', reason: 'once more' });
-  expect(reworked(cast.entries).slice(2)).toEqual(['↺ rework 2 of 2 Socket-2 Build: tests fail', last]);
+  expect(reworked(cast.entries).slice(2)).toEqual(['↺ back to Build, round 2 of 2: tests fail', last]);
 });
 
 test('each item counts its own rework, and an edge without a limit names none', () => {
   const cast = play({ config: workflow(), agents: crew({ Eval: [no('a'), no('b'), yes, no('c'), yes] }) });
   expect(reworked(cast.entries)).toEqual([
-    '↺ rework 1 Socket-2 Build: a',
-    '↺ rework 2 Socket-2 Build: b',
-    '↺ rework 1 Socket-2 Build: c',
+    '↺ back to Build, round 1: a',
+    '↺ back to Build, round 2: b',
+    '↺ back to Build, round 1: c',
   ]);
 });
 
@@ -96,8 +96,8 @@ test.each([
 ])('where a cast waits, its reason is left to the closing lines, which --json (%s) does not have', (json, times) => {
   const { cast, entries } = play({ config: CONFIG, agents: { Spec: [asBlock(reportOf('BLOCKED'))] } });
   expect(cast.status).toBe('waiting');
-  const lines = linesOf(entries, json).filter((line) => /✗ blocked|waiting/.test(line));
-  expect(lines).toHaveLength(2);
+  const lines = linesOf(entries, json).filter((line) => /blocked \(|waiting/.test(line));
+  expect(lines).toHaveLength(1 + times);
   const reason = entries.flatMap(({ fact }) => (fact.kind === 'turn.blocked' ? [fact.reason] : []))[0] ?? 'none';
   // The line of the turn leaves it to the line of the cast.
   expect(lines.filter((line) => line.includes(reason))).toHaveLength(times);
@@ -113,6 +113,6 @@ test('a turn that is blocked after it was accepted keeps its name, and so does i
   const blocked = { kind: 'turn.blocked', cast: 'c', turn, attempt: 1, output: '', usage, ...why } as const;
   const again = [...entries, { ...entries[0], fact: blocked }, ...started] as readonly Entry[];
   const lines = linesOf(again).slice(-2).join('');
-  expect(lines).toContain('✗ blocked Socket-3 Eval · 1/2 Item 1: ITEMS_LEFT: no edge');
-  expect(lines).toContain('▸ Socket-3 Eval · 1/2 Item 1');
+  expect(lines).toContain('✗ Eval · 1/2 Item 1 · blocked (ITEMS_LEFT): no edge');
+  expect(lines).toContain('▸ Eval · 1/2 Item 1');
 });

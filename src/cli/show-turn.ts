@@ -46,7 +46,8 @@ function headOf(turn: TurnDetail): readonly string[] {
   const tokens = usage.input + usage.output;
   return [
     `cast      ${turn.cast}`,
-    `turn      ${turn.turn}, ${turn.socket} ${oneLine(turn.materia, 60)}, visit ${turn.visit}${turn.title === null ? '' : ` · ${oneLine(turn.title, 80)}`}`,
+    `step      ${oneLine(turn.name, 60)}${turn.title === null ? '' : ` · ${oneLine(turn.title, 80)}`}`,
+    `turn      ${turn.turn}, visit ${turn.visit} of ${turn.socket}`,
     `started   ${turn.startedAt}`,
     `used      ${counted(tokens, 'token')}${spentText({ ...usage, tokens })}, ${counted(turn.attempts.length, 'attempt')}`,
     ...(turn.models.length === 0 ? [] : [`model     ${turn.models.map((model) => oneLine(model, 60)).join(', ')}`]),

@@ -1,5 +1,7 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
+
+import { socketName, socketNames, withNames } from '../app/views/socket-names.ts';
 import type { Words } from '../kernel/approval/request.ts';
 import type { CastFact, Touched } from '../kernel/cast/fact.ts';
 import type { Item, Usage } from '../kernel/cast/state.ts';
@@ -19,7 +21,8 @@ export function storyteller(): (entry: Entry) => string {
   return ({ fact }) => {
     const known = 'cast' in fact && fact.cast !== undefined ? knownOf(casts, fact.cast) : nobody();
     learn(known, fact);
-    return oneLine(sentence(fact, known), WORDS_MAX);
+    const told = sentence(fact, known);
+    return oneLine(known.cast ? withNames(told, socketNames(known.cast.rules)) : told, WORDS_MAX);
   };
 }
 
@@ -42,8 +45,8 @@ function learn(known: Known, fact: Fact): void {
   const { labels, turns } = known;
   if (fact.kind === 'cast.started') {
     known.cast = fact;
-    for (const [id, { materia }] of Object.entries(fact.rules.graph.sockets)) {
-      labels.set(id, `${id} ${fact.rules.materia[materia]?.label ?? materia}`);
+    for (const id of Object.keys(fact.rules.graph.sockets)) {
+      labels.set(id, socketName(fact.rules, id));
     }
   }
   if (fact.kind === 'turn.started') turns.set(fact.turn, { socket: fact.socket, item: fact.item });
@@ -272,7 +275,7 @@ function wayTold(fact: Fact, { labels }: Known): string | null {
       return `${name(fact.from)} leaves ${fact.loop ?? 'the graph'} for ${name(fact.to)}`;
     case 'rework.noted': {
       const { note } = fact;
-      return `${name(note.target)} has to mend${note.itemLabel === null ? '' : ` ${note.itemLabel}`}: ${note.reason}`;
+      return `${name(note.target)} has to correct${note.itemLabel === null ? '' : ` ${note.itemLabel}`}: ${note.reason}`;
     }
     case 'lanes.opened':
       return `the items of ${fact.loop} go side by side from ${name(fact.entry)}`;

@@ -325,7 +325,8 @@ export type Place = {
 /** Something an agent does right now: it speaks, calls a tool, is refused one, or waits before it tries again. */
 export type LiveEvent =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'tool'; readonly name: string }
+  /** `detail` is what it is at: a file, a command, a pattern. */
+  | { readonly kind: 'tool'; readonly name: string; readonly detail?: string }
   | { readonly kind: 'denied'; readonly name: string }
   | { readonly kind: 'waiting'; readonly forMs: number; readonly reason: string };
 

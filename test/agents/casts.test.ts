@@ -48,7 +48,7 @@ test('the answer of a model is read by the contract, and who gave it is recorded
     commands: [],
   });
   expect(view.usage).toMatchObject({ cost: 0, unpricedTokens: 150 });
-  expect((await baton(dir, ['show'])).stdout).toContain('150 tokens, cost unknown');
+  expect((await baton(dir, ['show'])).stdout).toMatch(/tokens {2}150\n {2}cost {4}unknown/);
 });
 
 test.each<[string, JsonObject[], (model: string) => object | string, string[], string]>([
@@ -92,7 +92,7 @@ test('a provider that asks for patience gets it, and it is said while it happens
   const dir = await asking([{ status: 429, retryAfterSeconds: 1 }, GOOD]);
   const view = await cast(dir);
   expect(view.status).toBe('completed');
-  expect(view.ran.stderr).toMatch(/waits 2 s Socket-1 Ask: .*429/);
+  expect(view.ran.stderr).toMatch(/Ask waits 2 s: .*429/);
   expect(await facts(dir, 'attempt.failed')).toEqual([]);
 });
 
@@ -171,7 +171,7 @@ test('what is over the cap of the day is put off until the next one', async () =
   const again = { edges: [{ when: 'not_satisfied', to: 'Socket-1', maxTraversals: 5 }] };
   const dir = await asking(() => used, {}, { budget: { maxTokensPerDay: 100 } }, again);
   const running = start(dir, ['cast', 'do it'], { env: KEYS });
-  await until('the turn to be put off', () => running.stderr().includes('put off'));
+  await until('the turn to be put off', () => running.stderr().includes('postponed'));
   running.child.kill('SIGINT');
   await running.ended;
   expect(server?.requests).toHaveLength(1);

@@ -232,7 +232,7 @@ test('killed while it runs, it is not run again until a person says so, and then
   expect(told.stderr).toContain('--again');
   expect(await codeOf(dir, ['approve', '--json', id])).toBe('OUTCOME_UNKNOWN');
   expect((await open(dir))[0]?.status).toBe('unknown');
-  expect((await baton(dir, ['status'])).stdout).toContain(`${id} began, and nobody knows how it ended`);
+  expect((await baton(dir, ['status'])).stdout).toContain(`${id} began, and its outcome is unknown`);
   expect(lines(dir, 'count')).toEqual(['x']);
   expect(await codeOf(dir, ['approve', '--json', '--again', id])).toBe('OK');
   expect((await baton(dir, args)).code).toBe(0);
@@ -637,6 +637,8 @@ test('a later agent that names as run what was refused is refused, too', async (
   await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--in-place', '--json', 'do it']);
   const id = (await open(dir))[0]?.id ?? '';
   const done = await baton(dir, ['reject', id, '--reason', 'no']);
-  expect(done.stderr).toContain(`✗ refused Socket-2 Check: commands_run names touch made, which did not run: ${id}`);
+  expect(done.stderr).toContain(
+    `✗ Check · refused, one repair turn: commands_run names touch made, which did not run: ${id}`,
+  );
   expect(done.stdout).toContain(`refused: touch made (${id})`);
 });

@@ -152,7 +152,7 @@ test('while it runs, `show` and `casts` say so and `status` names its driver', a
     'a.json': { A: ['first', { $turn: { output: 'second', delayMs: 60_000 } }] },
   });
   const casting = start(dir, ['cast', '--file', 'c.json', '--agents', 'a.json', 'x']);
-  await until('the second socket', () => casting.stderr().includes('▸ Socket-2'));
+  await until('the second socket', () => casting.stderr().includes('▸ A (Socket-2)'));
   const shown = await baton(dir, ['show', 'latest', '--json', '--turns']);
   expect([shown.code, json(shown)]).toEqual([0, expect.objectContaining({ status: 'running', code: null })]);
   expect(json<CastView>(shown).turns?.map(({ output }) => output)).toEqual(['first', null]);
@@ -233,14 +233,14 @@ test('the demo runs to its end without key and network, in a workspace of its ow
   const dir = project();
   const told = await baton(dir, ['demo', '--fast']);
   expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('Hello, Ada!')]);
-  expect(told.stdout).toMatch(/Look at it with: .+ -C .+ show /);
+  expect(told.stdout).toMatch(/^ {2}next {4}.+ -C .+ show /m);
   // What is told to be typed can be typed, here and now.
-  const [, typed = ''] = /^ {2}(.+? casts)\b/m.exec(told.stdout) ?? [];
+  const [, typed = ''] = /^ {2}(.+? log)\b/m.exec(told.stdout) ?? [];
   const listed = await baton(dir, ['-c', typed], { program: ['/bin/sh'] });
   expect([typed.startsWith(`${BATON} -C `), listed.code, listed.stdout]).toEqual([
     true,
     0,
-    expect.stringContaining('completed'),
+    expect.stringContaining('cast.completed'),
   ]);
   const ran = await baton(dir, ['demo', '--fast', '--json']);
   expect([ran.code, json(ran)]).toEqual([0, expect.objectContaining({ status: 'completed', loadout: 'Full-Auto' })]);

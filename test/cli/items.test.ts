@@ -17,12 +17,12 @@ test('a loop that ends with items left is no success, and everything counts the 
   const config = workflow({ 'sockets.Socket-4.edges': [{ when: 'always', to: 'end' }] });
   const { dir, said } = await ran(config, crew({ Plan: [plan(3)] }));
   expect(said.code).toBe(1);
-  expect(said.stdout).toContain('failed (ITEMS_LEFT): Socket-4 has no edge back into its loop');
-  expect(said.stdout).toContain('Items: 1 of 3 items done, 2 open.');
+  expect(said.stdout).toContain('failed (ITEMS_LEFT)\n  Maintain has no edge back into its loop');
+  expect(said.stdout).toContain('  items   1 of 3 done, 2 open\n');
   const why = await baton(dir, ['why', 'latest']);
   expect(why.stdout).toContain('1 of 3 items done, 2 open.');
   const show = await baton(dir, ['show', 'latest']);
-  expect(show.stdout).toMatch(/^items {5}1 of 3 items done, 2 open$/m);
+  expect(show.stdout).toMatch(/^ {2}items {3}1 of 3 done, 2 open$/m);
   const view = json<CastView>(await baton(dir, ['show', 'latest', '--json']));
   expect(view).toMatchObject({ status: 'failed', code: 'ITEMS_LEFT' });
   expect(view.items).toEqual({ total: 3, done: 1, skipped: 0, leftEarly: 0, leftOut: 0, parked: 0, open: 2 });
@@ -55,12 +55,12 @@ test('skipped items and items that were left early are counted as such, and rewo
   });
   const { dir, said } = await ran(config, agents);
   expect(said.code).toBe(0);
-  expect(said.stdout).toMatch(/completed: 1 of 4 items done, 1 skipped, 2 left early, \d+ visits/);
-  expect(said.stderr.match(/rework \d of \d/g)).toEqual(['rework 1 of 3', 'rework 2 of 3']);
+  expect(said.stdout).toMatch(/^ {2}items {3}1 of 4 done, 1 skipped, 2 left early\n {2}time .* for \d+ steps/m);
+  expect(said.stderr.match(/round \d of \d/g)).toEqual(['round 1 of 3', 'round 2 of 3']);
   // The table of items names those that never began, too.
   expect(said.stdout).toMatch(/^Item 1 +skipped/m);
   expect(said.stdout).toMatch(/^Item 4 +left early/m);
   const show = await baton(dir, ['show', 'latest']);
-  expect(show.stdout).toMatch(/T-1 {2}Item 1 {2}skipped\b/m);
-  expect(show.stdout).toMatch(/T-4 {2}Item 4 {2}canceled.*: LEFT_EARLY/m);
+  expect(show.stdout).toMatch(/T-1 +Item 1 +skipped\b/m);
+  expect(show.stdout).toMatch(/T-4 +Item 4 +canceled +.*LEFT_EARLY: /m);
 });

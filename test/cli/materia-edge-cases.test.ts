@@ -251,7 +251,7 @@ test('while an agent is at work nothing is to be continued, and another cast run
   const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
   const dir = project({ 'c.json': config, 'a.json': { A: [{ $turn: { output: 'late', delayMs: 60_000 } }] } });
   const casting = start(dir, ['cast', '--file', 'c.json', '--agents', 'a.json', 'first']);
-  await until('the agent', () => casting.stderr().includes('▸ Socket-1'));
+  await until('the agent', () => casting.stderr().includes('▸ '));
   const log = async () => (await baton(dir, ['log', '--after', '0', '--json'])).stdout;
   const [before, shown] = [await log(), json(await baton(dir, ['show', 'latest', '--json']))];
   for (const args of [

@@ -129,7 +129,7 @@ test.each<[string, JsonObject, string]>([
   const dir = repository();
   put(dir, { 'cast.json': flow({ M }, { 'Socket-1': { materia: 'M' } }) });
   const cast = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
-  const remark = `changed while Socket-1 ran${may}; whose it is cannot be told`;
+  const remark = `changed while M ran${may}; whose it is cannot be told`;
   expect([cast.code, worktreesOf(dir)]).toEqual([0, []]);
   expect(cast.stderr.match(/cannot be told/g)).toHaveLength(1);
   expect(cast.stderr).toContain(`! a.txt (and 1 more) ${remark}`);

@@ -37,11 +37,11 @@ test('a team that does nothing says so for each item, proposes no merge, and can
   expect(stdout).toMatch(/^Two +done +changed no file$/m);
   expect(stdout).toMatch(/^It changed no file; `.* undo /m);
   expect(stdout).not.toMatch(/\bmerge\b|commit/);
-  expect(stderr).toMatch(/✓ accepted Socket-4 Build · 1\/2 One changed no file/);
+  expect(stderr).toMatch(/✓ Build · 1\/2 One · changed no file/);
   expect(stderr).not.toContain('cannot be told');
   const [show, why] = await Promise.all([baton(dir, ['show']), baton(dir, ['why'])]);
   expect(show.stdout).toContain('The plan had two items.');
-  expect(show.stdout).toMatch(/T-1 {2}One {2}done, changed no file$/m);
+  expect(show.stdout).toMatch(/T-1 +One +done +changed no file$/m);
   expect(why.stdout).toContain('The plan had two items.');
   expect(why.stdout).toContain('It changed no file.');
   expect(why.stdout).not.toMatch(/\bmerge\b/);
@@ -50,6 +50,7 @@ test('a team that does nothing says so for each item, proposes no merge, and can
       ...{ socket: 'Socket-7', materia: 'Narrate', text: 'The plan had two items.\n\nNo file was changed.' },
     }),
     failure: null,
+    files: { count: 0, first: [] },
   });
   const { turns = [] } = json<CastView>(await baton(dir, ['show', '--turns', '--json']));
   const briefOf = (id: string) => turns.find(({ socket }) => socket === id)?.brief;
@@ -90,13 +91,13 @@ test('a refused output is shown safely, and its only issue is told once', async 
   expect(stdout).not.toContain('\u001b');
   const reason = /the text holds no JSON object/g;
   expect(`${stderr}${stdout}`.match(reason)).toHaveLength(1);
-  expect(stderr).toMatch(/✗ refused Socket-3 Auto-Plan: .*at \$\.workItems\.0\.context.*\(one repair turn\)/);
-  expect(stderr).toMatch(/✗ refused Socket-3 Auto-Plan · /);
+  expect(stderr).toMatch(/✗ Auto-Plan · refused, one repair turn: .*at \$\.workItems\.0\.context/);
+  expect(stderr).toMatch(/✗ Auto-Plan · refused · /);
   for (const look of ['show', 'why', 'watch']) {
     const shown = (await baton(dir, [look])).stdout;
     expect(shown, look).toMatch(/What Auto-Plan said:\n {2}I cannot/);
     // The list of turns in `show` has the verdict of each attempt.
-    expect(shown.replace(/^turns$[\s\S]*/m, '').match(reason), look).toHaveLength(1);
+    expect(shown.replace(/^turn +step[\s\S]*/m, '').match(reason), look).toHaveLength(1);
   }
   expect((await baton(dir, ['show', '--turn', '3'])).stdout.match(reason)).toHaveLength(1);
   expect(json<CastView>(await baton(dir, ['watch', '--json'])).result.failure).toMatchObject({

@@ -109,16 +109,16 @@ test(
     expect(told(await baton(dir, ['why', asked.cast, '--json'])).code).toBe('ANSWER_NEEDED');
 
     // Sent on without an answer: COMPLETE cannot follow the question, and it is in the log.
-    await killed(dir, ['decide', `${asked.cast}:1`, 'rerun'], /▸ Socket-1 Network attempt/);
+    await killed(dir, ['decide', `${asked.cast}:1`, 'rerun'], /▸ Network · attempt/);
     const again = told(await baton(dir, ['resume', '--json']));
     expect([again.status, again.code]).toEqual(['waiting', 'ANSWER_NEEDED']);
     expect((await baton(dir, ['log', '--after', '0'])).stdout).toContain('ILLEGAL_TRANSITION');
 
-    await killed(dir, ['answer', asked.cast, 'north'], /▸ Socket-1 Network attempt/);
+    await killed(dir, ['answer', asked.cast, 'north'], /▸ Network · attempt/);
     const wants = told(await baton(dir, ['resume', '--json']));
     expect([wants.status, wants.code]).toEqual(['waiting', 'APPROVAL_NEEDED']);
     const [approval] = told(await baton(dir, ['approvals', '--json']));
-    await killed(dir, ['approve', approval.id, '--reason', 'it fills again'], /▸ Socket-2 Store attempt/);
+    await killed(dir, ['approve', approval.id, '--reason', 'it fills again'], /▸ Store · attempt/);
     const done = told(await baton(dir, ['resume', '--json']));
     expect([done.status, done.path.length]).toEqual(['completed', 3]);
 

@@ -40,7 +40,7 @@ test('a question is told with the command that answers it, and the command works
   await asking(dir);
   const said = await baton(dir, ['why']);
   expect(said).toMatchObject({ code: 0, stderr: '' });
-  expect(said.stdout).toMatch(/waits for a person \(ANSWER_NEEDED\) since .* ago\./);
+  expect(said.stdout).toMatch(/has been waiting for a person \(ANSWER_NEEDED\) since .*\)\./);
   expect(said.stdout).toContain('asks since');
   expect(said.stdout).toContain('ANSWER_NEEDED means: ');
   const line = said.stdout.split('\n').find((each) => each.includes(' answer ')) ?? '';
@@ -71,7 +71,7 @@ test('a cast whose process was killed is told to be resumed, and who drives one 
   await untilWritten(dir, 'began');
   const driven = json<Why>(await baton(dir, ['why', '--json']));
   expect(driven).toMatchObject({ status: 'running', code: null, driver: { pid: expect.any(Number) } });
-  expect(driven.sentences.join(' ')).toContain('works on attempt 1 since');
+  expect(driven.sentences.join(' ')).toContain('has been at work on attempt 1 since');
   process.kill(Number(driven.driver?.pid), 'SIGKILL');
   await running.ended;
   const alone = json<Why>(await baton(dir, ['why', '--json']));
@@ -84,7 +84,7 @@ test('a failure is told with its issues and with the way to look at the turn', a
   put(dir, { 'cast.json': gaia, 'agents.json': { Spec: ['no block', 'again none'] } });
   await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it']);
   const { stdout } = await baton(dir, ['why']);
-  expect(stdout).toContain('has failed (CONTRACT_VIOLATION)');
+  expect(stdout).toContain('failed (CONTRACT_VIOLATION) at');
   expect(stdout).toMatch(/ show \S+ --turn 1\n/);
   expect(stdout).toMatch(/ recast \S+\n/);
 });

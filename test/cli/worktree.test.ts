@@ -59,8 +59,8 @@ test('where it works is told at the start, and what to do with it at the end', a
   expect(stderr).toContain('2 uncommitted files of yours are not in it');
   for (const way of [`diff ${id}`, `merge ${id}`, `git merge baton/${id}`, `undo ${id}`]) expect(stdout).toContain(way);
   expect([read(dir, 'mine.txt'), read(dir, 'a.txt')]).toEqual(['mine', 'half done']);
-  expect((await baton(dir, ['casts'])).stdout).toContain(`[baton/${id}]`);
-  expect((await baton(dir, ['show'])).stdout).toContain(`branch    baton/${id}`);
+  expect((await baton(dir, ['casts'])).stdout).toContain('on its branch');
+  expect((await baton(dir, ['show'])).stdout).toContain(`on branch baton/${id}`);
 });
 
 test.each<[string, (dir: string) => void, string[], JsonObject]>([
@@ -232,7 +232,7 @@ test('merge brings the work into the current branch and clears worktree and bran
   rmSync(join(tree, 'own'), { recursive: true });
   expect((await baton(dir, ['merge', id])).stdout).toContain('1 ignored file was left behind');
   expect([git(dir, 'branch', '--list', 'baton/*'), worktreesOf(dir)]).toEqual(['', []]);
-  expect((await baton(dir, ['casts'])).stdout).toContain(`[baton/${id}: merged]`);
+  expect((await baton(dir, ['casts'])).stdout).toMatch(/ merged$/m);
   const again = await baton(dir, ['merge', id, '--json']);
   expect([again.code, json(again).code]).toEqual([1, 'NOT_ALLOWED_NOW']);
 });
@@ -420,7 +420,7 @@ test('undo drops worktree and branch once a person says so, and keeps to what wa
   expect([sure.allow, (sure.details as JsonObject).tip]).toEqual([true, tip]);
   expect([git(dir, 'branch', '--list', 'baton/*'), worktreesOf(dir), read(dir, 'a.txt')]).toEqual(['', [], 'one\n']);
   expect(json(await baton(dir, ['undo', id, '--json'])).allow).toBe(true);
-  expect((await baton(dir, ['casts'])).stdout).toContain(': undone]');
+  expect((await baton(dir, ['casts'])).stdout).toMatch(/ undone$/m);
 });
 
 test('merged by hand, the rest is cleared away without a question', async () => {
@@ -550,7 +550,7 @@ console.log(JSON.stringify({ state: { casts, cwd: process.cwd(), cast: BATON_CAS
     const { status, data, cast: id, root } = json<CastView & { data: JsonObject }>(each);
     expect([status, data.cwd, data.cast, data.beat]).toEqual(['completed', resolve(dir, root ?? ''), id, true]);
     expect(data.casts).toContain(id);
-    expect(each.stderr).not.toContain('put off');
+    expect(each.stderr).not.toContain('postponed');
   }
   expect(worktreesOf(dir)).toHaveLength(2);
 });

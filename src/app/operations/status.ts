@@ -6,6 +6,7 @@ import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
+import { socketNames } from '../views/socket-names.ts';
 import { workspaceStatus } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
@@ -30,10 +31,19 @@ async function statusIn(store: WorkspaceStore) {
   const open = await Promise.all(
     casts.map(async (cast) => {
       const driver = (await store.view('driver', cast.cast))?.pid ?? null;
-      const { usage = { input: 0, output: 0, cost: 0 }, since } = (await store.view('cast', cast.cast)) ?? {};
+      const state = await store.view('cast', cast.cast);
+      const { usage = { input: 0, output: 0, cost: 0 }, since } = state ?? {};
       const locks = ledger && cast.status !== 'running' ? heldLocks(ledger, cast.cast) : [];
       const holds = [...new Set(locks.map(({ path }) => path))];
-      return { ...cast, driver, usage, since: since === undefined ? null : new Date(since).toISOString(), holds };
+      const names = state ? socketNames(state.rules) : {};
+      return {
+        ...cast,
+        driver,
+        usage,
+        since: since === undefined ? null : new Date(since).toISOString(),
+        holds,
+        names,
+      };
     }),
   );
   // What an open cast began is among what it waits for.

@@ -12,8 +12,9 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
-import { type DrawnWay, drawingOf, type GraphDrawing, nameOfSocket, wayKey } from './graph-drawing.ts';
+import { type DrawnWay, drawingOf, type GraphDrawing, wayKey } from './graph-drawing.ts';
 import { type AttemptRow, itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';
+import { socketName } from './socket-names.ts';
 import { type TaskView, tasksIn } from './tasks.ts';
 
 export type { AttemptOutcome, AttemptRow, Mark, TurnRow, WaitSpan } from './page-record.ts';
@@ -529,9 +530,8 @@ function waitsOf(view: View, cast: Cast, open: readonly Open[]): readonly PageWa
 }
 
 function waiter({ rules }: Cast, { turn, row }: Open) {
-  const socket = rules.graph.sockets[turn.socket];
   const { number, key, title } = row;
-  return { turn: turn.id, socket: socket ? nameOfSocket(socket) : turn.socket, number, item: key, title };
+  return { turn: turn.id, socket: socketName(rules, turn.socket), number, item: key, title };
 }
 
 function waitKind({ turn, shown }: Open): PageWait['kind'] | null {

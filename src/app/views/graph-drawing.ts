@@ -2,7 +2,8 @@
 // counts, and loops as regions. `draw-graph.ts` prints it. It is made from the rules of a loadout, and of a cast it also
 // shows where the cast is and how often it took which way.
 import type { Fact } from '../../kernel/fact.ts';
-import type { EdgeEnd, Graph, Materia, Rules, Socket } from '../../kernel/graph/config.ts';
+import type { EdgeEnd, Graph, Materia, Rules } from '../../kernel/graph/config.ts';
+import { socketNames } from './socket-names.ts';
 
 export type DrawnStep = {
   readonly id: string;
@@ -65,6 +66,7 @@ export function wayIn(fact: Fact): TakenWay | null {
 export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, progress = NOWHERE): GraphDrawing {
   const counts = countWays(graph, progress.taken);
   const sockets = Object.values(graph.sockets);
+  const names = socketNames({ graph, materia });
   const generators = new Set(graph.loops.flatMap(({ consumes }) => consumes ?? []));
   return {
     name: graph.name,
@@ -74,7 +76,7 @@ export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, 
       const isGenerator = own?.generator === true || generators.has(socket.id);
       return {
         id: socket.id,
-        name: nameOfSocket(socket),
+        name: names[socket.id]?.name ?? socket.id,
         does: own ? doing(own) : 'empty',
         marks: [
           ...(isGenerator ? ['Generator'] : []),
@@ -88,15 +90,9 @@ export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, 
     }),
     ways: waysOf(graph).map((way) => ({ ...way, count: counts.get(way.id) ?? 0 })),
     loops: graph.loops.map(({ id, consumes, sockets: members }) => {
-      const source = consumes === null ? undefined : graph.sockets[consumes];
-      return { id, over: source ? nameOfSocket(source) : null, steps: members };
+      return { id, over: consumes === null ? null : (names[consumes]?.name ?? null), steps: members };
     }),
   };
-}
-
-/** The name that people gave the socket; without one, that of its materia. */
-export function nameOfSocket({ id, label, materia }: Pick<Socket, 'id' | 'label' | 'materia'>): string {
-  return label ?? (materia === '' ? id : materia);
 }
 
 const SCOPES: Readonly<Record<string, string>> = {

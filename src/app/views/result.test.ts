@@ -95,7 +95,9 @@ test('a report with a status is known as one, and the prose of another agent is 
   const agents = { Spec: [asBlock(reportOf('COMPLETE'))], Sum: ['all of it'] };
   const made = (to: string) => play({ config: graph(sockets([always(to)]), { materia }), agents });
   expect(result(made('end')).last).toMatchObject({ socket: 'Socket-1', isReport: true });
-  expect(result(made('Socket-2')).last).toEqual({ turn: 2, socket: 'Socket-2', materia: 'Sum', text: 'all of it' });
+  expect(result(made('Socket-2')).last).toEqual({
+    ...{ turn: 2, socket: 'Socket-2', name: 'Sum', materia: 'Sum', text: 'all of it' },
+  });
 });
 
 test('a question that follows a refused report is no failure', () => {

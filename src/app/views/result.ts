@@ -3,15 +3,17 @@
 import { reportsStatus } from '../../kernel/cast/rules.ts';
 import type { Cast } from '../../kernel/cast/state.ts';
 import type { Fact } from '../../kernel/fact.ts';
+import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
 import { cut } from '../../kernel/text.ts';
+import { socketNames } from './socket-names.ts';
 import type { TurnsRecord } from './turn-record.ts';
 
 /** What a result is made of beside its own record. */
 type OfCast = { readonly cast: Cast | null } & Pick<TurnsRecord, 'turns'>;
 
-/** Who said it. `materia` is the label that people know. */
-type Speaker = { readonly turn: number; readonly socket: string; readonly materia: string };
+/** Who said it. `name` is what people call the socket, `materia` the label of what runs there. */
+type Speaker = { readonly turn: number; readonly socket: string; readonly name: string; readonly materia: string };
 
 type Words = {
   readonly text: string;
@@ -44,10 +46,15 @@ export type CastResult = {
   readonly failure: Failure | null;
   /** The list of work items was empty. */
   readonly nothingPlanned?: true;
+  /** The files that its accepted turns changed; absent where none of them may write. */
+  readonly files?: { readonly count: number; readonly first: readonly string[] };
+  /** The last run of each check; absent where none ran. */
+  readonly checks?: { readonly passed: number; readonly failed: readonly string[] };
 };
 
 const TEXT_CHARS_MAX = 16_000;
 const ISSUES_MAX = 20;
+const FILES_SHOWN = 20;
 
 /** What is known of the results of a cast so far. */
 export type ResultRecord = {
@@ -63,6 +70,10 @@ export type ResultRecord = {
   readonly failures: Map<number, FailureRecord>;
   /** What turns said that rejected the work. */
   readonly rejections: Map<number, Rejection>;
+  /** Null until a turn that may write was accepted. */
+  files: Set<string> | null;
+  /** By socket, item and name. */
+  readonly checks: Map<string, { readonly name: string; readonly ok: boolean }>;
 };
 
 type Rejection = { readonly turn: number; readonly attempt: number; readonly output: string };
@@ -77,6 +88,8 @@ export function noResult(): ResultRecord {
     end: null,
     failures: new Map(),
     rejections: new Map(),
+    files: null,
+    checks: new Map(),
   };
 }
 
@@ -95,6 +108,12 @@ export function foldResult(record: ResultRecord, fact: Fact, { cast, turns }: Of
   if (failure) record.failures.set(turn, failure);
   if (fact.kind !== 'turn.accepted') return;
   const { output, attempt, handoff } = fact;
+  for (const { name, ok } of fact.checks ?? [])
+    record.checks.set(`${socket} ${known.item?.key ?? ''} ${name}`, { name, ok });
+  if (cast && hasOwnPaths(cast.rules, socket)) {
+    record.files ??= new Set();
+    for (const path of Object.keys(fact.touched ?? {})) record.files.add(path);
+  }
   record.acceptedLast = turn;
   if (handoff.satisfied === false) record.rejections.set(turn, { turn, attempt, output });
   if (!cast || !isAnswer(cast, socket, output)) return;
@@ -113,7 +132,21 @@ export function resultOf({ cast, turns, result }: OfCast & { readonly result: Re
     last: last && { ...speaker(last.turn), ...bounded(last.output), ...reportAt(cast, speaker(last.turn)) },
     failure: failure && shownFailure(speaker(failure.turn), failure),
     ...(isEmpty ? { nothingPlanned: true } : {}),
+    ...filesIn(result),
+    ...checksIn(result),
   };
+}
+
+function filesIn({ files }: ResultRecord): Pick<CastResult, 'files'> {
+  if (files === null) return {};
+  return { files: { count: files.size, first: [...files].sort().slice(0, FILES_SHOWN) } };
+}
+
+function checksIn({ checks }: ResultRecord): Pick<CastResult, 'checks'> {
+  if (checks.size === 0) return {};
+  const all = [...checks.values()];
+  const failed = [...new Set(all.filter(({ ok }) => !ok).map(({ name }) => name))];
+  return { checks: { passed: all.filter(({ ok }) => ok).length, failed } };
 }
 
 function reportAt(cast: Cast, { socket }: Speaker): { readonly isReport?: true } {
@@ -151,8 +184,8 @@ function isAnswer({ rules }: Pick<Cast, 'rules'>, socket: string, output: string
 }
 
 function speakerAt({ rules }: Cast, turn: number, socket: string): Speaker {
-  const id = rules.graph.sockets[socket]?.materia ?? socket;
-  return { turn, socket, materia: rules.materia[id]?.label ?? id };
+  const { name, materia } = socketNames(rules)[socket] ?? { name: socket, materia: socket };
+  return { turn, socket, name, materia };
 }
 
 function failureIn(fact: Fact, turn: number, rejection: Rejection | undefined): FailureRecord | null {

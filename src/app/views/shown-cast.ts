@@ -1,6 +1,6 @@
 // A cast as people and scripts see it, from its facts: its path, its data, its usage.
 import { runnerCan } from '../../kernel/capabilities.ts';
-import { type AgentNote, type Cast, isOver } from '../../kernel/cast/state.ts';
+import { type AgentNote, type Cast, isOver, type Usage } from '../../kernel/cast/state.ts';
 import { countItems, type ItemCounts, itemsText } from '../../kernel/cast/summary.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';
@@ -11,6 +11,7 @@ import { textHere } from './flat-entry.ts';
 import type { PathStep } from './graph-drawing.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
 import { type CastResult, resultOf } from './result.ts';
+import { type SocketNames, socketNames, withNames } from './socket-names.ts';
 import type { TaskView } from './tasks.ts';
 import type { AttemptRecord } from './turn-record.ts';
 
@@ -28,6 +29,9 @@ export type TurnView = PathStep & {
   readonly verdict: Json;
   /** More was printed than is kept. */
   readonly truncated?: true;
+  /** From its dispatch to its end; absent while it runs. */
+  readonly elapsedMs?: number;
+  readonly usage?: Usage;
   /** Who answered, with which model, and what it told of itself. */
   readonly agent?: AgentNote;
   /** Files that changed while it ran, where whose change it was cannot be told. */
@@ -42,6 +46,8 @@ export type CastView = {
   readonly loadout: string;
   readonly request: string;
   readonly path: readonly PathStep[];
+  /** What people call its sockets. */
+  readonly sockets: SocketNames;
   readonly data: Json;
   /** What it produced, and what the turn that stopped it said. */
   readonly result: CastResult;
@@ -95,6 +101,7 @@ export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?
     loadout: cast.loadout,
     request: cast.request,
     path: pathOf(view),
+    sockets: socketNames(cast.rules),
     data: cast.data,
     result: resultOf(view),
     usage: {
@@ -137,7 +144,7 @@ export function pathOf({ turns }: Pick<View, 'turns'>): PathStep[] {
 function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[] {
   // What a stopped cast left without an end was stopped with it.
   const stopped = { allow: false, code: 'ABORTED', reason: `stopped: the cast is ${status}`, details: {} };
-  return attempts.flatMap(({ startedAt: _startedAt, isAttested: _isAttested, usage: _usage, ...attempt }) => {
+  return attempts.flatMap(({ startedAt, endedAt, isAttested: _isAttested, usage, ...attempt }) => {
     const own = turns.get(attempt.turn);
     if (!own) return [];
     const { socket, visit, item } = own;
@@ -154,6 +161,8 @@ function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[]
         ...attempt,
         brief: textHere(attempt.brief),
         verdict,
+        ...(endedAt === undefined ? {} : { elapsedMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) }),
+        ...(usage === null ? {} : { usage }),
       },
     ];
   });
@@ -161,7 +170,7 @@ function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[]
 
 /** A cast as a verdict; `stands` says that it does not run. */
 export function castVerdict(view: CastView): Verdict {
-  const why = view.code === null ? '' : ` (${view.code}): ${view.reason}`;
+  const why = view.code === null ? '' : ` (${view.code}): ${withNames(view.reason, view.sockets)}`;
   const items = view.items ? `; ${itemsText(view.items)}` : '';
   const notRun = (view.notRun ?? []).map(({ outcome, command }) => `; ${outcome}: ${command}`).join('');
   const { result, ...rest } = view;

@@ -7,6 +7,7 @@ import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.t
 import type { View } from './cast-view.ts';
 import { textHere } from './flat-entry.ts';
 import { differencesOf, type Reported } from './reported.ts';
+import { socketName } from './socket-names.ts';
 import type { ApprovalStep, AttemptRecord, ContextWrite, DepositDetail, Suggestion } from './turn-record.ts';
 
 /** Its verdict is null while it runs. */
@@ -30,6 +31,8 @@ export type TurnDetail = {
   readonly cast: string;
   readonly turn: number;
   readonly socket: string;
+  /** What people call the socket. */
+  readonly name: string;
   readonly materia: string;
   readonly visit: number;
   readonly item: string | null;
@@ -76,6 +79,7 @@ export function turnDetailOf(view: View, turn: number, read: ReadReport): TurnDe
     cast: cast.id,
     turn,
     socket,
+    name: socketName(cast.rules, socket),
     materia: cast.rules.materia[id]?.label ?? id,
     visit,
     item: item?.key ?? null,

@@ -9,11 +9,14 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';
 import type { Text } from './flat-entry.ts';
+import { socketNames, withNames } from './socket-names.ts';
 
 export type AttemptRecord = {
   readonly turn: number;
   readonly attempt: number;
   readonly startedAt: string;
+  /** When it answered, failed or was refused. */
+  endedAt?: string;
   readonly brief: Text;
   output: string | null;
   /** Null while it runs. */
@@ -94,8 +97,11 @@ export function foldTurn(record: TurnsRecord, entry: Entry, cast: Pick<Cast, 'ru
   if (!turn) return;
   if (fact.kind === 'attempt.started') begin(record, turn, at, fact);
   const attempt = 'attempt' in fact && fact.attempt !== undefined ? turn.attempts.get(fact.attempt) : undefined;
-  const warning = attempt && cast && 'touched' in fact ? toldOfChanges(cast, turn.socket, fact.touched) : null;
-  if (attempt) Object.assign(attempt, endOf(fact), warning === null ? {} : { warning });
+  const changes = attempt && cast && 'touched' in fact ? toldOfChanges(cast, turn.socket, fact.touched) : null;
+  const warning = changes && cast ? withNames(changes, socketNames(cast.rules)) : null;
+  const end = endOf(fact);
+  if (attempt) Object.assign(attempt, end, warning === null ? {} : { warning });
+  if (attempt && 'verdict' in end) attempt.endedAt = at;
   note(turn, entry);
 }
 

@@ -7,10 +7,11 @@ export const CASTS_COMMANDS: readonly Command[] = [
   operationCommand(
     {
       name: 'show',
-      summary: 'one cast: where it went, what it holds, what it used; or one turn of it in full',
+      summary: 'one cast: what it produced, its steps, what it used; or one turn in full',
       note: `--turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
+--data          also the data of the cast (its \`state.*\` values)
 Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.`,
-      options: { turn: { type: 'string' } },
+      options: { turn: { type: 'string' }, data: { type: 'boolean' } },
       shownBy: () => import('../commands/show.ts'),
     },
     ['cast.show'],

@@ -1,12 +1,12 @@
 // `baton cast`: the request comes as words, from a file or from standard input; what does not check is shown as a cast.
 import { Refused } from '../../app/refused.ts';
+import { costText } from '../../app/views/figures.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
 import { driven, showDriven } from '../drive-operation.ts';
 import type { Giving } from '../operation-command.ts';
 import { readInput } from '../read-input.ts';
-import { costText } from '../result-lines.ts';
 import { rowsIn } from '../show/form.ts';
 import { ended } from '../show-operation.ts';
 

@@ -8,6 +8,7 @@ import { type Call, EXIT, flag, note, out } from '../command.ts';
 import { commandName } from '../command-name.ts';
 import { drive } from '../drive-operation.ts';
 import { withWorkspace } from '../open-workspace.ts';
+import { Ready } from '../paint.ts';
 import { refuseBefore } from '../show-operation.ts';
 
 const REQUEST = 'Write a small script that greets people, and say how to run it';
@@ -51,11 +52,17 @@ function conclude(dir: string): void {
   out('');
   out('Look at what happened:');
   const there = commandName(dir);
-  out(`  ${there} show      every turn, and the data at the end`);
-  out(`  ${there} log       the log, entry by entry, each holding the hash of the one before`);
-  out(`  ${there} casts     all casts of that workspace`);
-  out(`Then try it in a project of your own:  ${commandName()} init`);
+  for (const [command, what] of NEXT) out(new Ready(`  ${there} ${command.padEnd(6)} ${what}`));
+  out('');
+  out('Then try it in a project of your own:');
+  out(new Ready(`  ${commandName()} init`));
 }
+
+const NEXT = [
+  ['show', 'every step, and what it used'],
+  ['graph', 'a drawing of the way it took'],
+  ['log', 'each entry of its log'],
+] as const;
 
 /** The same turns without their pauses, in another file. */
 function hurried(script: string, file: string): string {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { again, type Call, EXIT, flag, note, out, outJson } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
+import { type Paint, paintFor } from '../paint.ts';
 import { oneLine, safe } from '../safe-text.ts';
 import { rowsIn } from '../show/form.ts';
 import { allowed } from '../show-operation.ts';
@@ -24,8 +25,15 @@ export async function run(call: Call, given: Giving): Promise<number> {
 /** As it is where a program reads it; without what would act on a terminal where a person does. */
 function print({ patch = '', patchBase64 }: JsonObject): void {
   const text = String(patch);
-  if (process.stdout.isTTY) process.stdout.write(safe(text));
+  if (process.stdout.isTTY) process.stdout.write(coloured(safe(text), paintFor(process.stdout)));
   else process.stdout.write(patchBase64 === undefined ? text : Buffer.from(String(patchBase64), 'base64'));
+}
+
+function coloured(patch: string, { good, bad, bold }: Paint): string {
+  return patch.replace(/^(?:diff |index |--- |\+\+\+ ).*|^\+.*|^-.*/gm, (line) => {
+    if (/^(?:diff |index |--- |\+\+\+ )/.test(line)) return bold(line);
+    return line.startsWith('+') ? good(line) : bad(line);
+  });
 }
 
 function statOf({ branch, files, beside }: JsonObject): readonly string[] {

@@ -3,15 +3,18 @@
 import type { Swept } from '../../app/leftovers.ts';
 import type { Shown } from '../../app/operations/cast-list.ts';
 import type { Status } from '../../app/operations/status.ts';
+import { costText, durationText, tokensText, wholeNumber } from '../../app/views/figures.ts';
+import { withNames } from '../../app/views/socket-names.ts';
 import type { Why } from '../../app/views/why/why.ts';
 import { type ApprovalView, linesOf } from '../../approvals/approval-view.ts';
-import type { Usage } from '../../kernel/cast/state.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
-import { costText, resultLines } from '../result-lines.ts';
-import { oneLine } from '../safe-text.ts';
-import { type Form, type Forms, rowsIn } from './form.ts';
+import { type Line, type Paint, paintFor, Ready, statusColour } from '../paint.ts';
+import { resultLines } from '../result-lines.ts';
+import { oneLine, safe } from '../safe-text.ts';
+import { table } from '../table.ts';
+import { ageOf, type Form, type Forms, rowsIn } from './form.ts';
 
 const REASON: Form = { lines: (_details, _call, _given, { reason }) => [reason], refusal: 'fault' };
 
@@ -34,81 +37,107 @@ export const forms: Forms = {
   },
 };
 
-function budgetLines({ cast, budget, usage, elapsedMs }: JsonObject): string[] {
+function budgetLines({ cast, budget, usage, elapsedMs }: JsonObject): readonly Line[] {
   const { maxTokens, maxCost, maxDurationMs } = budget as Record<string, number | null>;
   const { input = 0, output = 0, cost = 0 } = usage as Record<string, number>;
-  const of = (limit: number | null | undefined) => (limit === null || limit === undefined ? 'no limit' : `of ${limit}`);
-  const minutes = (ms: number) => Math.round(ms / 6_000) / 10;
-  return [
-    `cast     ${String(cast)}`,
-    `tokens   ${input + output}  ${of(maxTokens)}`,
-    `cost     ${cost}  ${of(maxCost)}`,
-    `minutes  ${minutes(Number(elapsedMs))}  ${of(typeof maxDurationMs === 'number' ? minutes(maxDurationMs) : null)}`,
+  const limit = (value: number | null | undefined, shown: (value: number) => string) =>
+    value === null || value === undefined ? 'no limit' : shown(value);
+  const dollars = (value: number) => costText({ cost: value });
+  const rows = [
+    ['tokens', wholeNumber(input + output), limit(maxTokens, wholeNumber)],
+    ['cost', dollars(cost), limit(maxCost, dollars)],
+    ['time', durationText(Number(elapsedMs)), limit(maxDurationMs, durationText)],
   ];
+  return [`Cast ${String(cast)}`, ...table(rows, ['', 'used', 'at most'])];
 }
 
-function listLines({ casts }: JsonObject, call: Call): readonly string[] {
+function listLines({ casts }: JsonObject, call: Call): readonly Line[] {
   const rows = casts as unknown as readonly Shown[];
-  if (rows.length === 0) return [`No cast was run here yet. Start one with: ${again(call)} cast "…"`];
-  return rows.map(({ cast, status, driven, loadout, request, worktree }) => {
-    const where = worktree ? `  [${worktree.branch}${worktree.state === 'ready' ? '' : `: ${worktree.state}`}]` : '';
-    return `${cast}  ${(driven === false ? 'crashed' : status).padEnd(9)}  ${loadout}  ${oneLine(request, 80)}${where}`;
+  if (rows.length === 0) return [`No casts yet. Start one with: ${again(call)} cast "…"`];
+  const cells = rows.map(({ cast, status, code, driven, loadout, request, startedAt, elapsedMs, worktree }) => {
+    const where = worktree ? (worktree.state === 'ready' ? 'on its branch' : worktree.state) : '';
+    const state = driven === false ? 'crashed' : status;
+    const why = code === null || status === 'aborted' ? '' : ` (${code})`;
+    return [cast, `${state}${why}`, ageOf(startedAt), durationText(elapsedMs), loadout, request, where];
   });
+  const hasWork = cells.some((row) => row.at(-1) !== '');
+  const head = ['cast', 'status', 'started', 'took', 'loadout', 'request', ...(hasWork ? ['work'] : [])];
+  return table(cells, head, ['cast', 'started', 'took', 'work']);
 }
 
-function whyLines(details: JsonObject, call: Call): readonly string[] {
+function whyLines(details: JsonObject, call: Call): readonly Line[] {
   const why = details as unknown as Why;
+  const paint = paintFor(process.stdout, call.env);
   const { sentences, commands } = why;
   const results = resultLines(why, again(call), false);
   return [
     ...sentences,
     ...(results.length > 0 ? ['', ...results] : []),
-    ...commands.flatMap(({ does, command }) => ['', `To ${does}:`, `  ${command}`]),
+    ...commands.flatMap(({ does, command }) => ['', `To ${does}:`, new Ready(`  ${paint.bold(safe(command))}`)]),
   ];
 }
 
-function statusLines(details: JsonObject, call: Call): readonly string[] {
+function statusLines(details: JsonObject, call: Call): readonly Line[] {
   const status = details as unknown as Status;
-  if (status.head > 0) return openLines(status, again(call));
-  return [`${status.workspace}: no cast was run here yet. Start one with: ${again(call)} cast "…"`];
+  if (status.head > 0) return openLines(status, call);
+  return [`${status.workspace}: no casts yet. Start one with: ${again(call)} cast "…"`];
 }
 
-function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status, baton: string): string[] {
+function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status, call: Call): readonly Line[] {
+  const baton = again(call);
+  const paint = paintFor(process.stdout, call.env);
   return [
     // Whether a cast is trusted is said with the cast: a bundled loadout brings a registry of its own.
-    `${workspace}  (${trust === 'on' ? 'its registry is in force' : 'no registry of its own'})`,
-    ...(hold ? [`  HELD by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
-    ...down.map(
-      ({ runner, reason, since, askAt }) =>
-        `  ${oneLine(runner, 80)} is down since ${since}; its turns wait, and it is asked again at ${askAt}: ${oneLine(reason, 200)}`,
-    ),
-    ...open.map(
-      ({ cast, status, request, reason, driver, usage, since, holds }) =>
-        `  ${cast}  ${doing(status, driver, reason, baton)}${keeping(cast, since, holds, baton)}${used(usage)}  ${oneLine(request, 60)}`,
-    ),
+    `${workspace}${trust === 'on' ? '  (its prompts are pinned)' : ''}`,
+    ...(hold ? [`  PAUSED by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
+    ...down.map(({ runner, reason, since, askAt }) => {
+      const next = `its turns wait, and it is asked again ${ageOf(askAt)}`;
+      return `  ${oneLine(runner, 80)} has been down since ${ageOf(since)}; ${next}: ${oneLine(reason, 200)}`;
+    }),
+    ...open.flatMap((cast) => ['', ...openCast(cast, baton, paint)]),
     ...(open.length === 0 ? ['  nothing runs or waits'] : []),
-    ...ended.map(
-      ({ cast, status, code, request }) => `  ${cast}  ${status}${code ? ` (${code})` : ''}  ${oneLine(request, 60)}`,
-    ),
-    ...cutOff.map(({ approval }) => `  ${approval} began, and nobody knows how it ended: ${baton} approvals`),
+    ...(ended.length === 0 ? [] : ['', ...endedTable(ended)]),
+    ...cutOff.map(({ approval }) => `  ${approval} began, and its outcome is unknown: ${baton} approvals`),
   ];
 }
 
-/** What others cannot have because the cast stands, since when, and where it is said how to free it. */
-function keeping(cast: string, since: string | null, holds: readonly string[], baton: string): string {
-  if (holds.length === 0) return '';
-  const when = since === null ? '' : ` since ${since}`;
-  return `  keeps ${oneLine(holds.join(', '), 80)}${when} (\`${baton} why ${cast}\` says how to free it)`;
+function openCast(row: Status['open'][number], baton: string, paint: Paint): readonly Line[] {
+  const { cast, status, code, request, reason, names, driver, usage, since, holds, changedAt, elapsedMs } = row;
+  const isCrashed = status === 'running' && driver === null;
+  const state = isCrashed ? 'crashed' : status;
+  const used = [
+    `${durationText(elapsedMs)} of work`,
+    ...(usage.input + usage.output > 0 ? [tokensText(usage.input + usage.output)] : []),
+    ...(usage.cost > 0 ? [costText(usage)] : []),
+  ].join(', ');
+  const where = status === 'running' && driver !== null ? ` in process ${driver}` : '';
+  const age = status === 'running' ? '' : ` since ${ageOf(changedAt)}`;
+  const why = code === null ? '' : ` (${code})`;
+  return [
+    new Ready(`${safe(cast)}  ${statusColour(state, paint)}${where}${why}${age}  ${paint.dim(used)}`),
+    `  ${oneLine(request, 200)}`,
+    ...(isCrashed ? ['  Its process is gone; nothing that was accepted is lost.'] : []),
+    ...(reason === '' || status === 'running' ? [] : [`  ${withNames(oneLine(reason, 300), names)}`]),
+    ...keeping(since, holds),
+    new Ready(`  ${paint.dim('next')}  ${safe(`${baton} ${NEXT[state] ?? 'why'} ${cast}`)}`),
+  ];
 }
 
-function used({ input, output, ...cost }: Usage): string {
-  if (input + output === 0) return '';
-  return `  ${input + output} tokens${cost.cost > 0 ? ` for ${costText(cost)}` : ''}`;
+const NEXT: Readonly<Record<string, string>> = { running: 'watch', crashed: 'resume', paused: 'continue' };
+
+/** What others cannot have because the cast does not go on, and since when. */
+function keeping(since: string | null, holds: readonly string[]): readonly string[] {
+  if (holds.length === 0) return [];
+  const when = since === null ? '' : ` since ${ageOf(since)}`;
+  return [`  It has kept ${oneLine(holds.join(', '), 80)} locked${when}; \`why\` says how to release it.`];
 }
 
-function doing(status: string, driver: number | null, reason: string, baton: string): string {
-  if (status !== 'running') return reason ? `${status} (${oneLine(reason, 300)})` : status;
-  return driver === null ? `crashed: carry on with \`${baton} resume\`` : `running in process ${driver}`;
+function endedTable(ended: Status['ended']): readonly Line[] {
+  const rows = ended.map(({ cast, status, code, changedAt, elapsedMs, request }) => {
+    const why = code === null || status === 'aborted' ? '' : ` (${code})`;
+    return [cast, `${status}${why}`, ageOf(changedAt), durationText(elapsedMs), request];
+  });
+  return table(rows, ['last casts', 'status', 'ended', 'took', 'request'], ['last casts', 'ended', 'took']);
 }
 
 function cleared({ worktrees }: JsonObject, { reason }: Verdict): readonly string[] {

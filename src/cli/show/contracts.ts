@@ -4,7 +4,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { oneLine } from '../safe-text.ts';
+import { Ready } from '../paint.ts';
+import { oneLine, safe } from '../safe-text.ts';
 import { type Forms, rowsIn } from './form.ts';
 
 export const forms: Forms = {
@@ -13,8 +14,14 @@ export const forms: Forms = {
     lines: (details, _call, _given, verdict) => issueLines(details, verdict),
     refusal: 'same',
   },
-  compile: { value: 'config', lines: ({ config }) => [JSON.stringify(config, null, 2)] },
-  graph: { lines: ({ text }) => String(text).trimEnd().split('\n') },
+  compile: { value: 'config', lines: ({ config }) => [new Ready(JSON.stringify(config, null, 2))] },
+  graph: {
+    lines: ({ text }) =>
+      safe(String(text))
+        .trimEnd()
+        .split('\n')
+        .map((line) => new Ready(line)),
+  },
   explain: { value: (details) => details.codes ?? details, lines: codeLines },
 };
 

@@ -1,16 +1,18 @@
 // How the answer of an operation is shown where it is not shown as a verdict.
 import type { Given } from '../../app/perform.ts';
+import { agoText } from '../../app/views/figures.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
+import type { Line } from '../paint.ts';
 
 export type Form = {
   /** What scripts get: a member of `details`, or what is made of them; without it the verdict. */
   readonly value?: string | ((details: JsonObject, call: Call) => unknown);
   /** What people get; without it the same as scripts. */
-  readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
+  readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly Line[];
   /** What people get for each value that comes before the end; without it each is a line of JSON. */
-  readonly each?: (value: JsonObject, call: Call) => readonly string[];
+  readonly each?: (value: JsonObject, call: Call) => readonly Line[];
   /** What people are told beside it, on standard error. */
   readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
   /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */
@@ -27,6 +29,12 @@ export function rowsIn(value: Json | undefined): readonly JsonObject[] {
 
 /** What was done, in one sentence. */
 export const reasonLine: NonNullable<Form['lines']> = (_details, _call, _given, { reason }) => [reason];
+
+/** How long ago a moment of the log was; what is no moment stays as it is. */
+export function ageOf(at: Json | undefined): string {
+  const time = Date.parse(String(at ?? ''));
+  return Number.isNaN(time) ? String(at ?? '-') : agoText(time, Date.now());
+}
 
 const FINDINGS_SHOWN = 10;
 

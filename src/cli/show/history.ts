@@ -6,8 +6,10 @@ import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { oneLine, table } from '../safe-text.ts';
+import type { Line } from '../paint.ts';
+import { oneLine } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
+import { table } from '../table.ts';
 import type { Form, Forms } from './form.ts';
 
 const PROOF: Form = { lines: (details) => [JSON.stringify(details, null, 2)], refusal: 'lines' };
@@ -76,7 +78,7 @@ function tracedIn(details: JsonObject): Traced {
   return details as unknown as Traced;
 }
 
-function handoffLines(handoffs: readonly TracedHandoff[]): readonly string[] {
+function handoffLines(handoffs: readonly TracedHandoff[]): readonly Line[] {
   if (handoffs.length === 0) return [];
   const rows = handoffs.map(({ handoff, source, target, code, envelope, judged }) =>
     [handoff, source, target, code, envelope?.slice(0, 12), String(judged)].map((cell) => cell ?? '-'),
@@ -84,7 +86,7 @@ function handoffLines(handoffs: readonly TracedHandoff[]): readonly string[] {
   return table(rows, ['handoff', 'from', 'to', 'verdict', 'envelope', 'entry']);
 }
 
-function turnLines(turns: readonly TracedTurn[]): readonly string[] {
+function turnLines(turns: readonly TracedTurn[]): readonly Line[] {
   if (turns.length === 0) return [];
   const files = turns.flatMap(({ cast, turn, touched, remark }) => {
     const whose = remark === null ? `by turn ${turn} of ${cast}` : `seen changed while turn ${turn} of ${cast} ran`;
@@ -93,7 +95,7 @@ function turnLines(turns: readonly TracedTurn[]): readonly string[] {
   const rows = turns.map((turn) => [
     turn.cast,
     `${turn.turn}${turn.after === null ? '' : ` after ${turn.after}`}`,
-    `${turn.socket} ${turn.materia}`,
+    `${turn.materia} (${turn.socket})`,
     [turn.runner, turn.model].filter((each) => each !== null).join(' ') || '-',
     short(turn.prompt),
     short(turn.brief),

@@ -5,8 +5,10 @@ import { type Change, inText, type ValueChange } from '../../kernel/knowledge/me
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
-import { oneLine, table } from '../safe-text.ts';
-import { type Form, type Forms, reasonLine, rowsIn } from './form.ts';
+import type { Line } from '../paint.ts';
+import { oneLine } from '../safe-text.ts';
+import { table } from '../table.ts';
+import { ageOf, type Form, type Forms, reasonLine, rowsIn } from './form.ts';
 
 const DONE: Form = { lines: reasonLine, notes: warningLines, refusal: 'lines' };
 
@@ -21,12 +23,12 @@ export const forms: Forms = {
   'memory.drop': DONE,
 };
 
-function shownLines({ section, sections }: JsonObject): readonly string[] {
+function shownLines({ section, sections }: JsonObject): readonly Line[] {
   if (isObject(section)) return [JSON.stringify(section.value, null, 2)];
   const rows = rowsIn(sections);
   if (rows.length === 0)
     return ['Nothing is known yet. Agents write it, and so does `baton context set SECTION FILE`.'];
-  const cells = rows.map((row) => [row.section, row.version, row.at ?? '-', row.by ?? '-', row.bytes].map(String));
+  const cells = rows.map((row) => [row.section, row.version, ageOf(row.at), row.by ?? '-', row.bytes].map(String));
   return table(cells, ['section', 'version', 'written', 'by', 'bytes']);
 }
 
@@ -42,9 +44,9 @@ function changed({ path, before, after }: Change): readonly string[] {
   return [...(before === null ? [] : [`- ${path}: ${before}`]), ...(after === null ? [] : [`+ ${path}: ${after}`])];
 }
 
-function historyLines({ history }: JsonObject): readonly string[] {
+function historyLines({ history }: JsonObject): readonly Line[] {
   const cells = rowsIn(history).map(({ version, at, by, where, what }) =>
-    [version ?? '-', at, by, where ?? '-', what].map(String),
+    [version ?? '-', ageOf(at), by, where ?? '-', what].map(String),
   );
   return table(cells, ['version', 'when', 'by', 'turn', 'what'], ['what']);
 }
@@ -54,7 +56,7 @@ function warningLines({ warnings, why }: JsonObject): readonly string[] {
   return warnings.map((warning, index) => `baton: ${warning}: ${why[index]}`);
 }
 
-function memoryLines({ memory }: JsonObject, _call: Call, { all }: Given): readonly string[] {
+function memoryLines({ memory }: JsonObject, _call: Call, { all }: Given): readonly Line[] {
   const rows = rowsIn(memory);
   if (rows.length === 0) return [all ? 'Nothing was suggested to be remembered.' : 'Nothing waits to be decided.'];
   const cells = rows.map((row) => {

@@ -5,8 +5,9 @@ import { isText, type JsonObject } from '../../kernel/json.ts';
 import type { Metrics, Objective } from '../../kernel/ledger/history.ts';
 import { isTaskStatus, isTerminal } from '../../kernel/ledger/state.ts';
 import { again, type Call } from '../command.ts';
-import { table } from '../safe-text.ts';
-import { type Forms, rowsIn } from './form.ts';
+import type { Line } from '../paint.ts';
+import { table } from '../table.ts';
+import { ageOf, type Forms, rowsIn } from './form.ts';
 
 export const forms: Forms = {
   'task.list': { value: 'tasks', lines: taskLines },
@@ -19,16 +20,17 @@ export const forms: Forms = {
 const RUNS_SHOWN = 20;
 const TREND_SHOWN = 10;
 
-function taskLines({ tasks }: JsonObject, call: Call, { status }: Given): readonly string[] {
+function taskLines({ tasks }: JsonObject, call: Call, { status }: Given): readonly Line[] {
   const rows = rowsIn(tasks);
   if (rows.length === 0)
     return [`No task${status ? ` is ${String(status)}` : ' yet'}. Create one with: ${again(call)} task create FILE`];
   const titles = ['task', 'status', 'owner', 'priority', 'title', 'why'];
   // Tasks of several runs may have the same id; then the run is shown, too.
-  if (new Set(rows.map(({ run_id }) => run_id)).size < 2) return table(rows.map(taskCells), titles);
+  if (new Set(rows.map(({ run_id }) => run_id)).size < 2) return table(rows.map(taskCells), titles, ['task', 'status']);
   return table(
     rows.map((row) => [String(row.run_id), ...taskCells(row)]),
     ['run', ...titles],
+    ['task', 'status'],
   );
 }
 
@@ -39,13 +41,13 @@ function taskCells({ task_id, status, owner, priority, title, code, reason }: Js
   return [task_id, status, owner, priority, title, why].map(String);
 }
 
-function lockLines({ locks }: JsonObject): readonly string[] {
+function lockLines({ locks }: JsonObject): readonly Line[] {
   const rows = rowsIn(locks);
   if (rows.length === 0) return ['No path is locked.'];
   const cells = rows.map(({ path, mode, task, owner, fence, since, until }) =>
-    [path, mode, task, owner, fence, since, until ?? ''].map(String),
+    [path, mode, task, owner, fence, ageOf(since), until ? ageOf(until) : ''].map(String),
   );
-  return table(cells, ['path', 'mode', 'task', 'owner', 'fence', 'since', 'until']);
+  return table(cells, ['path', 'mode', 'task', 'owner', 'fence', 'locked', 'until'], ['path', 'task']);
 }
 
 function worklogLine({ timestamp, actor, action, result, code, next_step: next }: JsonObject): string {
@@ -53,7 +55,7 @@ function worklogLine({ timestamp, actor, action, result, code, next_step: next }
   return `${String(timestamp)}  ${String(actor)}  ${String(action)}: ${String(result)}${why}. Next: ${String(next)}`;
 }
 
-function metricsLines(details: JsonObject): readonly string[] {
+function metricsLines(details: JsonObject): readonly Line[] {
   const { runs, all } = details as unknown as { runs: readonly RunMetrics[]; all: Metrics | null };
   if (!all || runs.length === 0) return ['The ledger holds no run yet.'];
   const shown = runs.slice(-RUNS_SHOWN);

@@ -5,7 +5,10 @@ import type { Finding } from '../../app/preflight/finding.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { again, type Call } from '../command.ts';
-import { oneLine, table } from '../safe-text.ts';
+import { type Line, paintFor, Ready } from '../paint.ts';
+import { oneLine, safe } from '../safe-text.ts';
+import { table } from '../table.ts';
+import { wrap } from '../text-width.ts';
 import { type Forms, rowsIn } from './form.ts';
 
 const isBad = ({ ok }: JsonObject): boolean => ok === false;
@@ -29,13 +32,14 @@ export const forms: Forms = {
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };
 
-function findingLines({ findings }: JsonObject, call: Call): readonly string[] {
+function findingLines({ findings }: JsonObject, call: Call): readonly Line[] {
+  const paint = paintFor(process.stdout, call.env);
   const all = rowsIn(findings) as unknown as readonly Finding[];
   const errors = all.filter(({ level }) => level === 'error').length;
   return [
     ...all.flatMap(({ name, level, found, fix }) => [
-      `${MARKS[level]} ${name.padEnd(14)} ${oneLine(found, 300)}`,
-      ...(fix !== null && level !== 'ok' ? [`  ${''.padEnd(14)} → ${fix}`] : []),
+      ...hanging(`${paint[COLOURS[level]](MARKS[level])} ${name.padEnd(14)} ${oneLine(found, 300)}`),
+      ...(fix !== null && level !== 'ok' ? hanging(`  ${''.padEnd(14)} → ${safe(fix)}`) : []),
     ]),
     errors === 0
       ? `Ready. Start with: ${again(call)} cast "…"`
@@ -43,7 +47,15 @@ function findingLines({ findings }: JsonObject, call: Call): readonly string[] {
   ];
 }
 
-function agentLines({ agents, models }: JsonObject, call: Call): readonly string[] {
+const COLOURS = { ok: 'good', warning: 'warn', error: 'bad' } as const;
+const HANG = 17;
+
+/** What is found stands below each other. */
+function hanging(line: string): readonly Line[] {
+  return wrap(line, process.stdout.columns ?? 0, HANG).map((piece) => new Ready(piece));
+}
+
+function agentLines({ agents, models }: JsonObject, call: Call): readonly Line[] {
   const found = rowsIn(agents) as unknown as readonly Detected[];
   const rows = found.map(({ name, path, version, fault, signedInBy, hint }) => [
     name,

@@ -3,14 +3,16 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
-import { table } from '../safe-text.ts';
-import { type Form, type Forms, reasonLine, rowsIn } from './form.ts';
+import { type Line, Ready } from '../paint.ts';
+import { safe } from '../safe-text.ts';
+import { table } from '../table.ts';
+import { ageOf, type Form, type Forms, reasonLine, rowsIn } from './form.ts';
 
 const DONE: Form = { lines: reasonLine, refusal: 'fault' };
 
 export const forms: Forms = {
   'token.create': {
-    lines: ({ token }) => [String(token)],
+    lines: ({ token }) => [new Ready(safe(String(token)))],
     notes: ({ name, role }, _call, _given, { allow }) =>
       allow ? [`Token ${name} (${role}). It is shown this once; keep it where only its user can read it.`] : [],
     refusal: 'lines',
@@ -52,28 +54,28 @@ function verifiedLines({ problems }: JsonObject, { allow, code, reason }: Verdic
   return [...found, allow ? `ok: ${reason}` : `not in order (${code}): ${reason}`];
 }
 
-function agentLines({ agents }: JsonObject): readonly string[] {
+function agentLines({ agents }: JsonObject): readonly Line[] {
   const rows = rowsIn(agents);
   if (rows.length === 0) return ['trust: off (there is no registry here)'];
   const cells = rows.map(({ id, type, version, status, hash, model, pinned }) =>
     [id, type, version, status, String(hash).slice(0, 12), model ?? '', pinned].map(String),
   );
-  return table(cells, ['id', 'type', 'version', 'status', 'prompt', 'model', 'pinned']);
+  return table(cells, ['id', 'type', 'version', 'status', 'prompt', 'model', 'pinned'], ['id']);
 }
 
-function blockedLines({ blocked }: JsonObject): readonly string[] {
+function blockedLines({ blocked }: JsonObject): readonly Line[] {
   const rows = rowsIn(blocked);
   if (rows.length === 0) return ['Nothing is blocked.'];
-  const cells = rows.map(({ key, code, since, times, reason }) => [key, code, since, times, reason].map(String));
-  return table(cells, ['id', 'code', 'since', 'times', 'reason'], ['id']);
+  const cells = rows.map(({ key, code, since, times, reason }) => [key, code, ageOf(since), times, reason].map(String));
+  return table(cells, ['id', 'code', 'blocked', 'times', 'reason'], ['id']);
 }
 
-function tokenLines({ tokens }: JsonObject): readonly string[] {
+function tokenLines({ tokens }: JsonObject): readonly Line[] {
   const rows = rowsIn(tokens);
   if (rows.length === 0) return ['There is no token yet.'];
   const cells = rows.map(({ name, role, created, expires, revoked, usable }) => {
     const status = revoked !== null ? 'revoked' : usable ? 'usable' : 'expired';
-    return [name, role, status, created, expires ?? 'until it is revoked'].map(String);
+    return [name, role, status, ageOf(created), expires ? ageOf(expires) : 'never'].map(String);
   });
-  return table(cells, ['name', 'role', 'status', 'made', 'good until']);
+  return table(cells, ['name', 'role', 'status', 'made', 'expires'], ['name']);
 }

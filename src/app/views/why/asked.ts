@@ -5,7 +5,8 @@ import type { Asks, Turn } from '../../../kernel/cast/state.ts';
 import { firstEdge } from '../../../kernel/graph/route.ts';
 import { counted } from '../../../kernel/text.ts';
 import { unknownIn } from '../approval-outcomes.ts';
-import { lookAt, moment, nameOf, type Situation, said, sentence, type Told } from './situation.ts';
+import { socketName } from '../socket-names.ts';
+import { lookAt, moment, type Situation, said, sentence, type Told, turnOf } from './situation.ts';
 
 export function askedFor(situation: Situation, turn: Turn): Told {
   const { cast, baton } = situation;
@@ -16,7 +17,7 @@ export function askedFor(situation: Situation, turn: Turn): Told {
   const again = turn.refusal ? ` The last answer was refused: ${sentence(turn.refusal.verdict.reason)}` : '';
   return {
     code: 'ANSWER_NEEDED',
-    sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is a person's to take.${again}`],
+    sentences: [`${turnOf(cast, turn)} is a step that a person does.${again}`],
     commands: [
       { does: 'read its brief and answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
       lookAt(situation, turn.id),
@@ -36,7 +37,7 @@ export function spentAt(situation: Situation, turn: Turn): Told {
   return {
     code: 'EDGE_BUDGET_EXHAUSTED',
     sentences: [
-      `Turn ${turn.id}, ${nameOf(cast, turn)}, was accepted; its edge to ${to} was taken as often as it may be.${why}`,
+      `${turnOf(cast, turn)} was accepted, but it may not go back to ${socketName(cast.rules, to)} again.${why}`,
     ],
     commands: [
       { does: `allow ${rounds}`, command: `${baton} continue ${cast.id}` },
@@ -48,7 +49,7 @@ export function spentAt(situation: Situation, turn: Turn): Told {
 
 function question(situation: Situation, turn: Turn, asks: Asks): Told {
   const { cast, now, baton } = situation;
-  const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
+  const where = turnOf(cast, turn);
   return {
     code: 'ANSWER_NEEDED',
     sentences: [`${where} asks since ${moment(asks.since, now)}: ${sentence(asks.question)}`],
@@ -64,10 +65,10 @@ function question(situation: Situation, turn: Turn, asks: Asks): Told {
 function permission(situation: Situation, turn: Turn, asks: Asks): Told {
   const { question: wish, since, approval, until } = asks;
   const { cast, now, baton } = situation;
-  const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
+  const where = turnOf(cast, turn);
   const named = approval === null ? '' : ` ${approval}`;
   if (until !== undefined && now >= until) {
-    const over = `Nobody decided before its time was over at ${moment(until, now)}; it has to be asked for again.`;
+    const over = `It expired at ${moment(until, now)} before anybody decided; the agent has to ask again.`;
     return {
       code: 'APPROVAL_EXPIRED',
       sentences: [`${where} asked for permission${named} at ${moment(since, now)}: \`${said(wish)}\`. ${over}`],
@@ -79,14 +80,14 @@ function permission(situation: Situation, turn: Turn, asks: Asks): Told {
     };
   }
   if (approval !== null && unknownIn(situation.view.commands).has(approval)) {
-    const wait = `waits since ${moment(since, now)} for a person to say whether it may run once more: \`${said(wish)}\`.`;
+    const wait = `waits for a person since ${moment(since, now)}: may this run once more? \`${said(wish)}\`.`;
     return {
       code: 'OUTCOME_UNKNOWN',
       sentences: [`${where} ${wait}`],
       commands: [
         { does: 'see what is known about it', command: `${baton} approvals` },
         {
-          does: 'leave it, for a reason that the agent is told',
+          does: 'leave it, and tell the agent why',
           command: `${baton} reject ${approval} --reason "it ran"`,
         },
         lookAt(situation, turn.id),
@@ -100,7 +101,7 @@ function permission(situation: Situation, turn: Turn, asks: Asks): Told {
           // Nobody is led to agree to what is not shown to the end.
           ...(said(wish).endsWith('…') ? [] : [{ does: 'allow it once', command: `${baton} approve ${approval}` }]),
           {
-            does: 'refuse it, for a reason that the agent is told',
+            does: 'refuse it, and tell the agent why',
             command: `${baton} reject ${approval} --reason "not now"`,
           },
         ];

@@ -3,19 +3,20 @@ import { runnerCan } from '../../../kernel/capabilities.ts';
 import { elapsedOf, refilled } from '../../../kernel/cast/budget.ts';
 import { CODES, type Code } from '../../../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../../kernel/json.ts';
+import { costText, durationText, wholeNumber } from '../figures.ts';
 import { issuesBeyond } from '../result.ts';
-import { lookAt, type Situation, sentence, type Told, type Way } from './situation.ts';
+import { lookAt, named, type Situation, sentence, type Told, type Way } from './situation.ts';
 
 export function failed(situation: Situation): Told {
   const { cast, view, baton } = situation;
   const failure = view.failed;
   const code = cast.code ?? 'INTERNAL';
   const look = typeof failure?.turn === 'number' ? [lookAt(situation, failure.turn)] : [];
-  const recast = { does: 'run it on from where it stands', command: `${baton} recast ${cast.id}` };
+  const recast = { does: 'carry it on from there', command: `${baton} recast ${cast.id}` };
   const { sentences, before, after, isRecast = true } = special(situation, code, failure?.details ?? {});
   return {
     code,
-    sentences: [sentence(cast.reason), ...gateIn(failure?.details ?? {}), ...sentences],
+    sentences: [sentence(named(cast, cast.reason)), ...gateIn(failure?.details ?? {}), ...sentences],
     commands: [...before, ...look, ...(isRecast ? [recast] : []), ...after],
   };
 }
@@ -43,14 +44,14 @@ function special(situation: Situation, code: string, details: JsonObject): Speci
     case 'ILLEGAL_TRANSITION':
       return { ...PLAIN, sentences: issuesIn(details, cast.reason) };
     case 'EDGE_BUDGET_EXHAUSTED': {
-      const revive = { does: 'take the spent edge again, as often as at first', command: `${baton} revive ${cast.id}` };
-      const sentences = ['To run it on lets the socket before the edge work once more; the edge itself stays spent.'];
+      const revive = { does: 'allow as many more rounds', command: `${baton} revive ${cast.id}` };
+      const sentences = ['`recast` lets the step before it work once more; it does not allow more rounds.'];
       return { ...PLAIN, sentences, after: [revive] };
     }
     case 'ITEMS_LEFT': {
       const sentences = [
-        'To run it on gives that socket another turn; where its own item is done, the next item begins.',
-        'Its edges stay as they are: with other edges it has to be cast anew.',
+        '`recast` gives that step another turn; where its item is done, the next item begins.',
+        'Its edges stay as they are. After you change the loadout, start a new cast.',
       ];
       return { ...PLAIN, sentences, after: [{ does: 'see each way out of the loop', command: `${baton} check` }] };
     }
@@ -95,9 +96,9 @@ function budget({ cast, baton, now }: Situation): Special {
     limits.maxDurationMs === cast.budget.maxDurationMs ? '' : ` --minutes ${minutes(limits.maxDurationMs)}`,
   ].join('');
   const used = cast.usage.input + cast.usage.output;
-  const spent = `It has used ${used} tokens, a cost of ${cast.usage.cost} and ${minutes(elapsedOf(cast, now))} minutes.`;
-  const raise = { does: 'set what it may use, before it is run on', command: `${baton} budget ${cast.id}${options}` };
-  const revive = { does: 'give it as much again and run it on', command: `${baton} revive ${cast.id}` };
+  const spent = `It has used ${wholeNumber(used)} tokens, ${costText(cast.usage)} and ${durationText(elapsedOf(cast, now))}.`;
+  const raise = { does: 'raise its limits, before you carry it on', command: `${baton} budget ${cast.id}${options}` };
+  const revive = { does: 'give it as much again and carry it on', command: `${baton} revive ${cast.id}` };
   return { sentences: [spent], before: [revive, raise], after: [] };
 }
 
@@ -134,7 +135,7 @@ function isOfTrust(code: string): boolean {
 function registry({ quarantine, baton }: Situation): Special {
   const verify = { does: 'check the registry', command: `${baton} registry verify` };
   const releases = quarantine.map(({ key, code }) => ({
-    does: `release ${key} once that is put right (${code})`,
+    does: `release ${key} once you have fixed the cause (${code})`,
     command: `${baton} registry release ${key} --reason "looked into"`,
   }));
   const sentences = quarantine.map(({ key, code, reason }) => `${key} is blocked (${code}): ${sentence(reason)}`);
@@ -148,7 +149,7 @@ function anew({ cast, baton }: Situation): readonly Way[] {
   const { request, loadout } = cast;
   if (request.length > REQUEST_CHARS_MAX || request.includes('\n')) return [];
   const command = `${baton} cast -l ${quoted(loadout)} -- ${quoted(request)}`;
-  return [{ does: 'start anew with what is pinned now', command }];
+  return [{ does: 'start a new cast with the prompts that are pinned now', command }];
 }
 
 function quoted(word: string): string {

@@ -1,4 +1,4 @@
-// Why a cast that runs is where it is: which turns are in flight, and what those that are put off wait for.
+// Why a cast that runs is where it is: which turns are under way, and what postponed ones wait for.
 import { ownerOf } from '../../../kernel/cast/rules.ts';
 import type { HeldTurn, Turn } from '../../../kernel/cast/state.ts';
 import { taskOfTurn } from '../../../kernel/cast/task.ts';
@@ -7,23 +7,23 @@ import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
 import { askedFor, spentAt } from './asked.ts';
-import { moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
+import { moment, named, type Situation, said, sentence, type Told, turnOf, type Way } from './situation.ts';
 
 export function running(situation: Situation): Told {
   const { cast, baton, driver } = situation;
   const turns = Object.values(cast.turns).map((turn) => ofTurn(situation, turn));
   const lanes = Object.values(cast.lanes).flatMap(({ held }) =>
-    held ? [putOff(situation, 'The next item', held)] : [],
+    held ? [postponed(situation, 'The next item', held)] : [],
   );
   const parts = [...turns, ...lanes];
   const code = parts.find((part) => part.code !== null)?.code ?? null;
   const sentences = parts.flatMap((part) => part.sentences);
   if (!driver) {
     const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
-    const alone = 'No process drives it: the one that did is gone. Nothing that was accepted is lost.';
+    const alone = 'No process runs it: the one that did has ended. Nothing that was accepted is lost.';
     return { code, sentences: [alone, ...sentences], commands: [resume, ...parts.flatMap((part) => part.commands)] };
   }
-  const drives = `Process ${driver.pid} on ${driver.host} drives it.`;
+  const drives = `Process ${driver.pid} on ${driver.host} runs it.`;
   const watch = { does: 'follow it', command: `${baton} watch ${cast.id}` };
   const idle = parts.length === 0 ? ['It is between two turns.'] : [];
   return {
@@ -37,13 +37,15 @@ const NOTHING: Told = { code: null, sentences: [], commands: [] };
 
 function ofTurn(situation: Situation, turn: Turn): Told {
   const { cast, now } = situation;
-  const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
+  const where = turnOf(cast, turn);
   const tells = (text: string): Told => ({ ...NOTHING, sentences: [`${where} ${text}`] });
   switch (turn.phase) {
     case 'running':
-      return tells(`works on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.${heardOf(situation, turn)}`);
+      return tells(
+        `has been at work on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.${heardOf(situation, turn)}`,
+      );
     case 'held':
-      return turn.held ? putOff(situation, where, turn.held, turn) : NOTHING;
+      return turn.held ? postponed(situation, where, turn.held, turn) : NOTHING;
     case 'asked':
       return askedFor(situation, turn);
     case 'verifying':
@@ -53,7 +55,7 @@ function ofTurn(situation: Situation, turn: Turn): Told {
     case 'spent':
       return spentAt(situation, turn);
     case 'blocked':
-      return tells('is blocked, and the items beside it go on.');
+      return tells('is blocked, and the other items go on.');
     case 'unknown':
       return tells('may have run before it was cut off.');
     case 'owed':
@@ -67,26 +69,32 @@ function ofTurn(situation: Situation, turn: Turn): Told {
 function heardOf({ signs, now }: Situation, { id }: Turn): string {
   const sign = signs?.get(id);
   if (!sign) return '';
-  const call = sign.tool === null ? '' : `; the last tool it called is ${said(sign.tool, 60)}`;
-  return ` It wrote last at ${moment(sign.at, now)}${call}.`;
+  const call = sign.tool === null ? '' : `; its last tool call was ${said(sign.tool, 60)}`;
+  return ` Its last sign of life was at ${moment(sign.at, now)}${call}.`;
 }
 
-/** A start that was put off, and what lifts it. */
-function putOff(situation: Situation, what: string, held: HeldTurn, turn?: Turn): Told {
-  const { baton, now, ledger } = situation;
+/** A start that was postponed, and what lets it go on. */
+function postponed(situation: Situation, what: string, held: HeldTurn, turn?: Turn): Told {
+  const { cast, baton, now, ledger } = situation;
   const { code, reason, until, gate } = held;
   const by = gate === undefined ? code : `${code}, by the check "${gate}"`;
   if (ledger?.hold) {
     const { by: who, reason: why } = ledger.hold;
-    const sentences = [`${what} is put off: ${who} holds the workspace (${said(why)}), and nothing new starts.`];
-    return { code, sentences, commands: [{ does: 'hand out work again', command: `${baton} unhold` }] };
+    const sentences = [`${what} is postponed: ${who} paused the workspace (${said(why)}), and nothing new starts.`];
+    return { code, sentences, commands: [{ does: 'let new work start again', command: `${baton} unhold` }] };
   }
   if (until !== null && code !== 'LOCK_CONFLICT') {
     const isPast = until <= now;
     const when = isPast ? 'and its time has come' : `and starts by itself at ${moment(until, now)}`;
-    return { code, sentences: [`${what} is put off (${by}), ${when}: ${sentence(reason)}`], commands: [] };
+    return {
+      code,
+      sentences: [`${what} is postponed (${by}), ${when}: ${sentence(named(cast, reason))}`],
+      commands: [],
+    };
   }
-  const sentences = [`${what} is put off (${by}): ${sentence(reason)} It starts by itself when that is lifted.`];
+  const sentences = [
+    `${what} is postponed (${by}): ${sentence(named(cast, reason))} It starts by itself once that is over.`,
+  ];
   const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(situation, turn) : null;
   return {
     code,
@@ -99,12 +107,12 @@ function putOff(situation: Situation, what: string, held: HeldTurn, turn?: Turn)
   };
 }
 
-/** Whose lock it is, as things stand now, and since when. */
+/** Whose lock it is now, and since when. */
 function holderFor({ cast, ledger, now, baton }: Situation, turn: Turn): Pick<Told, 'sentences' | 'commands'> | null {
   const task = ledger ? taskOfTurn({ ledger }, cast, turn) : null;
   if (!ledger || !task) return null;
   const refusal = refusalOfClaim(ledger, task, ownerOf(cast, turn.socket), now);
-  if (refusal === null) return { sentences: ['Whoever held it has given it back.'], commands: [] };
+  if (refusal === null) return { sentences: ['Its holder has released it.'], commands: [] };
   const { holder } = refusal.details;
   if (!isObject(holder) || !isString(holder.run) || !isString(holder.task)) return null;
   const rival = taskOf(ledger, holder.run, holder.task);

@@ -6,7 +6,9 @@ import { collapse, cut } from '../../../kernel/text.ts';
 import type { Quarantine } from '../../../kernel/trust/state.ts';
 import { unknownIn } from '../approval-outcomes.ts';
 import type { View } from '../cast-view.ts';
+import { agoText } from '../figures.ts';
 import type { CastResult } from '../result.ts';
+import { socketName, socketNames, withNames } from '../socket-names.ts';
 
 export type Situation = {
   readonly cast: Cast;
@@ -51,9 +53,18 @@ export type Why = Told & {
 
 /** The socket of a turn as people know it, with the item where there is one. */
 export function nameOf({ rules }: Cast, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
-  const label = rules.materia[rules.graph.sockets[socket]?.materia ?? '']?.label;
-  const work = item ? `, on ${said(item.label, 60)}` : '';
-  return `${socket}${label === undefined ? '' : ` (${said(label, 60)})`}${work}`;
+  const name = said(socketName(rules, socket), 60);
+  return item ? `${name} on ${said(item.label, 60)}` : name;
+}
+
+/** A turn by its name; the number tells it apart and is what commands take. */
+export function turnOf(cast: Cast, turn: Pick<Turn, 'id' | 'socket' | 'item'>): string {
+  return `${nameOf(cast, turn)} (turn ${turn.id})`;
+}
+
+/** A reason of the kernel, with names in place of the ids of sockets. */
+export function named({ rules }: Cast, reason: string): string {
+  return withNames(reason, socketNames(rules));
 }
 
 const SAID_CHARS_MAX = 400;
@@ -71,15 +82,7 @@ export function sentence(text: string): string {
 
 /** A moment in universal time, and how long ago it is or how far off. */
 export function moment(time: number, now: number): string {
-  const at = `${new Date(time).toISOString().slice(0, 19)}Z`;
-  return time > now ? `${at}, in ${span(time - now)}` : `${at}, ${span(now - time)} ago`;
-}
-
-function span(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
+  return `${new Date(time).toISOString().slice(0, 19)}Z (${agoText(time, now)})`;
 }
 
 /** The way to look at one turn. */

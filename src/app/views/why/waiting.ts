@@ -4,7 +4,7 @@ import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
 import { parkedIn } from '../../../kernel/cast/item.ts';
 import type { Turn } from '../../../kernel/cast/state.ts';
 import { askedFor, spentAt } from './asked.ts';
-import { lookAt, moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
+import { lookAt, moment, named, type Situation, said, sentence, type Told, turnOf, type Way } from './situation.ts';
 
 export function waiting(situation: Situation): Told {
   const { cast, now } = situation;
@@ -25,7 +25,7 @@ export function waiting(situation: Situation): Told {
   return {
     code,
     // What no turn of it explains, the cast says itself.
-    sentences: [...(isAsking ? [] : [sentence(reason)]), ...parts.flatMap((part) => part.sentences)],
+    sentences: [...(isAsking ? [] : [sentence(named(cast, reason))]), ...parts.flatMap((part) => part.sentences)],
     commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(situation)] : [])],
   };
 }
@@ -50,14 +50,14 @@ function parkedItems({ cast, ledger, baton }: Situation): Told {
         : isInPlace
           ? ' Nothing of its work was taken back.'
           : '';
-      return `${item.key} (${said(item.label, 60)}) is parked.${why}${where}`;
+      return `${said(item.label, 60)} (${item.key}) is parked.${why}${where}`;
     }),
     commands: ways,
   };
 }
 
 function goOn({ baton, cast }: Situation): Way {
-  return { does: 'try again what is blocked, once that is put right', command: `${baton} continue ${cast.id}` };
+  return { does: 'retry what is blocked, once you have fixed the cause', command: `${baton} continue ${cast.id}` };
 }
 
 function unknown(situation: Situation, turn: Turn): Told {
@@ -66,7 +66,7 @@ function unknown(situation: Situation, turn: Turn): Told {
   return {
     code: 'OUTCOME_UNKNOWN',
     sentences: [
-      `Turn ${turn.id}, ${nameOf(cast, turn)}, must not run twice and may have run before it was cut off. Find out whether it did.`,
+      `${turnOf(cast, turn)} must not run twice, and may have run before it was cut off. Find out whether it did.`,
     ],
     commands: [
       { does: 'run it, because it did not happen or may happen twice', command: `${decide} rerun` },
@@ -81,13 +81,13 @@ function blocked(situation: Situation, turn: Turn): Told {
   const { cast, view, now, baton } = situation;
   const found = view.turns.get(turn.id)?.blocked ?? null;
   const since = found ? ` since ${moment(Date.parse(found.at), now)}` : '';
-  const why = found ? ` (${found.code}): ${sentence(found.reason)}` : '.';
+  const why = found ? ` (${found.code}): ${sentence(named(cast, found.reason))}` : '.';
   const more: Way[] = [];
   if (found?.code === 'MERGE_CONFLICT')
     more.push({ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` });
   return {
     code: found?.code ?? null,
-    sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is blocked${since}${why}`],
+    sentences: [`${turnOf(cast, turn)} is blocked${since}${why}`],
     commands: [
       ...more,
       ...spokenTo(situation, turn, found?.code),
@@ -101,7 +101,7 @@ function blocked(situation: Situation, turn: Turn): Told {
 function leaveOut({ cast, baton }: Situation, { item, task }: Turn): readonly Way[] {
   if (item === null || task === null) return [];
   const command = `${baton} task move ${task} canceled --run ${cast.id} --reason "not needed"`;
-  return [{ does: 'leave the item out, before it goes on', command }];
+  return [{ does: 'leave the item out', command }];
 }
 
 /** The ways on with an agent that stopped by its own report, or never got further than one. */

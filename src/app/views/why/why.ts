@@ -1,6 +1,6 @@
-// Why a cast stands where it stands: what it waits for or failed on, since when, what the code means, and the commands that
-// carry it on. Whoever asks has looked at log, driver and registry before; nothing is looked at here. How a status is told is
-// loaded when a cast has it, for a person asks about one cast and wants to know at once.
+// Why a cast is where it is: what it waits for or failed on, since when, what the code means, and the commands that carry it
+// on. The caller has read log, driver and registry; nothing is read here. The words for a status are loaded when a cast has
+// it, because a person asks about one cast and wants to know at once.
 import { saidNow } from '../../../kernel/cast/asked.ts';
 import { type CastStatus, isOver } from '../../../kernel/cast/state.ts';
 import { countItems, itemsText } from '../../../kernel/cast/summary.ts';
@@ -9,11 +9,12 @@ import { notRunOf } from '../approval-outcomes.ts';
 import { resultOf } from '../result.ts';
 import {
   moment,
-  nameOf,
+  named,
   type Situation,
   said,
   sentence,
   type Told,
+  turnOf,
   unknownUses,
   type Way,
   type Why,
@@ -32,7 +33,8 @@ export async function whyOf(situation: Situation): Promise<Why> {
     commands: [...stood.commands, ...held.commands],
   };
   const means = await meaningOf(told.code);
-  const first = `Cast ${cast.id} ${stands(situation)} since ${moment(since, now)}.`;
+  const how = isOver(cast.status) ? 'at' : 'since';
+  const first = `Cast ${cast.id} ${statusWords(situation)} ${how} ${moment(since, now)}.`;
   return {
     cast: cast.id,
     status: cast.status,
@@ -62,7 +64,7 @@ async function meaningOf(code: string | null): Promise<string | null> {
   return Object.hasOwn(CODES, code) ? CODES[code as Code].means : null;
 }
 
-/** What the cast stands at comes first, and its code counts. */
+/** The first part is said first, and its code counts. */
 function joined(first: Told, second: Told): Told {
   return {
     code: first.code ?? second.code,
@@ -80,16 +82,16 @@ const TELL: Readonly<Record<CastStatus, (situation: Situation) => Promise<Told> 
   completed,
 };
 
-function stands({ cast, driver, now }: Situation): string {
+function statusWords({ cast, driver, now }: Situation): string {
   switch (cast.status) {
     case 'running':
-      return driver ? 'is running' : 'was running and was cut off; it has been open';
+      return driver ? 'has been running' : 'was cut off while it ran, and has been open';
     case 'waiting':
-      return `waits for a person (${saidNow(cast.id, cast, now).code})`;
+      return `has been waiting for a person (${saidNow(cast.id, cast, now).code})`;
     case 'failed':
-      return `has failed (${cast.code})`;
+      return `failed (${cast.code})`;
     default:
-      return `is ${cast.status}`;
+      return cast.status === 'paused' ? 'has been paused' : cast.status === 'aborted' ? 'was aborted' : cast.status;
   }
 }
 
@@ -100,18 +102,18 @@ function sinceWhen({ cast, view }: Situation): number {
 
 function paused({ cast, baton, now }: Situation): Told {
   const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
-  const why = cast.reason === '' ? [] : [sentence(cast.reason)];
-  // What it was waiting for when it was stopped waits for it again when it goes on.
+  const why = cast.reason === '' ? [] : [sentence(named(cast, cast.reason))];
+  // What it was waiting for when it was stopped, it waits for again when it goes on.
   const held = Object.values(cast.turns).flatMap((turn) => (turn.held === null ? [] : [{ turn, ...turn.held }]));
-  const putOff = held.map(({ turn, code, reason, until }) => {
+  const postponed = held.map(({ turn, code, reason, until }) => {
     const when = until === null ? '' : ` until ${moment(until, now)}`;
-    return `Before that turn ${turn.id}, ${nameOf(cast, turn)}, was put off${when} (${code}): ${sentence(reason)}`;
+    return `Before that, ${turnOf(cast, turn)} was postponed${when} (${code}): ${sentence(named(cast, reason))}`;
   });
   const rest = 'Its agents were stopped; what was accepted is kept.';
-  return { code: null, sentences: [...why, ...putOff, rest], commands: [resume] };
+  return { code: null, sentences: [...why, ...postponed, rest], commands: [resume] };
 }
 
-/** What a cast of which nothing runs keeps from others, and how a person gives it back. */
+/** What a cast keeps from others while nothing of it runs, and how a person releases it. */
 async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
@@ -123,10 +125,10 @@ async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
   return {
     ...nothing,
     sentences: [...tasks].map(
-      ([task, paths]) => `${task} is half done and holds ${spokenPaths(paths)} until it goes on.`,
+      ([task, paths]) => `${task} is half done and keeps ${spokenPaths(paths)} locked until it goes on.`,
     ),
     commands: [...tasks.keys()].map((task) => ({
-      does: `give back what ${task} holds`,
+      does: `release the locks of ${task}`,
       command: `${baton}${freeing(cast.id, task).slice('baton'.length)}`,
     })),
   };
@@ -142,7 +144,7 @@ function notRun({ cast, view }: Situation): Told {
 function aborted({ cast, view, baton }: Situation): Told {
   const by = view.since.get('aborted')?.by;
   const who = by === undefined ? [] : [`${by} stopped it${cast.reason === '' ? '' : `: ${sentence(cast.reason)}`}`];
-  const recast = { does: 'run it on from where it stands', command: `${baton} recast ${cast.id}` };
+  const recast = { does: 'carry it on from there', command: `${baton} recast ${cast.id}` };
   return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
 }
 
@@ -155,7 +157,7 @@ async function completed({ cast, baton, view }: Situation): Promise<Told> {
       ? []
       : [
           { does: 'see what it changed', command: `${baton} diff ${cast.id}` },
-          { does: 'take its work over into the current branch', command: `${baton} merge ${cast.id}` },
+          { does: 'merge its work into the current branch', command: `${baton} merge ${cast.id}` },
         ];
   return {
     code: null,

@@ -1,0 +1,384 @@
+// What an entry of a cast is worth telling while it runs, and what is heard of its agents: as lines for people.
+import { emptyView, fold, type View } from '../app/views/cast-view.ts';
+import { socketName, socketNames, withNames } from '../app/views/socket-names.ts';
+import type { LiveEvent } from '../engine/ports.ts';
+import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/bookkeeping.ts';
+import type { Touched } from '../kernel/cast/fact.ts';
+import type { AgentNote, TurnCheck, Usage } from '../kernel/cast/state.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
+import { hasOwnPaths, toldOfChanges } from '../kernel/graph/socket-rules.ts';
+import { shownRefusal } from '../kernel/report/status.ts';
+import { counted } from '../kernel/text.ts';
+import { commandName } from './command-name.ts';
+import type { Paint } from './paint.ts';
+import { oneLine } from './safe-text.ts';
+import { figuresText, itemText, type Step, stepLines } from './step-line.ts';
+import { endOf } from './text-width.ts';
+
+type How = {
+  readonly paint: Paint;
+  /** How wide a line may be; null where nothing is cut. */
+  readonly columns: () => number | null;
+  /** Every tool call, the attempts and the models. */
+  readonly isVerbose: boolean;
+};
+
+export type Seen = How & {
+  readonly view: View;
+  /** How often edges that send work back were taken, by edge and item, and by how much revivals raised their limits. */
+  rounds: ItemMemory;
+  /** Why work was rejected last, by the same keys. */
+  readonly rejected: Map<string, string>;
+  /** What each turn said last, and at which tool it is. */
+  readonly words: Map<number, string>;
+  readonly tools: Map<number, string>;
+  doingOf(turn: number): string;
+  /** For what each turn was last said to wait, and when. */
+  readonly waits: Map<number, { readonly reason: string; readonly at: number }>;
+  readonly startedAt: number;
+  now(): number;
+};
+
+export function listener(how: How): Seen {
+  const words = new Map<number, string>();
+  const tools = new Map<number, string>();
+  return {
+    ...how,
+    view: emptyView(),
+    rounds: { traversals: {}, extended: {}, rework: {} },
+    rejected: new Map(),
+    words,
+    tools,
+    doingOf: (turn) => tools.get(turn) ?? endOf(oneLine(words.get(turn) ?? ''), DOING_COLUMNS_MAX),
+    waits: new Map(),
+    startedAt: Date.now(),
+    now: Date.now,
+  };
+}
+
+/** The end of what was said lately is enough for a line. */
+const DOING_CHARS_MAX = 200;
+const DOING_COLUMNS_MAX = 60;
+
+/** A provider that is asked again and again for the same reason gets one line. */
+const REPEAT_AFTER_MS = 30_000;
+
+/** Longer reasons are in `show`. */
+const WHY_CHARS_MAX = 600;
+
+/** Words and tool calls move a line only; a refusal or a pause is worth a line of its own. */
+export function heard(turn: number, event: LiveEvent, seen: Seen): string[] {
+  const { paint } = seen;
+  switch (event.kind) {
+    case 'text':
+      seen.tools.delete(turn);
+      seen.words.set(turn, `${seen.words.get(turn) ?? ''}${event.text}`.slice(-DOING_CHARS_MAX));
+      return [];
+    case 'tool': {
+      const call = oneLine(`${event.name} ${event.detail ?? ''}`, 200);
+      seen.tools.set(turn, call);
+      seen.words.delete(turn);
+      return seen.isVerbose ? [`    ${paint.dim(`⚙ ${nameAt(turn, seen)}: ${call}`)}`] : [];
+    }
+    case 'denied':
+      return [`    ${paint.warn('⊘')} ${nameAt(turn, seen)} was refused the tool ${oneLine(event.name, 60)}`];
+    case 'waiting': {
+      const seconds = event.forMs > 0 ? ` ${Math.ceil(event.forMs / 1000)} s` : '';
+      const before = seen.waits.get(turn);
+      if (before?.reason === event.reason && Date.now() - before.at < REPEAT_AFTER_MS) {
+        seen.tools.set(turn, oneLine(`waits${seconds}: ${event.reason}`, DOING_CHARS_MAX));
+        return [];
+      }
+      seen.waits.set(turn, { reason: event.reason, at: Date.now() });
+      return [`    ${paint.warn('…')} ${nameAt(turn, seen)} waits${seconds}: ${oneLine(event.reason, 200)}`];
+    }
+  }
+}
+
+/** Where an attempt ends, and what it used is known. */
+const ENDS: ReadonlySet<string> = new Set([
+  'turn.accepted',
+  'turn.blocked',
+  'turn.reported',
+  'attempt.refused',
+  'attempt.failed',
+]);
+
+/**
+ * The entries whose reason another line gives: an attempt that stopped the cast, because the cast stops with its reason, and
+ * the last stop of the cast itself, because the closing lines give it. With `json` there are no closing lines.
+ */
+export function toldElsewhere(entries: readonly Entry[], json: boolean): ReadonlySet<Entry> {
+  const found = new Set<Entry>();
+  for (const [index, { fact }] of entries.entries()) {
+    if (!isStop(fact)) continue;
+    const attempt = entries.slice(0, index).findLast((entry) => ENDS.has(entry.fact.kind));
+    const why = attempt ? reasonIn(attempt.fact) : null;
+    if (attempt && why !== null && fact.reason.includes(why)) found.add(attempt);
+  }
+  const last = entries.findLast(({ fact }) => isStop(fact) || fact.kind === 'cast.completed');
+  if (last && !json) found.add(last);
+  return found;
+}
+
+function isStop(fact: Entry['fact']): fact is Extract<Fact, { kind: 'cast.failed' | 'cast.waiting' }> {
+  return fact.kind === 'cast.failed' || fact.kind === 'cast.waiting';
+}
+
+function reasonIn(fact: Entry['fact']): string | null {
+  if (fact.kind === 'attempt.refused') return shownRefusal(fact).reason;
+  return fact.kind === 'attempt.failed' || fact.kind === 'turn.blocked' ? fact.reason : null;
+}
+
+/** What an entry is worth telling. `isTold` leaves out what another line gives; `isLive` leaves out what moves already. */
+export function told(entry: Entry, seen: Seen, isTold = false, isLive = false): readonly string[] {
+  fold(seen.view, entry);
+  const { fact } = entry;
+  const { paint, view } = seen;
+  switch (fact.kind) {
+    case 'attempt.started':
+      forget(fact.turn, seen);
+      return isLive ? [] : step(seen, fact.turn, { mark: paint.dim('▸'), note: attemptNote(fact.attempt, paint) });
+    case 'turn.accepted': {
+      const isNo = fact.handoff.satisfied === false;
+      const notes = [
+        isNo ? paint.warn('not satisfied') : '',
+        madeBy(fact),
+        fact.truncated ? paint.warn('output cut at its limit') : '',
+        // Where lines may be long there is room for who answered.
+        seen.isVerbose || seen.columns() === null ? modelOf(fact.agent) : '',
+      ];
+      const note = notes.filter(Boolean).join(', ');
+      const how = { mark: isNo ? paint.warn('✗') : paint.good('✓'), note };
+      const aside = changedNothing(fact, seen) ? 'changed no file' : '';
+      const lines = step(seen, fact.turn, { ...how, aside }, entry, fact.usage);
+      forget(fact.turn, seen);
+      return [...lines, ...red(fact.checks, seen, fact.turn), ...beside(fact, seen), ...warned(fact.agent, seen)];
+    }
+    case 'attempt.refused': {
+      const { reason } = shownRefusal(fact);
+      const note = fact.loop
+        ? paint.warn('goes on with its loop')
+        : paint.bad(fact.repair ? 'refused, one repair turn' : 'refused');
+      const mark = fact.loop ? paint.warn('…') : paint.bad('✗');
+      const lines = step(seen, fact.turn, { mark, note, ...why(reason, isTold) }, entry, fact.usage);
+      return [...lines, ...beside(fact, seen), ...warned(fact.agent, seen)];
+    }
+    case 'attempt.failed': {
+      // What comes next is in the reason already where there is more to say than that.
+      const isAgain = fact.again && !fact.isUnknown && fact.cause === undefined;
+      const note = paint.bad(isAgain ? 'failed, tried once more' : 'failed');
+      return step(seen, fact.turn, { mark: paint.bad('✗'), note, ...why(fact.reason, isTold) }, entry, fact.usage);
+    }
+    case 'attempt.lost':
+      return step(seen, fact.turn, { mark: paint.warn('↻'), note: 'was cut off, runs again', ...why(fact.reason) });
+    case 'turn.blocked': {
+      const note = paint.bad(`blocked (${fact.code})`);
+      const lines = step(
+        seen,
+        fact.turn,
+        { mark: paint.bad('✗'), note, ...why(fact.reason, isTold) },
+        entry,
+        fact.usage,
+      );
+      return [...lines, ...beside(fact, seen)];
+    }
+    case 'turn.reported': {
+      const note = { continue: 'goes on', ask: 'asks', approval: 'asks for permission' }[fact.outcome];
+      const mark = paint.warn(fact.outcome === 'continue' ? '…' : '?');
+      const lines = step(seen, fact.turn, { mark, note: paint.warn(note), ...why(fact.note) }, entry, fact.usage);
+      return [...lines, ...beside(fact, seen), ...warned(fact.agent, seen)];
+    }
+    case 'turn.answered':
+      return step(seen, fact.turn, { mark: paint.dim('↳'), note: `was told: ${oneLine(fact.text, 100)}` });
+    case 'report.noted':
+      return (fact.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
+    case 'context.rejected':
+      return [`    ${paint.warn('⊘')} ${oneLine(fact.section, 60)} was not written (${fact.code})`];
+    case 'turn.asked':
+      return step(seen, fact.turn, { mark: paint.warn('?'), note: paint.warn('waits for your answer') });
+    case 'turn.held':
+      return step(seen, fact.turn, {
+        mark: paint.warn('…'),
+        note: paint.warn('postponed'),
+        ...why(said(fact.reason, seen)),
+      });
+    case 'lanes.held':
+      return [indented(`${paint.warn('…')} postponed: ${oneLine(said(fact.reason, seen), WHY_CHARS_MAX)}`, seen)];
+    case 'item.parked':
+      return [indented(`${paint.warn('‖')} parked: ${oneLine(fact.item.label, 60)}: ${oneLine(fact.note, 200)}`, seen)];
+    case 'item.retried':
+      forgetParked(seen, fact.task);
+      return [];
+    case 'lane.ended':
+      if (fact.item !== null) forgetItem(seen.rounds, fact.item);
+      return [];
+    case 'rework.noted': {
+      const { from, target, item, reason } = fact.note;
+      seen.rejected.set(edgeKey(from, target, item), reason);
+      return [];
+    }
+    case 'edge.taken': {
+      const lines = reworked(fact, seen);
+      if (fact.settles) forgetItem(seen.rounds, fact.settles);
+      return lines;
+    }
+    case 'edge.spent':
+      return [notAgain(fact.to, seen.rejected.get(fact.key) ?? fact.reason, seen)];
+    case 'edge.extended':
+      extendRound(seen, fact.key, fact.more);
+      return [];
+    case 'exit.taken': {
+      if (fact.settles) forgetItem(seen.rounds, fact.settles);
+      const way = `the prompt of ${nameOf(fact.from, seen)} may say so, or the request gave it nothing to plan`;
+      return fact.empty
+        ? [indented(paint.warn(`! nothing was planned: the list of items is empty; ${way}`), seen)]
+        : [];
+    }
+    case 'cursor.reset':
+      for (const loop of view.cast?.rules.graph.loops ?? []) if (loop.id === fact.loop) forgetItems(seen.rounds, loop);
+      return [];
+    case 'cast.recast':
+      if (fact.extends) extendRound(seen, fact.extends.key, fact.extends.by);
+      return [];
+    case 'merge.refused':
+      return step(seen, fact.turn, { mark: paint.warn('↺'), note: paint.warn('not merged'), ...why(fact.reason) });
+    case 'budget.warned': {
+      const way = `\`${commandName()} budget ${fact.cast} --tokens N\` raises it`;
+      return [indented(paint.warn(`! ${fact.percent} % of the token budget is used; ${way}`), seen)];
+    }
+    case 'cast.completed':
+      return isTold ? [] : [paint.good('completed')];
+    case 'cast.failed': {
+      const failed = isTold ? [] : [paint.bad(`failed: ${fact.code}: ${oneLine(said(fact.reason, seen))}`)];
+      const rejected = seen.rejected.get(String(fact.details.key));
+      if (fact.code !== 'EDGE_BUDGET_EXHAUSTED' || rejected === undefined) return failed;
+      return [notAgain(String(fact.details.to), rejected, seen), ...failed];
+    }
+    case 'cast.waiting':
+      return isTold ? [] : [paint.warn(`waiting: ${oneLine(said(fact.reason, seen))}`)];
+    case 'cast.aborted':
+    case 'cast.paused':
+      return [paint.warn(`${fact.kind.slice(5)}: ${oneLine(said(fact.reason, seen))}`)];
+    default:
+      return [];
+  }
+}
+
+/** The line of a turn. `ends` is the entry with which an attempt of it ends. */
+function step(seen: Seen, turn: number, how: Omit<Step, 'name'>, ends?: Entry, usage: Usage | null = null): string[] {
+  const fact = ends?.fact;
+  const attempt = fact && 'attempt' in fact ? fact.attempt : undefined;
+  const since = seen.view.turns.get(turn)?.attempts.get(attempt ?? 0)?.startedAt;
+  const ms = ends === undefined || since === undefined ? null : Date.parse(ends.at) - Date.parse(since);
+  const figures = ends === undefined ? '' : figuresText(ms, usage);
+  return stepLines({ ...stepAt(turn, seen), ...how, figures }, seen.columns(), seen.paint);
+}
+
+/** A turn by its name and its item. */
+export function stepAt(turn: number, seen: Seen): { readonly name: string; readonly item: string | null } {
+  const known = seen.view.turns.get(turn);
+  const item = known?.item ? itemText(known.item) : null;
+  const id = seen.isVerbose && known ? ` (${known.socket}, turn ${turn})` : '';
+  return { name: `${nameAt(turn, seen)}${id}`, item };
+}
+
+function nameAt(turn: number, seen: Seen): string {
+  const known = seen.view.turns.get(turn);
+  return known ? nameOf(known.socket, seen) : `turn ${turn}`;
+}
+
+function nameOf(socket: string, { view }: Seen): string {
+  return oneLine(view.cast ? socketName(view.cast.rules, socket) : socket, 60);
+}
+
+/** A reason with names in place of the ids of sockets. */
+function said(reason: string, { view }: Seen): string {
+  return view.cast ? withNames(reason, socketNames(view.cast.rules)) : reason;
+}
+
+function why(reason: string, isTold = false): Pick<Step, 'why'> {
+  return isTold || reason === '' ? {} : { why: oneLine(reason, WHY_CHARS_MAX) };
+}
+
+/** In a terminal the marks stand at the left edge. */
+function indented(line: string, { columns }: Seen): string {
+  return columns() === null ? `  ${line}` : line;
+}
+
+function attemptNote(attempt: number, paint: Paint): string {
+  return attempt > 1 ? paint.warn(`attempt ${attempt}`) : '';
+}
+
+function forget(turn: number, { words, tools }: Seen): void {
+  words.delete(turn);
+  tools.delete(turn);
+}
+
+/** Its edge gets its traversals again. */
+function forgetParked({ rounds, view }: Seen, task: string): void {
+  const key = view.cast?.parked?.[task]?.edge.key;
+  if (key !== undefined) delete rounds.traversals[key];
+}
+
+function extendRound({ rounds: { extended } }: Seen, key: string, more: number): void {
+  extended[key] = (extended[key] ?? 0) + more;
+}
+
+/** An edge sends an item back with a reason. What is over is not sent back, whatever the condition of its edge. */
+function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: Seen): string[] {
+  const { from, to, when, item, settles } = fact;
+  if (when !== 'not_satisfied' || settles !== undefined) return [];
+  const key = edgeKey(from, to, item);
+  const { traversals, extended } = seen.rounds;
+  const round = (traversals[key] ?? 0) + 1;
+  traversals[key] = round;
+  const edges = seen.view.cast?.rules.graph.sockets[from]?.edges ?? [];
+  const limit = edges.find((edge) => edge.when === when && edge.to === to)?.maxTraversals ?? null;
+  const allowed = limit === null ? '' : ` of ${limit + (extended[key] ?? 0)}`;
+  const reason = oneLine(seen.rejected.get(key) ?? '', 200);
+  return [indented(`${seen.paint.warn('↺')} back to ${nameOf(to, seen)}, round ${round}${allowed}: ${reason}`, seen)];
+}
+
+function notAgain(to: string, reason: string, seen: Seen): string {
+  return indented(`${seen.paint.warn('↺')} not sent back to ${nameOf(to, seen)} again: ${oneLine(reason, 200)}`, seen);
+}
+
+function madeBy({ handoff: { payload } }: Extract<Fact, { kind: 'turn.accepted' }>): string {
+  const items = typeof payload === 'object' && payload !== null && 'workItems' in payload ? payload.workItems : null;
+  return Array.isArray(items) && items.length > 0 ? counted(items.length, 'item') : '';
+}
+
+/** The model that answered, where it said so. */
+function modelOf(agent: AgentNote | undefined): string {
+  return agent?.model ? oneLine(`${agent.runner ?? ''} ${agent.model}`, 60) : '';
+}
+
+/** Whether a turn that may change files changed none. */
+function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touched }, { view }: Seen): boolean {
+  const { cast, turns } = view;
+  const socket = turns.get(turn)?.socket;
+  if (!cast || socket === undefined || Object.keys(touched).length > 0) return false;
+  return hasOwnPaths(cast.rules, socket);
+}
+
+/** The files that changed while it ran, where whose change it was cannot be told. */
+function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: Seen): string[] {
+  const { cast, turns } = seen.view;
+  const changes = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
+  return changes ? [seen.paint.warn(`    ! ${oneLine(said(changes, seen), 300)}`)] : [];
+}
+
+/** The checks that failed after the turn. */
+function red(checks: readonly TurnCheck[] = [], { paint, view }: Seen, turn: number): string[] {
+  const look = `${commandName()} show ${view.cast?.id ?? 'latest'} --turn ${turn}`;
+  return checks
+    .filter(({ ok }) => !ok)
+    .map(({ name, found }) => {
+      return paint.warn(`    ! check ${oneLine(name, 60)} failed: ${oneLine(found, 200)} (\`${look}\`)`);
+    });
+}
+
+function warned(agent: AgentNote | undefined, { paint }: Seen): string[] {
+  return (agent?.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cutTo, endOf, padTo, widthOf, wrap } from './text-width.ts';
+
+test.each([
+  ['plain', 5],
+  ['日本', 4],
+  ['e\u0301', 1],
+  ['👍', 2],
+  ['\u001b[32m✓\u001b[0m', 1],
+])('%j is %d columns wide', (text, width) => {
+  expect(widthOf(text)).toBe(width);
+});
+
+test.each([
+  ['abcdef', 6, 'abcdef', 'abcdef'],
+  ['abcdefg', 6, 'abcde…', '…cdefg'],
+  ['日本語', 5, '日本…', '…本語'],
+  ['日本語', 4, '日…', '…語'],
+  ['abc', 0, '…', '…'],
+])('%j in %d columns begins %j and ends %j', (text, max, start, end) => {
+  expect([cutTo(text, max), endOf(text, max)]).toEqual([start, end]);
+});
+
+test.each([
+  ['short', 10, ['short']],
+  ['two words here', 9, ['two words', 'here']],
+  ['  an indent stays', 10, ['  an', '  indent', '  stays']],
+  ['abcdefghij', 4, ['abcd', 'efgh', 'ij']],
+  ['say `baton why latest` now', 20, ['say', '`baton why latest`', 'now']],
+  ['a  gap  is kept', 12, ['a  gap  is', 'kept']],
+  ['', 4, ['']],
+])('%j in %d columns', (line, columns, pieces) => {
+  expect(wrap(line, columns)).toEqual(pieces);
+});
+
+test('later pieces hang below the first', () => {
+  expect(wrap('✗ review: not good enough', 16, 2)).toEqual(['✗ review: not', '  good enough']);
+});
+
+test('whatever the text, no piece is too wide, no word is lost, and colours take no room', () => {
+  const word = fc.stringMatching(/^[a-z日]{1,12}$/);
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1 }), fc.integer({ min: 4, max: 40 }), (words, columns) => {
+      const pieces = wrap(words.join(' '), columns);
+      expect(pieces.every((piece) => widthOf(piece) <= columns)).toBe(true);
+      expect(pieces.join('').replaceAll(' ', '')).toBe(words.join(''));
+    }),
+  );
+  expect(wrap('\u001b[31mab\u001b[0m cd', 5)).toHaveLength(1);
+  expect(padTo('\u001b[31mab\u001b[0m', 4)).toMatch(/ {2}$/);
+});
