@@ -67,7 +67,7 @@ function ownWords(argv: readonly string[]): readonly string[] {
 async function dispatch(argv: readonly string[]): Promise<number> {
   const { name, rest } = split(argv);
   if (name === null) return withoutCommand(rest);
-  if (name === 'help') return showHelp(split(rest).name ?? undefined);
+  if (name === 'help') return showHelp(split(rest).name ?? undefined, rest.includes('--all'));
   const command = named(name);
   return carriedThrough(command, rest).catch((error: unknown) => notUnderstood(command, rest, error));
 }
@@ -153,14 +153,14 @@ async function withoutCommand(rest: readonly string[]): Promise<number> {
     out(await version());
     return EXIT.ok;
   }
-  const odd = rest.find((word) => word !== '--help' && word !== '-h');
-  if (odd !== undefined) throw new UsageError(`say a command beside ${odd}; \`${commandName()} --help\` lists them`);
-  return showHelp(undefined);
+  const odd = rest.find((word) => !['--help', '-h', '--all'].includes(word));
+  if (odd !== undefined) throw new UsageError(`name a command with ${odd}; \`${commandName()} --help\` lists them`);
+  return showHelp(undefined, rest.includes('--all'));
 }
 
-async function showHelp(name: string | undefined): Promise<number> {
-  const { helpOf, overview } = await import('./help.ts');
-  out(name === undefined ? overview() : helpOf(named(name)));
+async function showHelp(name: string | undefined, isAll = false): Promise<number> {
+  const { everyCommand, helpOf, overview } = await import('./help.ts');
+  out(name !== undefined ? helpOf(named(name)) : isAll ? everyCommand() : overview());
   return EXIT.ok;
 }
 

@@ -5,13 +5,25 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { baton, CHECKOUT, project } from './baton.ts';
 
-test('the overview shows the everyday commands first, groups the rest, and leaves none out', async () => {
+const rowsIn = (text: string) => text.split('\n').flatMap((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? []);
+
+test('the overview fits a screen of 24 lines and 80 columns, with the everyday commands first', async () => {
   const { code, stdout, stderr } = await baton(project(), ['--help']);
   expect([code, stderr]).toEqual([0, '']);
-  const rows = stdout.split('\n').flatMap((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? []);
-  expect(rows.slice(0, 4)).toEqual(['init', 'cast', 'status', 'continue']);
-  expect([...rows].sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+  const everyday = ['init', 'cast', 'status', 'continue', 'approve', 'ui'];
+  expect(rowsIn(stdout).slice(0, everyday.length)).toEqual(everyday);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(24);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(stdout).toContain('baton --help --all');
+});
+
+test('--help --all groups all commands and leaves none out', async () => {
+  const { code, stdout } = await baton(project(), ['--help', '--all']);
+  expect(code).toBe(0);
+  expect(rowsIn(stdout).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
   expect(stdout.match(/^\w.*:$/gm)?.length).toBeGreaterThan(3);
+  expect(await baton(project(), ['help', '--all'])).toEqual({ code: 0, stdout, stderr: '' });
 });
 
 test('without a word, and as a command, it is the same', async () => {

@@ -50,7 +50,7 @@ ${EXITS}`,
   operationCommand(
     {
       name: 'recast',
-      summary: 'run a failed or aborted cast on from where it stands',
+      summary: 'carry on a failed or aborted cast from where it stopped',
       note: `Without CAST: the newest one that failed or was aborted.\n${EXITS}`,
       shownBy: driveBy('cast.recast'),
     },
@@ -59,8 +59,8 @@ ${EXITS}`,
   operationCommand(
     {
       name: 'revive',
-      summary: 'like recast, and what was spent, an edge or a budget, gets as much again',
-      note: `Without CAST: the newest one that stands at a spent edge.\n${EXITS}`,
+      summary: 'like recast; a used up edge or budget gets as much again',
+      note: `Without CAST: the newest one that stopped at a used up edge.\n${EXITS}`,
       shownBy: driveBy('cast.revive'),
     },
     ['cast.revive'],
@@ -76,7 +76,7 @@ ${EXITS}`,
   operationCommand(
     {
       name: 'decide',
-      summary: 'decide about a turn of unknown outcome, or whose agent asks or is blocked; TURN is CAST:NUMBER',
+      summary: 'decide about a turn whose outcome is unknown, or whose agent asks or is blocked',
       note: EXITS,
       shownBy: () => import('../commands/decide.ts'),
     },
@@ -112,7 +112,7 @@ ${EXITS}`,
     ...operationCommand(
       {
         name: 'answer',
-        summary: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
+        summary: 'answer an agent that asks or is blocked, or do a step of your own',
         note: `--file          the file with the answer; - is standard input
 Without TEXT and --file: standard input; in a terminal the brief is shown first. The answer is read like an agent's:
 one that does not keep the contract is refused with what is wrong, and the turn waits again. An empty answer is wrong usage.
@@ -129,7 +129,7 @@ ${EXITS}`,
     {
       name: 'approvals',
       group: 'casts',
-      summary: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
+      summary: 'requests that wait for a person: the exact command, scope, risk, and how to undo it',
       note: `request answers with one verdict, as JSON.
 What has waited for an hour is marked stale. What expired is said in the log, and whoever asked is told.`,
     },
@@ -138,7 +138,7 @@ What has waited for an hour is marked stale. What expired is said in the log, an
   operationCommand(
     {
       name: 'reject',
-      summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
+      summary: 'refuse what an agent asks for, or take back an unused approval, with a reason',
       note: EXITS,
       shownBy: driveBy('reject'),
     },
@@ -171,7 +171,7 @@ The patch can be given to \`git apply\`.`,
     {
       name: 'merge',
       group: 'casts',
-      summary: 'take what a cast did over into the current branch, and clear its worktree away',
+      summary: 'merge what a cast did into the current branch, and remove its worktree',
       note: 'Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.',
     },
     ['cast.merge'],
@@ -180,7 +180,7 @@ The patch can be given to \`git apply\`.`,
     {
       name: 'undo',
       group: 'casts',
-      summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
+      summary: 'take back what a cast did: its worktree and branch, or files changed in place',
       note: `Files that were changed again since, or of which nobody kept what they were, stay.
 What was merged is taken back as a new commit, unless a file of it was changed since.`,
     },

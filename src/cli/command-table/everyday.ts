@@ -7,7 +7,7 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
     {
       name: 'init',
       group: 'everyday',
-      summary: 'scaffold .baton/ with a team: a loadout, its prompts and a configuration',
+      summary: 'write a team into .baton/: a loadout, its prompts and a configuration',
       shownBy: () => import('../commands/init.ts'),
     },
     ['init'],
@@ -45,7 +45,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
     {
       name: 'continue',
       group: 'everyday',
-      summary: 'do the obvious thing for a cast that stands',
+      summary: 'carry on a cast that stopped',
       note: `A crashed or paused cast is resumed, a failed or aborted one is recast; at a spent allowance you are asked first.
 Without CAST: the newest that runs no more, is paused or waits, else the latest one.
 ${EXITS}`,
@@ -57,7 +57,7 @@ ${EXITS}`,
     {
       name: 'approve',
       group: 'everyday',
-      summary: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
+      summary: 'allow once, exactly as sealed, what an agent asks for, and carry its cast on',
       note: `An agent cannot approve anything.\n${EXITS}`,
       shownBy: driveBy('approve'),
     },

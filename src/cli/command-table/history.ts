@@ -45,7 +45,7 @@ Exit: 0 whole, 1 denied.`,
   operationCommand(
     {
       name: 'trace',
-      summary: 'from a changed file or a result back to what is behind it, and forward from a prompt',
+      summary: 'the turns behind a changed file or a result, and those after a prompt',
       note: `FILE            the turns that changed it, and those that handed on to them, with prompt, brief, model and decisions
 CAST            all turns of a cast in the same way
 DIGEST          sha256:… of a prompt, a brief, an output or a file: every turn it took part in, and the files they changed;

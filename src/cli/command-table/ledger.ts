@@ -45,16 +45,16 @@ Denied (R-WD-001) when a task timed out; details.timed_out says which, and wheth
     },
     ['worklog.add', 'worklog.show'],
   ),
-  operationCommand({ name: 'bundle', summary: 'all a new session needs to go on with a run, as JSON' }, ['bundle']),
+  operationCommand({ name: 'bundle', summary: 'everything a new session needs to continue a run, as JSON' }, ['bundle']),
   operationCommand(
-    { name: 'hold', summary: 'hand out nothing new in this workspace; what runs goes on', note: VERDICT },
+    { name: 'hold', summary: 'pause this workspace: nothing new starts, what runs goes on', note: VERDICT },
     ['hold'],
   ),
-  operationCommand({ name: 'unhold', summary: 'hand out work again', note: VERDICT }, ['unhold']),
+  operationCommand({ name: 'unhold', summary: 'let new work start again', note: VERDICT }, ['unhold']),
   operationCommand(
     {
       name: 'gate',
-      summary: 'the checks at the doors of a task, for scripts: the payload on standard input',
+      summary: 'the checks before and after a task, for scripts; the payload comes on standard input',
       note: `pre-dispatch    {task_id, assignment, active_locks}: whole, apart from itself and from others' locks
 pre-complete    {task_id, acceptance_check, required_criteria}: every criterion met, on evidence
 post-execution  {task_id, result, assignment}: the shape of the result, its changes, its worklog, its notes
