@@ -72,6 +72,8 @@ export const CONFIG: JsonObject = {
     report: agent('Sum up what was done.'),
     lead: { ...agent('Assign the work.', 'readOnly'), generator: true },
     worker: agent('Do the task that you were assigned.', 'coding'),
+    count: { type: 'utility', command: ['echo', 'Fourteen changes, none of them breaks anything.'] },
+    announce: { type: 'utility', command: ['echo', '2.14 is out.'] },
     you: { ...agent('Decide whether this can be released.'), runner: 'person' },
   },
   loadouts: {
@@ -81,14 +83,14 @@ export const CONFIG: JsonObject = {
     Release: {
       entry: 'Socket-1',
       sockets: {
-        'Socket-1': { materia: 'report', parse: 'text', label: 'changes', edges: [always('Socket-2')] },
+        'Socket-1': { materia: 'count', parse: 'text', label: 'changes', edges: [always('Socket-2')] },
         'Socket-2': {
           materia: 'you',
           parse: 'json',
           label: 'release',
           edges: [satisfied('Socket-3'), notSatisfied('Socket-1', 2)],
         },
-        'Socket-3': { materia: 'report', parse: 'text', label: 'announce' },
+        'Socket-3': { materia: 'announce', parse: 'text', label: 'announce' },
       },
     },
     Lanes: {
@@ -152,7 +154,8 @@ const STEPS = {
   report: [turn('All expiries are stored in UTC and compared with one clock.')],
 };
 
-export type StageCast = { readonly request: string; readonly loadout: string; readonly agents: JsonObject };
+/** Without a script of agents, a person takes a person's turn. */
+export type StageCast = { readonly request: string; readonly loadout: string; readonly agents: JsonObject | null };
 
 /** Ten minutes: it runs for as long as anybody looks. */
 const LONG_MS = 600_000;
@@ -201,11 +204,7 @@ export const CASTS = {
       review: [turn(BROKEN), turn({ context: 'I think it is fine.' })],
     },
   },
-  waiting: {
-    request: 'Release 2.14',
-    loadout: 'Release',
-    agents: { report: [turn('Fourteen changes, none of them breaks anything.'), turn('2.14 is out.')] },
-  },
+  waiting: { request: 'Release 2.14', loadout: 'Release', agents: null },
   parked: {
     request: 'Cache the exchange rates for a minute',
     loadout: 'Patient team',
@@ -237,7 +236,7 @@ export const CASTS = {
         plan(
           'An item whose title says in one breath what has to be done, why it has to be done, and what must not be done on any account while it is done',
           'AnItemWhoseTitleHasNoSpaceAtAllAndGoesOnForLongerThanAnyColumnIsWide'.repeat(2),
-          'short\u202egnirts',
+          'short',
         ),
       ],
       build: [turn('x'.repeat(3_000)), turn('y'), slow('z', LONG_MS)],

@@ -71,7 +71,7 @@ test('an entry with its long texts by digest leads to the same page, but for the
   const [page, plain] = [castPageOf(view), castPageOf(foldAll(entries))];
   const texts = page?.turns.flatMap(({ attempts }) => attempts.map(({ output }) => output)) ?? [];
   expect(texts.filter((text) => typeof text === 'object' && text?.digest === 'sha256:500')).toHaveLength(3);
-  const without = ({ turns, data: _data, ...rest }: CastPage) => ({
+  const without = ({ turns, data: _data, requestText: _request, ...rest }: CastPage) => ({
     ...rest,
     turns: turns.map((turn) => ({
       ...turn,
@@ -194,6 +194,8 @@ test('a parked item waits for a person, with both ways on and their commands', (
     ['cast.abort', 'baton abort c'],
   ]);
   expect(page.items.map(({ shown }) => shown)).toEqual(['parked', 'done']);
+  expect(page.graph.sockets.map(({ name, advanced }) => [name, advanced])).toContainEqual(['Eval', 0]);
+  expect(page.graph.sockets.map(({ name, advanced }) => [name, advanced])).toContainEqual(['Maintain', 1]);
 });
 
 test('a turn that a person takes waits, and its waiting ends with the answer', () => {

@@ -12,6 +12,7 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
+import type { Text } from './flat-entry.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, wayKey } from './graph-drawing.ts';
 import { type AttemptRow, itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';
 import { socketName } from './socket-names.ts';
@@ -147,6 +148,8 @@ export type CastPage = {
   readonly time: string;
   readonly cast: string;
   readonly request: string;
+  /** The same, whole or by digest. */
+  readonly requestText: Text;
   readonly loadout: string;
   readonly status: CastStatus;
   /** The status in words. */
@@ -195,6 +198,7 @@ export function castPageOf(view: View, now: string = view.page.at): CastPage | n
     time: page.at,
     cast: cast.id,
     request: cast.request,
+    requestText: page.request,
     loadout: cast.loadout,
     status: cast.status,
     words: wordsOf(cast, waits),

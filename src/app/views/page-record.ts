@@ -91,6 +91,8 @@ export type Taken = { readonly count: number; readonly seq: number; readonly at:
 export type PageRecord = {
   seq: number;
   at: string;
+  /** What the cast shall do, whole or by digest. */
+  request: Text;
   startedBy: string;
   startedSeq: number;
   /** When its status changed last. */
@@ -124,6 +126,7 @@ export function noPage(): PageRecord {
   return {
     seq: 0,
     at: '',
+    request: '',
     startedBy: '',
     startedSeq: 0,
     changedAt: '',
@@ -145,10 +148,10 @@ export function noPage(): PageRecord {
 
 /** `stored` is the fact as it came: a long text may be a reference in it. */
 export function foldPage(record: PageRecord, entry: Entry, stored: Fact): void {
-  const { seq, at, by, fact } = entry;
+  const { seq, at, fact } = entry;
   record.seq = seq;
   record.at = at;
-  if (fact.kind === 'cast.started') Object.assign(record, { startedBy: by, startedSeq: seq });
+  if (fact.kind === 'cast.started') begun(record, entry, stored);
   if (fact.kind.startsWith('cast.')) record.changedAt = at;
   const way = wayIn(fact);
   if (way !== null) record.taken.set(way, { count: (record.taken.get(way)?.count ?? 0) + 1, seq, at });
@@ -170,7 +173,14 @@ export function foldPage(record: PageRecord, entry: Entry, stored: Fact): void {
     record.refusals.set(row.socket, { count, turn: row.turn, attempt: fact.attempt });
   }
   if (fact.kind === 'turn.accepted') record.lastAccepted.set(row.socket, row.turn);
-  if (fact.kind === 'cursor.advanced') record.advanced.set(row.socket, (record.advanced.get(row.socket) ?? 0) + 1);
+  // The cursor also passes an item that is parked, and names none then.
+  if (fact.kind === 'cursor.advanced' && fact.item !== null)
+    record.advanced.set(row.socket, (record.advanced.get(row.socket) ?? 0) + 1);
+}
+
+function begun(record: PageRecord, { seq, by }: Entry, stored: Fact): void {
+  const { request } = stored as unknown as { readonly request: Text };
+  Object.assign(record, { request, startedBy: by, startedSeq: seq });
 }
 
 function noteOf(socket: string, item: string | null): string {

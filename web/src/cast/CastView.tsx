@@ -20,6 +20,7 @@ import { Inspector, TABS, type Tab } from './inspector.tsx';
 import { ItemsFace } from './items-face.tsx';
 import { LogFace } from './log-face.tsx';
 import { Phone } from './phone.tsx';
+import { named, ranFor } from './shown.ts';
 import { SocketPane, StatePane } from './state-pane.tsx';
 import { useTick } from './tick.ts';
 import { Timeline } from './timeline.tsx';
@@ -316,10 +317,11 @@ function CastHeader({
   const bound = page.budget.maxTokens === null ? '' : ` of ${tokens(page.budget.maxTokens)}`;
   const below = [
     `started ${when(page.startedAt)} by ${inLine(page.startedBy.replace(/^user:/, ''))}`,
-    `${duration(elapsed)}${then}`,
+    `${ranFor(elapsed, duration)}${then}`,
     page.usage.cost === 0 && maxCost === null ? (used === 0 ? null : `${tokens(used)}${bound} tokens${then}`) : cost,
   ];
-  const main = acts.filter(({ id }) => HEADER.includes(id));
+  // What a failed cast can do stands below its header, with the reason.
+  const main = acts.filter(({ id }) => HEADER.includes(id) && (id !== 'continue' || now.status !== 'failed'));
   const more = acts.filter(({ id }) => id === 'budget' || id === 'abort' || id === 'revive');
   const title = firstLine(page.request);
   return (
@@ -383,7 +385,11 @@ function State({
   if (status === 'failed')
     return (
       <div className="cast-state">
-        <VerdictBlock kind="refused" title={<Foreign text={sentence(`Failed: ${page.reason}`)} />} code={code}>
+        <VerdictBlock
+          kind="refused"
+          title={<Foreign text={sentence(`Failed: ${named(page, page.reason)}`)} />}
+          code={code}
+        >
           What was accepted stays.
         </VerdictBlock>
         {isPhone ? null : (
@@ -394,7 +400,7 @@ function State({
   if (status === 'aborted')
     return (
       <div className="cast-state">
-        <VerdictBlock kind="unknown" title={`Stopped at ${clock(page.changedAt)}.`}>
+        <VerdictBlock kind="accepted" title={`Stopped at ${clock(page.changedAt)}.`}>
           {page.reason === '' ? (
             'It can be run on from where it was.'
           ) : (
@@ -406,7 +412,7 @@ function State({
   if (status === 'paused')
     return (
       <div className="cast-state">
-        <VerdictBlock kind="unknown" title={`Paused at ${clock(page.changedAt)}.`}>
+        <VerdictBlock kind="accepted" title={`Paused at ${clock(page.changedAt)}.`}>
           Its agents were stopped; what was accepted is kept.
         </VerdictBlock>
       </div>
@@ -424,7 +430,7 @@ function State({
     return (
       <div className="cast-state">
         <VerdictBlock
-          kind="unknown"
+          kind="accepted"
           title={<Foreign text={`${loop?.over ?? 'The generator'} returned no items, so the loop was skipped.`} />}
         />
       </div>

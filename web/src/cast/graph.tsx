@@ -586,11 +586,14 @@ function LaneRow({
         ? 'lane-failed'
         : '';
   const age = item.since === null ? '' : `, ${stopwatch(now - Date.parse(item.since))}`;
-  const says = isWaiting(item.shown)
-    ? `${where} ${SAYS[item.shown]}`
-    : item.shown === 'runs'
-      ? `${where}${age}`
-      : `${where}, ${item.words}`;
+  const says =
+    item.shown === 'parked'
+      ? `parked after ${where}`
+      : isWaiting(item.shown)
+        ? `${where} ${SAYS[item.shown]}`
+        : item.shown === 'runs'
+          ? `${where}${age}`
+          : `${where}, ${item.words}`;
   return (
     <button type="button" className={`lane nodrag nopan ${tone}`} onClick={() => item.turn !== null && open(item.turn)}>
       <span className="lane-name">{isLane ? `Lane ${item.lane ?? ''}` : 'Now'}</span>

@@ -17,7 +17,7 @@ import { ActButton } from './acts.tsx';
 import { Diff } from './diff.tsx';
 import { type Follower, useSpeech } from './follow.ts';
 import { placeIssues } from './json-place.ts';
-import { attemptSign, attemptWords, nameOf, pillOf } from './shown.ts';
+import { attemptSign, attemptWords, nameOf, pillOf, ranFor } from './shown.ts';
 import { useTick } from './tick.ts';
 import { type AttemptStory, beginning, isReference, storyOf, type TurnStory } from './turn-story.ts';
 import './inspector.css';
@@ -307,12 +307,15 @@ function Output({ page, follower, row, story, shown, socket, at }: BodyProps): R
     const why = socket?.live.find(({ turn }) => turn === row.turn);
     return <p className="pane-note">Not dispatched yet{why ? `: ${why.words}` : ''}.</p>;
   }
+  const isYours = shown.ended === null && page.waits.some(({ kind, turn }) => kind === 'turn' && turn === row.turn);
   const isLive = shown.ended === null && at === null && page.status === 'running';
   return (
     <>
       <Verdict {...{ page, row, story, shown, socket }} />
       <Exchange story={story} />
-      {isLive ? (
+      {isYours ? (
+        <Source text={shown.brief} label="the brief" title="What is wanted" />
+      ) : isLive ? (
         <Streaming follower={follower} row={row} name={nameOf(page, row.socket)} />
       ) : shown.output === null ? (
         shown.ended === null ? null : (
@@ -767,7 +770,8 @@ function UsageTab({ row, shown, page }: BodyProps): ReactNode {
 function Sum({ attempt, row }: { attempt: AttemptStory; row: TurnRow }): ReactNode {
   const own = row.attempts.find((each) => each.attempt === attempt.attempt);
   const hash = (attempt.started.fact.attestation as { readonly promptHash?: string } | undefined)?.promptHash;
-  const took = attempt.ended === null ? null : duration(Date.parse(attempt.ended.at) - Date.parse(attempt.started.at));
+  const took =
+    attempt.ended === null ? null : ranFor(Date.parse(attempt.ended.at) - Date.parse(attempt.started.at), duration);
   const usage = attempt.ended === null ? null : own?.usage;
   return (
     <>

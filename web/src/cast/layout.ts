@@ -33,6 +33,8 @@ const LANE_H = 26;
 const LANES_SHOWN = 4;
 const PAD = { left: 40, right: 24, top: 64, bottom: 20 } as const;
 const STEP = 12;
+/** The legends of a loop and the titles of its items need so much. */
+const LOOP_W_MIN = 600;
 
 /** Places boxes that are joined by ways; from left to right. */
 export type Arrange = (
@@ -71,6 +73,7 @@ export function layoutOf(plan: Plan, arrange: Arrange): Layout {
   const frames: Frame[] = [];
   const boxes: Box[] = [];
   const back = backEdges(plan, ways);
+  const hasLoops = rows.some(({ loop }) => loop !== null);
   let top = 20;
   let width = 0;
   for (const [at, row] of rows.entries()) {
@@ -90,9 +93,11 @@ export function layoutOf(plan: Plan, arrange: Arrange): Layout {
     const down = below === 0 ? 0 : 34 + below * STEP;
     const [left, head] = row.loop ? [PAD.left, PAD.top] : [0, 0];
     const foot = row.loop ? PAD.bottom + laneRows(row.loop) * LANE_H : 0;
-    const w = extent.w + left + (row.loop ? PAD.right + 10 : 0);
+    const needed = extent.w + left + (row.loop ? PAD.right + 10 : 0);
+    const w = row.loop?.list != null ? Math.max(LOOP_W_MIN, needed) : needed;
     const h = extent.h + head + up + down + foot;
-    const x = 20;
+    // Sockets of one column stand below each other, inside of a loop and outside.
+    const x = hasLoops && row.loop === null ? 20 + PAD.left : 20;
     for (const { id, w: own, h: high } of sizes) {
       const [px, py] = placed.get(id) ?? [0, 0];
       const from = row.isMirrored ? extent.w - (px - extent.x) - own : px - extent.x;
@@ -444,7 +449,10 @@ function route(routing: Routing): void {
             [to.x + to.w / 2, b > a ? to.y - 22 - STEP * (n % 3) : to.y - 14],
             [to.x + to.w / 2, to.y],
           ];
-      const points: Point[] = [[at[0] + 9, at[1]], [out, at[1]], ...end];
+      // The last socket of its line is joined to the way out of the loop.
+      const others = rows[a]?.ids.flatMap((id) => (id === way.from ? [] : (nodes.get(id) ?? []))) ?? [];
+      const isLast = shift === 0 && !others.some((box) => box.x > from.x && Math.abs(box.y - from.y) < box.h);
+      const points: Point[] = [[isLast ? from.x + from.w : at[0] + 9, at[1]], [out, at[1]], ...end];
       const last = points[2] ?? at;
       routes.set(way.id, {
         points,

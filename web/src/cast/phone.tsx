@@ -31,7 +31,15 @@ const ITEMS_SHOWN = 60;
 
 export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocket }: PhoneProps): ReactNode {
   const now = useTick(page.status === 'running');
-  if (row !== null) return <div className="phone-turn">{inspector}</div>;
+  if (row !== null)
+    return (
+      <div className="phone-turn">
+        <h1 id="view-title" className="unseen" tabIndex={-1}>
+          <Foreign text={`${nameOf(page, row.socket)}, turn ${row.turn}`} />
+        </h1>
+        {inspector}
+      </div>
+    );
   const { counts } = page;
   const [first] = page.waits;
   const elapsed =
@@ -218,7 +226,9 @@ function Step({
             isWaiting(first.shown) ? (
               <b className="phone-waits">{first.words}</b>
             ) : (
-              <span className="phone-live">
+              <span
+                className={first.shown === 'failed' ? 'phone-failed-word' : first.shown === 'runs' ? 'phone-live' : ''}
+              >
                 {first.shown === 'runs' ? stopwatch(now - Date.parse(first.since)) : first.words}
               </span>
             )

@@ -108,3 +108,13 @@ export function turnToShow(page: CastPage): TurnRow | null {
   const first = open.find(({ shown }) => isWaiting(shown)) ?? open.find(({ shown }) => shown === 'runs') ?? open[0];
   return page.turns.find(({ turn }) => turn === first?.turn) ?? page.turns.at(-1) ?? null;
 }
+
+/** The words of the engine name sockets by their ids; people know them by their names. */
+export function named(page: CastPage, text: string): string {
+  const names = new Map(page.graph.sockets.map(({ id, name }) => [id, name]));
+  return text.replace(/Socket-[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*/g, (id) => names.get(id) ?? id);
+}
+
+export function ranFor(ms: number, says: (ms: number) => string): string {
+  return ms < 1_000 ? 'under 1 s' : says(ms);
+}

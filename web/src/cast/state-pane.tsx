@@ -1,15 +1,17 @@
 // Beside the graph while no turn is open: the state of the cast as a tree, and a socket that nothing reached yet.
 import { type ReactNode, useMemo } from 'react';
 import type { CastPage, PageAct, PageSocket } from '../../../src/app/views/cast-page.ts';
+import type { Text } from '../api.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
 import { CloseButton, Facts } from '../parts/pane.tsx';
-import { Foreign, Name } from '../parts/text.tsx';
+import { useText } from '../parts/source.tsx';
+import { Foreign, ForeignLines, Name } from '../parts/text.tsx';
 import { count, duration, money, plural, tokens, when } from '../words.ts';
 import { useLook } from '../workspace.ts';
 import { ActButton } from './acts.tsx';
-import { nameOf, SIGN } from './shown.ts';
+import { nameOf, pillOf, ranFor, SIGN } from './shown.ts';
 
 export function StatePane({
   page,
@@ -27,6 +29,8 @@ export function StatePane({
   const { usage, budget } = page;
   const live = page.graph.sockets.flatMap((socket) => socket.live.map((line) => ({ ...line, name: socket.name })));
   const waiting = new Set(page.waits.map(({ turn }) => turn));
+  const isGoing = page.status === 'running' || page.status === 'waiting' || page.status === 'paused';
+  const others = isGoing ? live.filter(({ turn }) => !waiting.has(turn)) : [];
   return (
     <div className="inspector">
       <div className="inspector-head">
@@ -73,7 +77,7 @@ export function StatePane({
         {page.status === 'completed' ? <Result page={page} /> : null}
         <Facts
           rows={[
-            ['Request', <Foreign key="request" text={page.request} />],
+            ['Request', <Request key="request" text={page.requestText} />],
             ['Team', <Foreign key="team" text={page.loadout} />],
             ['Works in', page.root === null ? 'the folder itself' : <Foreign key="root" text={page.root} />],
             [
@@ -89,7 +93,10 @@ export function StatePane({
                 'refusal',
               )}`,
             ],
-            ['Ran for', `${duration(page.elapsedMs)}${budget.maxMs === null ? '' : ` of ${duration(budget.maxMs)}`}`],
+            [
+              'Ran for',
+              `${ranFor(page.elapsedMs, duration)}${budget.maxMs === null ? '' : ` of ${duration(budget.maxMs)}`}`,
+            ],
             [
               'Tokens',
               `${tokens(usage.input)} in, ${tokens(usage.output)} out${budget.maxTokens === null ? '' : `, of ${tokens(budget.maxTokens)}`}`,
@@ -100,22 +107,20 @@ export function StatePane({
             ],
           ]}
         />
-        {live.filter(({ turn }) => !waiting.has(turn)).length > 0 ? (
+        {others.length > 0 ? (
           <section className="state-part">
             <h3>Goes on now</h3>
             <ul>
-              {live
-                .filter(({ turn }) => !waiting.has(turn))
-                .map(({ turn, name, number, title, shown, words }) => (
-                  <li key={turn}>
-                    <button type="button" className="state-row" onClick={() => onTurn(turn)}>
-                      <Glyph status={SIGN[shown]} isQuiet />
-                      <Name text={name} />
-                      {number === null ? null : <ItemPill n={number} state="live" title={title ?? ''} />}
-                      <span>{words}</span>
-                    </button>
-                  </li>
-                ))}
+              {others.map(({ turn, name, number, title, shown, words }) => (
+                <li key={turn}>
+                  <button type="button" className="state-row" onClick={() => onTurn(turn)}>
+                    <Glyph status={SIGN[shown]} isQuiet />
+                    <Name text={name} />
+                    {number === null ? null : <ItemPill n={number} state={pillOf(shown)} title={title ?? ''} />}
+                    <span>{words}</span>
+                  </button>
+                </li>
+              ))}
             </ul>
           </section>
         ) : null}
@@ -146,6 +151,13 @@ export function StatePane({
         </span>
       </div>
     </div>
+  );
+}
+
+function Request({ text }: { text: Text }): ReactNode {
+  const loaded = useText(text);
+  return (
+    <ForeignLines text={loaded.is === 'text' ? loaded.text : typeof text === 'string' ? text : `${text.preview}…`} />
   );
 }
 

@@ -140,7 +140,7 @@ export function rulerOf(log: readonly LogLine[], width: number, scale: Scale, no
     stretches.push({ from, to: before }, { from: end, to: end });
   } else stretches.push({ from, to: end });
   const total = Math.max(
-    1_000,
+    1,
     stretches.reduce((sum, each) => sum + each.to - each.from, 0),
   );
   const room = Math.max(40, width - GAP_PX * (stretches.length - 1));
@@ -363,19 +363,68 @@ export const Timeline = memo(function Timeline({ page, log, at, selected, onAt, 
   );
 });
 
-export function sentenceOf({ kind, turn, by, code }: LogLine, page: CastPage): ReactNode {
-  const socket = turn === null ? null : page.turns.find((each) => each.turn === turn);
-  const words = kind.replaceAll('.', ' ').replaceAll('_', ' ');
+/** Sockets speak as actors; what is not in this table is told by the name of its kind. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  'attempt.answered': 'answered, and is checked',
+  'attempt.failed': 'failed',
+  'attempt.lost': 'was cut off',
+  'attempt.refused': 'was refused',
+  'attempt.started': 'was told what to do',
+  'cast.aborted': 'The cast was stopped',
+  'cast.completed': 'The cast is completed',
+  'cast.failed': 'The cast failed',
+  'cast.paused': 'The cast was paused',
+  'cast.recast': 'The cast was run on',
+  'cast.recovered': 'The cast was taken over',
+  'cast.resumed': 'The cast goes on',
+  'cast.started': 'The cast was started',
+  'cast.waiting': 'The cast waits for a person',
+  'cursor.advanced': 'finished the item',
+  'edge.spent': 'may not send it back again',
+  'edge.taken': 'handed it on',
+  'exit.taken': 'left the loop',
+  'item.dropped': 'An item was left out',
+  'item.parked': 'parked the item',
+  'item.retried': 'An item is tried again',
+  'items.planned': 'The items are on the ledger',
+  'lane.ended': 'left its lane',
+  'lanes.opened': 'Lanes were opened',
+  'report.noted': 'reported',
+  'rework.cleared': 'The notes for rework are settled',
+  'rework.noted': 'What is missing was noted',
+  'task.claimed': 'The task was claimed',
+  'task.moved': 'The task was moved',
+  'turn.accepted': 'was accepted',
+  'turn.answered': 'was answered',
+  'turn.asked': 'is yours to do',
+  'turn.blocked': 'is blocked',
+  'turn.decided': 'was decided by a person',
+  'turn.held': 'has to wait',
+  'turn.reported': 'reported',
+  'turn.started': 'has its turn',
+  'turn.unknown': 'has an unknown outcome',
+};
+
+export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: CastPage): ReactNode {
+  const known = turn === null || kind.startsWith('cast.') ? null : rowOf(page, turn);
+  const words =
+    kind === 'edge.taken' && isTurning ? 'sent it back' : (SENTENCES[kind] ?? kind.replaceAll(/[._]/g, ' '));
+  const isPersons =
+    kind.startsWith('cast.') || kind.startsWith('approval.') || kind === 'turn.answered' || kind === 'turn.decided';
   return (
     <>
-      {socket ? <Foreign text={nameOf(page, socket.socket)} /> : null}
-      {socket?.number == null ? '' : ` item ${socket.number}`}
-      {socket ? ', ' : ''}
-      {words}
+      {known ? <Foreign text={nameOf(page, known.socket)} /> : null}
+      {known?.number == null ? '' : `, item ${known.number},`} {words}
       {code ? ` (${code})` : ''}
-      {kind.startsWith('cast.') || kind.startsWith('approval.') ? `, by ${by}` : ''}
+      {isPersons && by !== 'engine' ? `, by ${by.replace(/^user:/, '')}` : ''}
     </>
   );
+}
+
+/** Turns are in the order of their numbers, and mostly none is missing. */
+function rowOf({ turns }: CastPage, turn: number): TurnRow | null {
+  const likely = turns[turn - 1];
+  return likely?.turn === turn ? likely : (turns.find((each) => each.turn === turn) ?? null);
 }
 
 function edgesOf(span: Span, ruler: Ruler, end: number): readonly [number, number] {
@@ -537,10 +586,11 @@ function draw(
   }
   drawPeople(paint, colours, page, ruler, rows - 1, at);
   if (isPast) hatch(paint, colours, x, width, height - 22);
+  paint.font = `11px ${FONT}`;
   paint.fillStyle = colours.ink3;
   paint.textAlign = 'center';
   for (const { x: place, says } of ruler.ticks)
-    if (Math.abs(place - x) > 56) paint.fillText(says, Math.max(14, place), height - 9);
+    if (Math.abs(place - x) > 56) paint.fillText(says, Math.max(paint.measureText(says).width / 2, place), height - 9);
   paint.textAlign = 'start';
   paint.strokeStyle = colours.ink3;
   for (const gap of ruler.gaps) zigzag(paint, gap, height - 22);
@@ -584,6 +634,8 @@ function drawSpan(
     paint.clip();
     stripes(paint, colours.waitSolid, a, top, wide, high);
     paint.restore();
+    paint.beginPath();
+    paint.roundRect(a + 0.5, top + 0.5, wide, high, 3);
   }
   paint.strokeStyle = stroke;
   paint.setLineDash(tone === 'rework' || tone === 'lost' ? [3, 2] : []);
