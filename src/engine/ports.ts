@@ -1,7 +1,7 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
 import type { Fault, Touched } from '../kernel/cast/fact.ts';
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
-import type { AgentNote, Kept, Usage } from '../kernel/cast/state.ts';
+import type { AgentNote, CastStatus, Kept, Usage } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
@@ -108,6 +108,9 @@ export type CastQuery = {
   readonly prefix?: string;
   /** Whether the cast may still go on by itself or after a decision; one that completed, failed or was aborted is not open. */
   readonly isOpen?: boolean;
+  readonly status?: CastStatus;
+  /** Only those that began before this cast. */
+  readonly before?: string;
 };
 
 export interface Log {

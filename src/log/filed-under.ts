@@ -33,15 +33,30 @@ export function fits({ cast, task, kindPrefix }: Query, fact: Fact): boolean {
 }
 
 /** The casts of a log that has no index of them, from the facts of their lifecycles. */
-export function selectCasts(lifecycle: readonly Entry[], { limit, cast, prefix, isOpen }: CastQuery): CastSummary[] {
+export function selectCasts(
+  lifecycle: readonly Entry[],
+  { limit, cast, prefix, isOpen, status, before }: CastQuery,
+): CastSummary[] {
   const casts = new Map<string, CastSummary>();
   for (const entry of lifecycle) {
     if (!('cast' in entry.fact)) continue;
     const summary = foldSummary(casts.get(entry.fact.cast), entry);
     if (summary) casts.set(entry.fact.cast, summary);
   }
-  const found = [...casts.values()].filter(
+  const all = [...casts.values()];
+  const earlier =
+    before === undefined
+      ? all
+      : all.slice(
+          0,
+          Math.max(
+            0,
+            all.findIndex((one) => one.cast === before),
+          ),
+        );
+  const found = earlier.filter(
     (one) =>
+      (status === undefined || one.status === status) &&
       (cast === undefined || one.cast === cast) &&
       (prefix === undefined || one.cast.startsWith(prefix)) &&
       (isOpen === undefined || isOver(one.status) !== isOpen),

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Actor } from '../access/actor.ts';
 import type { ServerCaller } from '../access/server-callers.ts';
+import { castPages } from '../app/cast-pages.ts';
 import { nameCast } from '../app/name-cast.ts';
 import { OPERATIONS } from '../app/operations/table.ts';
 import { verdictOf } from '../app/perform.ts';
@@ -12,7 +13,6 @@ import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny } from '../kernel/verdict.ts';
 import { headersFor, json, noRoute, respond } from './answer.ts';
 import { callOperation, givenInBody, givenInQuery, operationNamed, operationRows } from './calls.ts';
-import { CastViews } from './cast-views.ts';
 import { type EventHub, frameOf } from './event-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { FOR_NO_AGENT, type FrontDoor } from './front-door.ts';
@@ -39,7 +39,6 @@ const ENTRIES_MAX = 1_000;
 export function appOf(parts: AppParts): Hono<Env> {
   const { workspace, door, hub, live, page } = parts;
   const store = () => (workspace.hasLog() ? workspace.castStore() : null);
-  const views = new CastViews();
   let streams = 0;
   const app = new Hono<Env>();
 
@@ -125,7 +124,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     if (at === undefined) return respond(deny('BAD_USAGE', 'at must be the number of an entry'));
     const from = workspace.castStore();
     const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
-    const page = await views.pageOf(from, cast, at);
+    const page = await castPages(from).pageOf(from, cast, at);
     if (page === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
     return respond(allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
   });

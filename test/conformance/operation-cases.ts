@@ -374,6 +374,12 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     refused: no('UNKNOWN_CAST', empty, { cast: 'latest', minutes: 60 }),
   },
   'cast.list': { allowed: ok(casted) },
+  inbox: { allowed: ok(wished) },
+  'usage.days': { allowed: ok(casted), refused: no('BAD_USAGE', empty, { since: 'lately' }) },
+  'cast.pause': {
+    allowed: ok(killed, { cast: 'latest', reason: 'dinner' }),
+    refused: no('NOT_ALLOWED_NOW', casted, { cast: 'latest' }),
+  },
   'cast.show': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.why': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.watch': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },

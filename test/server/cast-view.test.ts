@@ -1,12 +1,11 @@
 // The page of a cast as of any of its entries is what folding its entries up to there gives, however it was looked at before.
 import { expect, test } from 'vitest';
-import type { WorkspaceStore } from '../../src/app/store.ts';
+import { CastPages } from '../../src/app/cast-pages.ts';
 import { castPageOf } from '../../src/app/views/cast-page.ts';
 import { emptyView, foldSent } from '../../src/app/views/cast-view.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
-import { CastViews } from '../../src/server/cast-views.ts';
 import { castIn, lineProject, served } from './serving.ts';
 
 test('as of every entry, by the server', async () => {
@@ -29,7 +28,7 @@ test('as of every entry, by the server', async () => {
 
 test('in a long cast, back and forth, while it goes on', async () => {
   const log = new MemoryLog();
-  const store = log as unknown as WorkspaceStore;
+  const store = log;
   const dir = lineProject();
   const cast = await castIn(dir);
   const { workspace } = await served(dir);
@@ -49,7 +48,7 @@ test('in a long cast, back and forth, while it goes on', async () => {
     log
       .head()
       .then(({ seq }) => log.commit(seq, { decide: () => Array.from({ length: count }, (_, at) => change(seq + at)) }));
-  const views = new CastViews();
+  const views = new CastPages();
   const plainly = async (at: number) => {
     const view = emptyView();
     for (const entry of await log.read({ after: 0, cast, limit: at, texts: 'digest' })) foldSent(view, entry);

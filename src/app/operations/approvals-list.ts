@@ -12,11 +12,11 @@ import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'approvals.list'>> = async (workspace) => {
   // Whoever looks notes nothing down, not even what is over.
-  const approvals = workspace.hasLog() ? await viewsIn(workspace) : [];
+  const approvals = workspace.hasLog() ? await approvalViews(workspace) : [];
   return allow(`${approvals.length} approvals`, { approvals });
 };
 
-async function viewsIn(workspace: Workspace): Promise<readonly ApprovalView[]> {
+export async function approvalViews(workspace: Workspace): Promise<readonly ApprovalView[]> {
   const { env } = workspace;
   const [store, now] = [workspace.ledgerStore(), Date.now()];
   const open = Object.values(await approvalsIn(store.log)).toSorted((a, b) => a.since - b.since);

@@ -1,31 +1,61 @@
-// All casts of the workspace, newest first.
+// The casts of the workspace, newest first.
+import type { CastStatus } from '../../kernel/cast/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { branchOf, worktreeStates } from '../../workspace/worktree/record.ts';
-import { type Listed, listCasts } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
+import { type CastFigures, castFigures } from '../cast-figures.ts';
+import { type Listed, listCasts, nameCast } from '../name-cast.ts';
+import type { InputOf, Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.list'>> = async (workspace, { limit }) => {
+/** The figures of a cast are counted from its facts. A short list has them; all casts of a workspace would take too long. */
+const WITH_FIGURES_MAX = 200;
+
+export const run: Run<FieldsOf<'cast.list'>> = async (workspace, input) => {
   const store = workspace.hasLog() ? workspace.castStore() : null;
-  const listed = store ? await driven(store, limit) : [];
+  const listed = store ? await found(store, input, workspace.program) : [];
   const count = store ? await store.view('castCount') : 0;
   const casts = withBranches(listed, workspace.stateDir);
   return allow(`${casts.length} of ${count} casts`, { casts: casts.map((cast) => ({ ...cast })), count });
 };
 
-/** Newest first. Whether somebody drives it is told of those that should be driven. */
-async function driven(store: WorkspaceStore, limit: number | undefined): Promise<readonly Driven[]> {
-  const casts = await Promise.all(
-    (await listCasts(store, Date.now(), limit === undefined ? {} : { limit })).map(async (cast): Promise<Driven> => {
-      if (cast.status !== 'running') return cast;
-      return { ...cast, driven: (await store.view('driver', cast.cast)) !== null };
-    }),
-  );
-  return casts.reverse();
+type Input = InputOf<FieldsOf<'cast.list'>>;
+
+async function found(store: WorkspaceStore, input: Input, program: string): Promise<readonly Driven[]> {
+  const { limit, status, text } = input;
+  const before = input.before === undefined ? undefined : (await nameCast(store, input.before, program)).cast;
+  const query = {
+    ...(before === undefined ? {} : { before }),
+    ...(status === 'open' ? { isOpen: true } : status === undefined ? {} : { status: status as CastStatus }),
+    // Words are looked for in all of them.
+    ...(limit === undefined || text !== undefined ? {} : { limit }),
+  };
+  const all = await listCasts(store, Date.now(), query);
+  const fitting = text === undefined ? all : all.filter((cast) => hasWords(cast, text));
+  const newest = limit === undefined ? fitting : fitting.slice(Math.max(0, fitting.length - limit));
+  const rows: Driven[] = [];
+  for (const cast of newest.toReversed())
+    rows.push({ ...(await driven(store, cast)), ...(await figures(store, cast, limit)) });
+  return rows;
 }
 
-type Driven = Listed & { readonly driven?: boolean };
+function hasWords({ cast, request, loadout }: Listed, text: string): boolean {
+  const within = `${request}\n${loadout}\n${cast}`.toLowerCase();
+  const words = text.toLowerCase().split(/\s+/);
+  return words.every((word) => within.includes(word));
+}
+
+/** Whether somebody drives it is told of those that should be driven. */
+async function driven(store: WorkspaceStore, cast: Listed): Promise<Driven> {
+  if (cast.status !== 'running') return cast;
+  return { ...cast, driven: (await store.view('driver', cast.cast)) !== null };
+}
+
+async function figures(store: WorkspaceStore, cast: Listed, limit: number | undefined): Promise<Partial<CastFigures>> {
+  return limit === undefined || limit > WITH_FIGURES_MAX ? {} : castFigures(store, cast);
+}
+
+type Driven = Listed & Partial<CastFigures> & { readonly driven?: boolean };
 export type Shown = Driven & { readonly worktree?: { readonly branch: string; readonly state: string } };
 
 /** A cast that works on a branch of its own is shown with it, and with what became of it. */

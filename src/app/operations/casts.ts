@@ -17,7 +17,33 @@ export const CASTS = {
     act: 'look',
     means: 'list the casts of the workspace, newest first',
     example: 'baton casts',
-    fields: { limit: { type: 'count', means: 'at most so many; all where it is not said', example: 20 } },
+    fields: {
+      limit: {
+        type: 'count',
+        means: 'at most so many; all where it is not said. Up to 200, each has its items, its step and its cost too',
+        example: 20,
+      },
+      before: {
+        type: 'text',
+        value: 'CAST',
+        means: 'only those that began before this cast',
+        example: '20260131-093000-0c2f81',
+      },
+      status: {
+        type: 'choice',
+        value: 'STATUS',
+        of: ['open', 'running', 'waiting', 'paused', 'completed', 'failed', 'aborted'],
+        means: 'only those with this status; open are those that run, wait or are paused',
+        example: 'open',
+      },
+      text: {
+        type: 'text',
+        value: 'WORDS',
+        charsMax: 200,
+        means: 'only those with these words in request, loadout or id',
+        example: 'parser',
+      },
+    },
     cli: 'casts',
     mcp: {
       name: 'cast_list',
@@ -120,6 +146,15 @@ export const CASTS = {
     },
     cli: 'trace',
     mcp: { leftOut: 'a person or a script looks into the history, by the command line or the library' },
+  },
+  inbox: {
+    name: 'inbox',
+    group: 'casts',
+    act: 'look',
+    means: 'list everything that waits for a person, oldest first',
+    example: 'baton inbox',
+    fields: {},
+    mcp: { leftOut: 'approvals_list and cast_why say what waits; a person decides' },
   },
   status: {
     name: 'status',

@@ -353,6 +353,17 @@ export const DRIVING = {
       without: ['all'],
     },
   },
+  'cast.pause': {
+    name: 'cast.pause',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'stop a cast',
+    means: 'pause a cast that runs: its running agents are stopped, and `continue` carries it on',
+    example: 'baton pause latest',
+    fields: { cast: CAST, reason: REASON },
+    cli: 'pause',
+    mcp: { leftOut: 'a client waits for a cast, or stops it with cast_abort' },
+  },
   'cast.budget': {
     name: 'cast.budget',
     group: 'casts',

@@ -37,6 +37,24 @@ export const HISTORY = {
     },
     mcp: BY_HAND,
   },
+  'usage.days': {
+    name: 'usage.days',
+    group: 'history',
+    act: 'look',
+    means: 'count the tokens and the cost of agents, by day, agent and model',
+    example: 'baton usage --since 2026-01-01',
+    fields: {
+      since: {
+        type: 'text',
+        value: 'DAY',
+        form: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+        means: 'from this day on, in UTC',
+        example: '2026-01-01',
+      },
+    },
+    cli: 'usage',
+    mcp: BY_HAND,
+  },
   'audit.verify': {
     name: 'audit.verify',
     group: 'history',

@@ -4,6 +4,7 @@ import { driveBy, EXITS, MANY, operationCommand } from '../operation-command.ts'
 
 export const CASTS_COMMANDS: readonly Command[] = [
   operationCommand({ name: 'casts', summary: 'list the casts of this workspace, newest first' }, ['cast.list']),
+  operationCommand({ name: 'inbox', summary: 'everything that waits for a person, oldest first' }, ['inbox']),
   operationCommand(
     {
       name: 'show',
@@ -37,6 +38,14 @@ ${EXITS}`,
       shownBy: () => import('../commands/watch.ts'),
     },
     ['cast.watch'],
+  ),
+  operationCommand(
+    {
+      name: 'pause',
+      summary: 'pause a cast that runs; `continue` carries it on',
+      note: 'Without CAST: the latest one. Exit: 0 paused, 1 denied.',
+    },
+    ['cast.pause'],
   ),
   operationCommand(
     {

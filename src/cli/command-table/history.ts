@@ -15,6 +15,9 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     },
     ['log'],
   ),
+  operationCommand({ name: 'usage', summary: 'what agents used: tokens and cost by day, agent and model' }, [
+    'usage.days',
+  ]),
   operationCommand(
     {
       name: 'audit',

@@ -2,6 +2,7 @@
 
 import type { Swept } from '../../app/leftovers.ts';
 import type { Shown } from '../../app/operations/cast-list.ts';
+import type { Waiting } from '../../app/operations/inbox.ts';
 import type { Status } from '../../app/operations/status.ts';
 import { costText, durationText, tokensText, wholeNumber } from '../../app/views/figures.ts';
 import { withNames } from '../../app/views/socket-names.ts';
@@ -24,6 +25,8 @@ export const forms: Forms = {
   'cast.undo': REASON,
   gc: { lines: (details, _call, _given, verdict) => cleared(details, verdict), refusal: 'lines' },
   'cast.list': { refusal: 'fault', value: 'casts', lines: listLines },
+  inbox: { value: 'inbox', lines: inboxLines, refusal: 'fault' },
+  'cast.pause': REASON,
   'cast.why': { refusal: 'fault', value: (details) => details, lines: whyLines },
   status: { refusal: 'fault', value: (details) => details, lines: statusLines },
   'cast.abort': REASON,
@@ -63,6 +66,21 @@ function listLines({ casts }: JsonObject, call: Call): readonly Line[] {
   const hasWork = cells.some((row) => row.at(-1) !== '');
   const head = ['cast', 'status', 'started', 'took', 'loadout', 'request', ...(hasWork ? ['work'] : [])];
   return table(cells, head, ['cast', 'started', 'took', 'work']);
+}
+
+function inboxLines({ inbox }: JsonObject, call: Call): readonly Line[] {
+  const rows = inbox as unknown as readonly Waiting[];
+  if (rows.length === 0) return ['Nothing waits for you.'];
+  return rows.flatMap(({ kind, title, since, cast, stops, id }) => [
+    `${since.slice(0, 16).replace('T', ' ')}  ${kind.padEnd(10)}  ${oneLine(title, 90)}`,
+    `    ${stops ? 'stops' : 'does not stop'} ${cast === null ? 'the work' : `cast ${cast}`}; ${wayOn(kind, cast, id, again(call))}`,
+  ]);
+}
+
+function wayOn(kind: Waiting['kind'], cast: string | null, id: string, baton: string): string {
+  if (kind === 'approval') return `look: ${baton} approvals, then: ${baton} approve ${id}`;
+  if (kind === 'memory') return `${baton} memory accept ${id}`;
+  return kind === 'quarantine' ? `${baton} registry quarantine` : `${baton} why ${cast ?? 'latest'}`;
 }
 
 function whyLines(details: JsonObject, call: Call): readonly Line[] {

@@ -1,12 +1,13 @@
 // How the answers about the history are shown.
 import type { Traced } from '../../app/operations/cast-trace.ts';
+import type { UsageRow } from '../../app/operations/usage-days.ts';
 import { flat } from '../../app/views/flat-entry.ts';
 import type { AuditFault } from '../../audit/fault.ts';
 import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import type { Line } from '../paint.ts';
+import type { Line, Line } from '../paint.ts';
 import { oneLine } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
 import { table } from '../table.ts';
@@ -19,6 +20,7 @@ export const forms: Forms = {
     value: (details) => entriesIn(details).map((entry) => flat(entry, entry.leaf ?? undefined)),
     lines: story,
   },
+  'usage.days': { value: 'rows', lines: usageLines, refusal: 'fault' },
   'audit.verify': { lines: (details, _call, _given, verdict) => summary(details, verdict), refusal: 'lines' },
   'audit.prove': PROOF,
   'audit.checkpoint': {
@@ -111,4 +113,14 @@ function turnLines(turns: readonly TracedTurn[]): readonly Line[] {
 /** Enough to tell them apart; --json has them whole. */
 function short(digest: string | null): string {
   return digest === null ? '-' : digest.slice(0, 'sha256:'.length + 12);
+}
+
+function usageLines({ rows }: JsonObject): readonly Line[] {
+  const used = rows as unknown as readonly UsageRow[];
+  if (used.length === 0) return ['No agent has used anything yet.'];
+  const cells = used.map(({ day, agent, runner, model, input, output, cost, attempts }) => [
+    ...[day, agent, [runner, model].filter(Boolean).join(' ') || '-'],
+    ...[attempts, input, output, Math.round(cost * 10_000) / 10_000].map(String),
+  ]);
+  return table(cells, ['day', 'agent', 'model', 'attempts', 'input', 'output', 'cost']);
 }

@@ -52,12 +52,14 @@ export class CastsTable {
     if (row) this.#write(row);
   }
 
-  read({ limit, cast, prefix, isOpen }: CastQuery): readonly CastSummary[] {
+  read({ limit, cast, prefix, isOpen, status, before }: CastQuery): readonly CastSummary[] {
     const conditions: [string, ...SQLInputValue[]][] = [];
     if (cast !== undefined) conditions.push(['cast_id = ?', cast]);
     // After every name that begins so comes the prefix with the last of all characters.
     if (prefix !== undefined) conditions.push(['cast_id >= ? AND cast_id < ?', prefix, `${prefix}\u{10ffff}`]);
     if (isOpen !== undefined) conditions.push([isOpen ? IS_OPEN : `NOT (${IS_OPEN})`]);
+    if (status !== undefined) conditions.push(['status = ?', status]);
+    if (before !== undefined) conditions.push(['started < (SELECT started FROM casts WHERE cast_id = ?)', before]);
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`;
     const values = conditions.flatMap(([, ...each]) => each);
     const rows = this.#all(`SELECT * FROM casts ${where} ORDER BY started DESC LIMIT ?`, ...values, limit ?? -1);

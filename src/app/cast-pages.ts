@@ -1,14 +1,15 @@
 // The page of a cast as of any of its entries. The newest view of a cast is kept and folded on; of the past, a copy is kept
 // every thousand entries, so that a look at any moment folds no more than that.
-import type { WorkspaceStore } from '../app/store.ts';
-import { type CastPage, castPageOf } from '../app/views/cast-page.ts';
-import { emptyView, foldSent, type View } from '../app/views/cast-view.ts';
+import type { Store } from '../engine/store.ts';
 import type { Entry } from '../kernel/fact.ts';
+import { type CastPage, castPageOf } from './views/cast-page.ts';
+import { emptyView, foldSent, type View } from './views/cast-view.ts';
 
 const EVERY_ENTRIES = 1_000;
 /** Of a longer cast every second copy goes, and the others lie twice as far apart. */
 const KEYFRAMES_MAX = 32;
-const CASTS_MAX = 8;
+/** More than are open at once in most workspaces. */
+const CASTS_MAX = 32;
 const PAGE_ENTRIES = 1_000;
 
 type Keyframe = { readonly seq: number; readonly count: number; readonly view: View };
@@ -24,19 +25,30 @@ type Kept = {
   busy: Promise<unknown>;
 };
 
-export class CastViews {
+type Reading = Pick<Store, 'read'>;
+
+const pagesOf = new WeakMap<Reading, CastPages>();
+
+/** The pages of the casts of a store, kept as long as the store is open. */
+export function castPages(store: Reading): CastPages {
+  const known = pagesOf.get(store) ?? new CastPages();
+  pagesOf.set(store, known);
+  return known;
+}
+
+export class CastPages {
   /** In the order of their last use. */
   readonly #kept = new Map<string, Kept>();
 
   /** Null for a moment before the cast began. Without `at`, as it is now. */
-  async pageOf(store: WorkspaceStore, cast: string, at: number | null): Promise<CastPage | null> {
+  async pageOf(store: Reading, cast: string, at: number | null): Promise<CastPage | null> {
     const kept = this.#keptFor(cast);
     const page = kept.busy.then(() => this.#pageOf(store, cast, kept, at));
     kept.busy = page.catch(() => void this.#kept.delete(cast));
     return page;
   }
 
-  async #pageOf(store: WorkspaceStore, cast: string, kept: Kept, at: number | null): Promise<CastPage | null> {
+  async #pageOf(store: Reading, cast: string, kept: Kept, at: number | null): Promise<CastPage | null> {
     const until = at ?? Number.POSITIVE_INFINITY;
     if (until >= kept.seq) await foldOn(store, cast, kept, until);
     const view = until >= kept.seq ? kept.view : await viewAt(store, cast, kept, until);
@@ -58,7 +70,7 @@ export class CastViews {
   }
 }
 
-async function foldOn(store: WorkspaceStore, cast: string, kept: Kept, until: number): Promise<void> {
+async function foldOn(store: Reading, cast: string, kept: Kept, until: number): Promise<void> {
   for await (const entry of entriesOf(store, cast, kept.seq, until)) {
     foldSent(kept.view, entry);
     kept.seq = entry.seq;
@@ -71,14 +83,14 @@ async function foldOn(store: WorkspaceStore, cast: string, kept: Kept, until: nu
   }
 }
 
-async function viewAt(store: WorkspaceStore, cast: string, { keyframes }: Kept, until: number): Promise<View> {
+async function viewAt(store: Reading, cast: string, { keyframes }: Kept, until: number): Promise<View> {
   const frame = keyframes.findLast(({ seq }) => seq <= until);
   const view = frame ? structuredClone(frame.view) : emptyView();
   for await (const entry of entriesOf(store, cast, frame?.seq ?? 0, until)) foldSent(view, entry);
   return view;
 }
 
-async function* entriesOf(store: WorkspaceStore, cast: string, after: number, until: number): AsyncGenerator<Entry> {
+async function* entriesOf(store: Reading, cast: string, after: number, until: number): AsyncGenerator<Entry> {
   for (let seen = after; ; ) {
     const entries = await store.read({ after: seen, cast, limit: PAGE_ENTRIES, texts: 'digest' });
     for (const entry of entries) {

@@ -1,0 +1,145 @@
+// Everything that waits for a person: what open casts ask, permissions, notes that agents suggest, agents that are blocked.
+
+import type { JsonObject } from '../../kernel/json.ts';
+import { noKnowledge } from '../../kernel/knowledge/state.ts';
+import { counted } from '../../kernel/text.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { castPages } from '../cast-pages.ts';
+import { knowledgeIn } from '../knowledge-in-log.ts';
+import type { Listed } from '../name-cast.ts';
+import { listCasts } from '../name-cast.ts';
+import type { Run } from '../operation.ts';
+import type { WorkspaceStore } from '../store.ts';
+import type { CastPage, PageWait } from '../views/cast-page.ts';
+import type { Workspace } from '../workspace.ts';
+import { workspaceStatus } from '../workspace-status.ts';
+import { approvalViews } from './approvals-list.ts';
+import type { FieldsOf } from './table.ts';
+
+export type Waiting = {
+  readonly kind: 'approval' | 'question' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
+  /** Of an approval, a note or a blocked agent, its own id; else the cast with the turn or the item. */
+  readonly id: string;
+  readonly cast: string | null;
+  readonly request: string | null;
+  readonly turn: number | null;
+  /** The name of the socket. */
+  readonly socket: string | null;
+  readonly item: { readonly n: number; readonly title: string } | null;
+  readonly title: string;
+  readonly since: string;
+  /** Whether a cast stands still until it is decided. */
+  readonly stops: boolean;
+  /** Why it waits, in the words of whoever asks. */
+  readonly reason: string;
+  readonly code?: string | null;
+  /** Of an item, its key. */
+  readonly key?: string;
+};
+
+export const run: Run<FieldsOf<'inbox'>> = async (workspace) => {
+  const inbox = workspace.hasLog() ? await waitingIn(workspace) : [];
+  const oldestFirst = inbox.toSorted((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+  const stopping = inbox.filter(({ stops }) => stops).length;
+  const reason = `${counted(inbox.length, 'thing')} ${inbox.length === 1 ? 'waits' : 'wait'} for a person, ${stopping} of them stop a cast`;
+  return allow(reason, { inbox: oldestFirst.map((row): JsonObject => ({ ...row })) });
+};
+
+async function waitingIn(workspace: Workspace): Promise<readonly Waiting[]> {
+  const store = workspace.castStore();
+  const casts = await listCasts(store, Date.now(), { isOpen: true });
+  const pages: (readonly [Listed, CastPage])[] = [];
+  for (const cast of casts) {
+    const page = await castPages(store).pageOf(store, cast.cast, null);
+    if (page) pages.push([cast, page]);
+  }
+  return [
+    ...(await approvalsOf(workspace, new Map(pages.map((each) => [each[0].cast, each])))),
+    ...pages.flatMap(([cast, page]) => page.waits.flatMap((wait) => waitingTurn(cast, wait))),
+    ...(await suggestionsOf(store)),
+    ...(await blocksOf(store)),
+  ];
+}
+
+/** What a turn or an item waits for. Permissions are told by the approvals, which have all of them. */
+function waitingTurn(
+  cast: Listed,
+  { kind, turn, socket, number, item, title, since, words }: PageWait,
+): readonly Waiting[] {
+  if (kind === 'approval') return [];
+  const who = socket ?? 'The item';
+  return [
+    {
+      kind: kind === 'turn' ? 'question' : kind,
+      id: `${cast.cast}:${turn ?? item ?? ''}`,
+      ...{ cast: cast.cast, request: cast.request, turn, socket },
+      item: number === null ? null : { n: number, title: title ?? item ?? '' },
+      title: TITLES[kind](kind === 'parked' ? (title ?? item ?? '') : who),
+      since: since ?? cast.changedAt,
+      stops: cast.status === 'waiting',
+      reason: words,
+      ...(kind === 'spent' ? { code: 'EDGE_BUDGET_EXHAUSTED' } : {}),
+      ...(item === null ? {} : { key: item }),
+    },
+  ];
+}
+
+const TITLES: Readonly<Record<PageWait['kind'], (who: string) => string>> = {
+  approval: (who) => `${who} asks permission`,
+  question: (who) => `${who} asks`,
+  turn: (who) => `${who} is your turn`,
+  unknown: (who) => `${who} may have run: nobody knows`,
+  blocked: (who) => `${who} cannot go on`,
+  spent: (who) => `${who} was sent back as often as it may be`,
+  parked: (title) => `Put off: ${title}`,
+};
+
+async function approvalsOf(
+  workspace: Workspace,
+  pages: ReadonlyMap<string, readonly [Listed, CastPage]>,
+): Promise<readonly Waiting[]> {
+  const views = await approvalViews(workspace);
+  return views.flatMap((view): Waiting[] => {
+    if (view.status !== 'pending' && view.status !== 'unknown') return [];
+    const [cast, page] = pages.get(view.cast ?? '') ?? [];
+    const wait = page?.waits.find(({ approval }) => approval === view.id);
+    return [
+      {
+        ...{ kind: 'approval', id: view.id, cast: view.cast, request: cast?.request ?? null, turn: view.turn },
+        socket: wait?.socket ?? null,
+        item: wait?.number ? { n: wait.number, title: wait.title ?? wait.item ?? '' } : null,
+        title: view.commands[0]?.command ?? view.operation,
+        since: view.since,
+        stops: cast?.status === 'waiting',
+        reason: view.rationale,
+        code: view.status === 'unknown' ? 'OUTCOME_UNKNOWN' : null,
+      },
+    ];
+  });
+}
+
+const NOWHERE = { cast: null, request: null, turn: null, socket: null, item: null } as const;
+
+async function suggestionsOf(store: WorkspaceStore): Promise<readonly Waiting[]> {
+  const { open } = (await knowledgeIn(store.log)) ?? noKnowledge();
+  return Object.values(open).map(({ id, at, description, body, rationale = '' }) => ({
+    ...NOWHERE,
+    ...{
+      kind: 'memory',
+      id,
+      title: description ?? body,
+      since: new Date(at).toISOString(),
+      stops: false,
+      reason: rationale,
+    },
+  }));
+}
+
+async function blocksOf(store: WorkspaceStore): Promise<readonly Waiting[]> {
+  const { quarantine } = (await workspaceStatus(store.log)).trust;
+  return Object.entries(quarantine).map(([id, { agent, since, code, reason }]) => ({
+    ...NOWHERE,
+    ...{ kind: 'quarantine', id, title: `${agent ?? 'Every agent'} is blocked` },
+    ...{ since: new Date(since).toISOString(), stops: true, code, reason },
+  }));
+}
