@@ -7,7 +7,7 @@ import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import type { Line, Line } from '../paint.ts';
+import type { Line } from '../paint.ts';
 import { oneLine } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
 import { table } from '../table.ts';
