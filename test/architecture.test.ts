@@ -414,12 +414,13 @@ test.each<[string, string, string[]]>([
 const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'cli/commands/exec.ts imports approvals/run-command.ts':
     'the streams of this process, for the command that was approved',
-  'cli/commands/hook.ts imports log/sqlite/log.ts': 'a hook has milliseconds, and opens the log only where it must',
   'cli/main.ts imports engine/storage-error.ts': 'the exit code of a fault of the storage',
+  'cli/serving.ts imports access/rights.ts': 'whoever serves is a person, which is asked before a server begins',
   'cli/show-operation.ts imports git/folder-trust.ts': 'a person at the terminal says that a folder is trusted',
   'cli/show/casts.ts imports approvals/approval-view.ts': 'how an approval is shown',
   'mcp/approval-tools.ts imports approvals/approval-view.ts': 'how an approval is shown',
   'mcp/context-tools.ts imports dialects/index.ts': 'an agent asks how to report before it reports',
+  'mcp/server.ts imports access/rights.ts': 'a tool that a role may not use is not offered',
   'mcp/server.ts imports dialects/user-schema.ts': 'the arguments of a tool fit its schema',
   'mcp/submit-handoff.ts imports dialects/index.ts':
     'a handoff is read at once, so that the agent learns what is wrong',
@@ -429,13 +430,15 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'mcp/submit-handoff.ts imports agents/known-values.ts': 'known secrets are taken out of it first',
   'mcp/submit-handoff.ts imports agents/process/attempt-folder.ts': 'a handoff is handed in by a file of the attempt',
   'mcp/tool.ts imports agents/inside-attempt.ts': 'which tools are offered',
+  'server/calls.ts imports access/rights.ts': 'an operation that a role may not use is not offered',
   'server/event-hub.ts imports log/filed-under.ts': 'which cast an entry of the stream belongs to',
   'server/live-feed.ts imports agents/live-watch.ts': 'what agents say right now is in files, and no operation',
   'server/running-server.ts imports agents/process/process-identity.ts': 'whether the server that is noted still lives',
 };
 
 test('the command line and the tools decide nothing: they reach rules and the log by operations only', () => {
-  const behind = /^(?:engine|log|agents|approvals|audit|git|utilities|dialects)\/|^kernel\/(?:decide|gate\/)/;
+  const behind =
+    /^(?:engine|log|agents|approvals|audit|git|utilities|dialects)\/|^kernel\/(?:decide|gate\/)|^access\/(?:rights|tokens)/;
   const found = programs().flatMap(([path, source]) => {
     if (!['cli', 'mcp', 'server'].includes(folderOf(path))) return [];
     const { code, strings } = scan(source);

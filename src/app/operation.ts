@@ -106,6 +106,8 @@ export type McpForm = {
 /** Who calls, how to stop, and whom to tell meanwhile. */
 export type Context = {
   readonly actor: Actor;
+  /** Finds out who acts, where that takes longer than the operation may. `actor` then only says what the caller may do. */
+  readonly findActor?: () => Promise<Actor>;
   readonly signal: AbortSignal;
   readonly onEvent: (event: OperationEvent) => void;
   /** Where a command that runs in the place of the caller reads and prints; without it the answer holds its output. */

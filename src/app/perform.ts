@@ -1,18 +1,17 @@
 // One call of one operation: who may, what was given, and the function. A skin calls this and shows the answer.
 import { whyNotPerson } from '../access/actor.ts';
 import { mayDo, refusalToAgent } from '../access/rights.ts';
-import { StorageError } from '../engine/storage-error.ts';
 import { messageOf } from '../kernel/field-words.ts';
 import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 import { formOf } from './decision.ts';
 import { noteRefusal } from './note-refusal.ts';
 import type { Context, Entry, OperationFields } from './operation.ts';
 import { LOAD } from './operations/load.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';
-import { Refused } from './refused.ts';
+import { verdictOf } from './refused.ts';
 import { asDamage } from './state-folder.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -71,14 +70,6 @@ export async function answer(
   } catch (error) {
     return verdictOf(error);
   }
-}
-
-/** What went wrong, as a verdict. */
-export function verdictOf(error: unknown): Denied {
-  if (error instanceof Refused) return error.verdict;
-  if (error instanceof UsageError) return deny(error.code, error.message, error.details);
-  if (error instanceof StorageError) return deny(error.code, error.message);
-  return deny('INTERNAL', error instanceof Error ? error.message : String(error));
 }
 
 type Issue = { readonly path: string; readonly message: string };

@@ -1,5 +1,7 @@
 // Refusals that end an operation early; the skin shows the verdict. A person can lift some of them by an answer.
-import type { Denied } from '../kernel/verdict.ts';
+import { StorageError } from '../engine/storage-error.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import { UsageError } from '../workspace/locate.ts';
 
 export class Refused extends Error {
   readonly verdict: Denied;
@@ -27,4 +29,12 @@ export class Asks extends Refused {
     this.question = question;
     this.agreed = agreed;
   }
+}
+
+/** What went wrong, as a verdict. */
+export function verdictOf(error: unknown): Denied {
+  if (error instanceof Refused) return error.verdict;
+  if (error instanceof UsageError) return deny(error.code, error.message, error.details);
+  if (error instanceof StorageError) return deny(error.code, error.message);
+  return deny('INTERNAL', error instanceof Error ? error.message : String(error));
 }

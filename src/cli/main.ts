@@ -115,29 +115,18 @@ async function noteMisused(call: Call, words: readonly string[]): Promise<void> 
   }
 }
 
-/** Whoever acts for a token does what its role may. Who does not say so acts as himself, and is not held up by a look. */
+/** A caller without a token acts as itself, and does not wait for a look. */
 async function refuseLowRole(call: Call): Promise<void> {
   const { command, words, env } = call;
   const shown = shownToken();
   if (!env[ACTS_FOR] && shown === null) return;
-  const { actOfForm, mayDo } = await import('../access/rights.ts');
-  const { NOBODY, callerIdentity: lookUp } = await import('../access/who-acts.ts');
-  const { role, name: by } = lookUp(env, process.pid, Date.now(), undefined, shown);
-  // An agent has no role: what it may not do is another table.
-  const form = typeof command.act === 'string' ? command.name : `${command.name} ${words[0] ?? ''}`.trim();
-  const may = role === null ? null : mayDo(role, actOfForm(command.act, words[0]), `\`${form}\``);
-  if (!may || may.allow) return;
-  if (by === NOBODY && shown !== null && !env[ACTS_FOR]) {
-    const { admitToken } = await import('../access/tokens.ts');
-    const admitted = admitToken(env, shown, Date.now());
-    if (!admitted.ok) throw new Refused(admitted.verdict);
-  }
-  const [{ noteRefusal }, { withWorkspace }] = await Promise.all([
-    import('../app/note-refusal.ts'),
+  const [{ refusalOfRole }, { withWorkspace }] = await Promise.all([
+    import('../app/refuse-role.ts'),
     import('./open-workspace.ts'),
   ]);
-  await withWorkspace(call, (workspace) => noteRefusal(workspace, may, { who: by }, note));
-  throw new Refused(may);
+  const form = { command: command.name, act: command.act, word: words[0] };
+  const refusal = await withWorkspace(call, (workspace) => refusalOfRole(workspace, form, shown, note));
+  if (refusal) throw new Refused(refusal);
 }
 
 /** The call that a command line makes; one that is wrong is thrown as what is wrong with it. */

@@ -7,7 +7,7 @@ import type { ServerCaller } from '../access/server-callers.ts';
 import { castPages } from '../app/cast-pages.ts';
 import { nameCast } from '../app/name-cast.ts';
 import { OPERATIONS } from '../app/operations/table.ts';
-import { verdictOf } from '../app/perform.ts';
+import { verdictOf } from '../app/refused.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny } from '../kernel/verdict.ts';

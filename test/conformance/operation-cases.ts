@@ -457,6 +457,13 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     allowed: ok(empty, { kind: 'materia', payload: '{"satisfied": true}' }),
     refused: no('NOT_JSON', empty, { kind: 'materia', payload: 'oops' }),
   },
+  hook: {
+    allowed: ok(empty, { event: 'PreToolUse', input: { tool_name: 'Bash', tool_input: { command: 'npm test' } } }),
+    refused: no('COMMAND_REFUSED', empty, {
+      event: 'PreToolUse',
+      input: { tool_name: 'Bash', tool_input: { command: 'git reset --hard' } },
+    }),
+  },
   explain: { allowed: ok(empty, { code: 'LOCK_CONFLICT' }), refused: no('BAD_USAGE', empty, { code: 'NOTHING' }) },
   'registry.lock': { allowed: ok(pinned, { reason: 'x' }) },
   'registry.accept': { allowed: ok(pinned), refused: no('REGISTRY_MISSING', empty) },

@@ -39,7 +39,9 @@ const CALL: Readonly<Record<Way, (entry: Entry, called: Called) => Promise<strin
     const { code, stdout, stderr } = await baton(dir, [...args, '--json'], { env, input: stdin });
     if (code === 0) return 'OK';
     const verdict = stdout === '' ? {} : (JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as JsonObject);
-    return String(verdict.code ?? `exit ${code}: ${stderr}`);
+    // A hook speaks the protocol of its host, which has the code in the reason.
+    const [, told] = /^baton: ([A-Z_]+): /.exec(stderr) ?? [];
+    return String(verdict.code ?? told ?? `exit ${code}: ${stderr}`);
   },
   MCP: async ({ mcp }, { dir, env, input }) => {
     if ('leftOut' in mcp) throw new Error('it is left out');

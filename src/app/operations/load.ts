@@ -92,6 +92,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'agents.list': () => import('./agents-list.ts'),
   'agents.test': () => import('./agents-test.ts'),
   install: () => import('./install.ts'),
+  hook: () => import('./hook.ts'),
   'hooks.verify': () => import('./hooks-verify.ts'),
   metrics: () => import('./metrics.ts'),
   'cast.turn': () => import('./cast-turn.ts'),

@@ -144,6 +144,34 @@ export const PROJECT = {
         'Write the hooks and the MCP server into the settings of an agent. Without yes nothing is written: it is refused, and details.diff shows what would change.',
     },
   },
+  hook: {
+    name: 'hook',
+    group: 'project',
+    act: 'steer',
+    means: 'decide one event of an agent program: locks, scopes, contracts and dangerous commands, without a cast',
+    example: 'baton hook PreToolUse < event.json',
+    fields: {
+      event: {
+        type: 'text',
+        word: 'EVENT',
+        required: true,
+        means: 'PreToolUse, PostToolUse, UserPromptSubmit, Stop, SubagentStop, SessionStart, …',
+        example: 'PreToolUse',
+      },
+      reportOnly: {
+        type: 'flag',
+        means: 'let everything through, and write to state/hooks.jsonl what would have been refused',
+      },
+      input: {
+        type: 'json',
+        required: true,
+        isStandardInput: true,
+        means: 'the event, as the agent program tells it',
+        example: { tool_name: 'Bash', tool_input: { command: 'npm test' } },
+      },
+    },
+    mcp: { leftOut: 'the agent program calls it; an agent that could leave the call out would not be bound by it' },
+  },
   'hooks.verify': {
     name: 'hooks.verify',
     group: 'project',

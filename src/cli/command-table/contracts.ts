@@ -137,20 +137,17 @@ Started by an agent of a cast, it offers that agent its own tools and none that 
     },
     ['token.create', 'token.list', 'token.revoke'],
   ),
-  {
-    name: 'hook',
-    group: 'contracts',
-    act: 'steer',
-    args: 'EVENT [--report-only]',
-    words: [1, 1],
-    summary: 'decide one event of Claude Code: locks, scopes, contracts and dangerous commands, without a cast',
-    help: `EVENT is PreToolUse, PostToolUse, UserPromptSubmit, Stop, SubagentStop, SessionStart, …; its input comes on standard input
---report-only   let everything through, and write to state/hooks.jsonl what would have been refused
-The host's protocol: exit 0 lets it through, exit 2 refuses with the reason on standard error. Whatever goes wrong refuses too.`,
-    example: 'baton hook PreToolUse < event.json',
-    options: { 'report-only': { type: 'boolean' } },
-    load: () => import('../commands/hook.ts'),
-  },
+  operationCommand(
+    {
+      name: 'hook',
+      group: 'contracts',
+      summary: 'decide one event of Claude Code: locks, scopes, contracts and dangerous commands, without a cast',
+      note: `The event comes on standard input.
+The protocol of Claude Code: exit 0 lets it through, exit 2 refuses with the reason on standard error. A fault refuses, too.`,
+      shownBy: () => import('../commands/hook.ts'),
+    },
+    ['hook'],
+  ),
   operationCommand(
     {
       name: 'install',

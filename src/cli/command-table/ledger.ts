@@ -45,7 +45,9 @@ Denied (R-WD-001) when a task timed out; details.timed_out says which, and wheth
     },
     ['worklog.add', 'worklog.show'],
   ),
-  operationCommand({ name: 'bundle', summary: 'everything a new session needs to continue a run, as JSON' }, ['bundle']),
+  operationCommand({ name: 'bundle', summary: 'everything a new session needs to continue a run, as JSON' }, [
+    'bundle',
+  ]),
   operationCommand(
     { name: 'hold', summary: 'pause this workspace: nothing new starts, what runs goes on', note: VERDICT },
     ['hold'],

@@ -1,0 +1,17 @@
+// Notes what a hook would have refused, for a team that only looks.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HookDecision } from '../hooks/protocol.ts';
+import { reportDenial } from '../hooks/report.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { makeStateFolder } from './state-folder.ts';
+
+export function noteHookRefusal(
+  workspace: Workspace,
+  event: string,
+  decision: Exclude<HookDecision, { kind: 'allow' }>,
+): void {
+  if (!existsSync(join(workspace.dir, '.baton'))) return;
+  makeStateFolder(workspace);
+  reportDenial(workspace.stateDir, event, decision, new Date());
+}
