@@ -19,6 +19,7 @@ import { KNOWLEDGE_CODES } from '../src/kernel/codes/knowledge.ts';
 import { OPERATOR_CODES } from '../src/kernel/codes/operator.ts';
 import { OPERATOR_RULES } from '../src/kernel/codes/operator-rules.ts';
 import type { CodeRow } from '../src/kernel/codes/row.ts';
+import { SERVER_CODES } from '../src/kernel/codes/server.ts';
 import { WORKTREE_CODES } from '../src/kernel/codes/worktree.ts';
 import { CODES } from '../src/kernel/codes.ts';
 import { describeField } from '../src/kernel/field-words.ts';
@@ -118,6 +119,7 @@ const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string
   ['Worktrees', WORKTREE_CODES],
   ['Approvals', APPROVAL_CODES],
   ['Access', ACCESS_CODES],
+  ['The server', SERVER_CODES],
 ];
 
 const RETRY: Readonly<Record<CodeRow['retry'], string>> = {
