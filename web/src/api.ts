@@ -104,7 +104,9 @@ export function look<D = Readonly<Record<string, unknown>>>(
 export async function hello(): Promise<Verdict<Hello>> {
   const answer = (await ask<Hello>('/api')) as unknown as Hello | Refusal;
   if ('allow' in answer) return answer;
-  return { allow: true, code: 'OK', reason: 'ok', details: answer };
+  // A person is called by the name, not by how the log writes it.
+  const me = { ...answer.me, name: answer.me.name.replace(/^user:/, '') };
+  return { allow: true, code: 'OK', reason: 'ok', details: { ...answer, me } };
 }
 
 function queryOf(input: Input): string {

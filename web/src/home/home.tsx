@@ -13,9 +13,9 @@ import {
   type CastRow,
   type InboxRow,
   isOpen,
-  itemOf,
   KINDS,
   resultOf,
+  titleOf,
   useOverview,
 } from '../shell/overview.ts';
 import { statusOf } from '../shell/places.tsx';
@@ -142,7 +142,7 @@ function Waits({ waits, canWait, now }: { waits: readonly InboxRow[]; canWait: n
           <li key={row.id}>
             <Glyph status={KINDS[row.kind].glyph} />
             <a {...linkTo(inboxPath(row.id))} className="waits-words">
-              <Name text={row.title} className="waits-title" />
+              <Name text={titleOf(row)} className="waits-title" />
               <span className="waits-about">
                 <About row={row} />
               </span>
@@ -162,13 +162,12 @@ function Waits({ waits, canWait, now }: { waits: readonly InboxRow[]; canWait: n
 
 /** `Item 5, Store every expiry in UTC in Sessions end too early`. */
 export function About({ row }: { row: InboxRow }): ReactNode {
-  const item = itemOf(row);
+  const { item } = row;
   return (
     <>
       {item ? (
         <>
-          {item.n === undefined ? '' : `Item ${item.n}, `}
-          <Foreign text={item.title} />
+          Item {item.n}, <Foreign text={item.title} />
           {row.request ? <span className="quiet"> in </span> : null}
         </>
       ) : null}

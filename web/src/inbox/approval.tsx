@@ -10,6 +10,7 @@ import { Facts } from '../parts/pane.tsx';
 import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, ForeignLines, Quote } from '../parts/text.tsx';
 import { RefusalBlock, sentence } from '../parts/verdict.tsx';
+import { titleOf } from '../shell/overview.ts';
 import { clock, count, day, shortPath } from '../words.ts';
 import { useLook, useMay, useOperation } from '../workspace.ts';
 import { CardFrame, type CardProps, DecisionBar, useDecision, useInert, useOffline } from './card.tsx';
@@ -65,7 +66,7 @@ export function ApprovalCard({ row, isGone }: CardProps): ReactNode {
     'turn.',
     'cast.',
   ]);
-  const id = typeof row.approval === 'string' ? row.approval : row.id;
+  const { id } = row;
   const now = list.details?.approvals.find((each) => each.id === id) ?? null;
   // The card shows the request as it was opened. A newer one is offered, and never put in its place.
   const [shown, setShown] = useState<ApprovalView | null>(null);
@@ -74,7 +75,7 @@ export function ApprovalCard({ row, isGone }: CardProps): ReactNode {
   }, [now, shown]);
   if (shown === null)
     return (
-      <CardFrame row={row} title={<Foreign text={row.title} />} bar={null}>
+      <CardFrame row={row} title={<Foreign text={titleOf(row)} />} bar={null}>
         {list.refusal ? (
           <RefusalBlock refusal={list.refusal} />
         ) : list.isBusy || !list.details ? (

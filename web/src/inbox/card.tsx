@@ -8,7 +8,7 @@ import { ItemPill } from '../parts/items.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { RefusalBlock, sentence } from '../parts/verdict.tsx';
 import { castPath, linkTo, turnPath } from '../router.ts';
-import { type InboxRow, itemOf, KINDS } from '../shell/overview.ts';
+import { type InboxRow, KINDS } from '../shell/overview.ts';
 import { useNow } from '../shell/shell.tsx';
 import { clock, duration, exactly } from '../words.ts';
 import { refreshAll, useIsOnline, useMay, useOperation, useWorkspace } from '../workspace.ts';
@@ -25,8 +25,9 @@ export function Card(props: CardProps): ReactNode {
     case 'question':
       return <QuestionCard {...props} />;
     case 'unknown':
-      return row.turn === null ? <ApprovalCard {...props} /> : <UnknownCard {...props} />;
+      return <UnknownCard {...props} />;
     case 'blocked':
+    case 'spent':
       return <BlockedCard {...props} />;
     case 'parked':
       return <ParkedCard {...props} />;
@@ -50,7 +51,7 @@ export function CardFrame({
   bar: ReactNode;
 }): ReactNode {
   const now = useNow(true, 10_000);
-  const item = itemOf(row);
+  const { item } = row;
   return (
     <article className="card" aria-labelledby="card-title">
       <div className="card-scroll" tabIndex={0} role="group" aria-label="Request">
@@ -65,7 +66,7 @@ export function CardFrame({
         </div>
         {item || row.cast ? (
           <p className="card-about">
-            {item?.n === undefined ? null : <ItemPill n={item.n} state="waits" title={item.title} />}
+            {item === null ? null : <ItemPill n={item.n} state="waits" title={item.title} />}
             {item ? <Foreign text={item.title} /> : null}
             {item && row.cast ? <span className="quiet"> of </span> : null}
             {row.cast ? (

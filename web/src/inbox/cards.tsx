@@ -8,18 +8,10 @@ import { Facts } from '../parts/pane.tsx';
 import { Source } from '../parts/source.tsx';
 import { Foreign, ForeignLines, Quote } from '../parts/text.tsx';
 import { CodeChip, sentence, VerdictBlock } from '../parts/verdict.tsx';
-import { itemOf } from '../shell/overview.ts';
+import { titleOf } from '../shell/overview.ts';
 import { exactly } from '../words.ts';
 import { useLook } from '../workspace.ts';
 import { CardFrame, type CardProps, DecisionBar, useDecision, useInert, useOffline } from './card.tsx';
-
-const textIn = (row: CardProps['row'], ...names: readonly string[]): string => {
-  for (const name of names) {
-    const value = row[name];
-    if (typeof value === 'string' && value.trim() !== '') return value;
-  }
-  return '';
-};
 
 /** What the turn of a row asks, as its record tells it. */
 type TurnRecord = {
@@ -33,34 +25,21 @@ export function QuestionCard({ row, isGone }: CardProps): ReactNode {
   const offline = useOffline();
   const isInert = useInert(row.id);
   const [answer, setAnswer] = useState('');
-  const question = textIn(row, 'question', 'reason', 'words');
-  const options = Array.isArray(row.options)
-    ? row.options.filter((each): each is string => typeof each === 'string')
-    : [];
+  const question = row.reason;
   const who = row.socket ?? 'the agent';
   const input = { cast: row.cast, turn: row.turn, answer: answer.trim(), detach: true };
   const refused = offline ?? (answer.trim() === '' ? 'Write an answer first.' : isInert ? 'In a moment.' : undefined);
-  const send = (text = answer.trim()): void => {
-    if (offline === undefined && text !== '' && !isInert)
-      void decision.decide({ operation: 'cast.answer', input: { ...input, answer: text } });
+  const send = (): void => {
+    if (refused === undefined) void decision.decide({ operation: 'cast.answer', input });
   };
-  useKeys('Question', [{ keys: 'mod+Enter', says: 'Answer', run: () => send(), inFields: true }]);
+  useKeys('Question', [{ keys: 'mod+Enter', says: 'Answer', run: send, inFields: true }]);
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={row.title} />}
+      title={<Foreign text={question ? `${who} asks a question` : titleOf(row)} />}
       bar={
         <DecisionBar {...{ row, isGone, decision, needs: 'cast.answer', copies: { operation: 'cast.answer', input } }}>
           <div className="bar-form">
-            {options.length > 0 ? (
-              <div className="bar-acts">
-                {options.map((option) => (
-                  <Button key={option} refused={offline} onPress={() => send(option)}>
-                    <Foreign text={option} />
-                  </Button>
-                ))}
-              </div>
-            ) : null}
             <AreaField label="Your answer" rows={3} value={answer} onChange={setAnswer} />
           </div>
           <Button
@@ -69,7 +48,7 @@ export function QuestionCard({ row, isGone }: CardProps): ReactNode {
             keys="mod+Enter"
             busy={decision.busy === 'cast.answer' && 'Sending…'}
             refused={refused}
-            onPress={() => send()}
+            onPress={send}
           >
             Answer
           </Button>
@@ -159,11 +138,11 @@ export function UnknownCard({ row, isGone }: CardProps): ReactNode {
     detach: true,
     ...(output.trim() === '' ? {} : { output: output.trim() }),
   };
-  const reason = textIn(row, 'reason', 'words');
+  const reason = row.reason;
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={row.title} />}
+      title={<Foreign text={titleOf(row)} />}
       bar={
         <DecisionBar
           {...{
@@ -208,39 +187,54 @@ export function UnknownCard({ row, isGone }: CardProps): ReactNode {
   );
 }
 
+/** An agent that reported that it cannot go on, an edge that was taken as often as it may be, or a cast that stands still. */
 export function BlockedCard({ row, isGone }: CardProps): ReactNode {
   const decision = useDecision();
   const offline = useOffline();
   const isInert = useInert(row.id);
   const [answer, setAnswer] = useState('');
-  const reason = textIn(row, 'reason', 'words');
-  const code = textIn(row, 'code');
-  const input = { cast: row.cast, turn: row.turn, answer: answer.trim(), detach: true };
-  const refused =
-    offline ?? (answer.trim() === '' ? 'Write what it should know first.' : isInert ? 'In a moment.' : undefined);
+  const hears = row.kind === 'blocked' && row.turn !== null;
+  const goOn = { cast: row.cast, detach: true, ...(row.kind === 'spent' ? { extend: true } : {}) };
+  const say = { cast: row.cast, turn: row.turn, answer: answer.trim(), detach: true };
+  const waits = offline ?? (isInert ? 'In a moment.' : undefined);
+  const act = hears ? { operation: 'cast.answer', input: say } : { operation: 'cast.continue', input: goOn };
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={row.title} />}
+      title={<Foreign text={titleOf(row)} />}
       bar={
-        <DecisionBar {...{ row, isGone, decision, needs: 'cast.answer', copies: { operation: 'cast.answer', input } }}>
-          <div className="bar-form">
-            <AreaField label="Tell it how to go on" rows={3} value={answer} onChange={setAnswer} />
-          </div>
-          <Button
-            kind="primary"
-            isBig
-            refused={refused}
-            onPress={() => void decision.decide({ operation: 'cast.answer', input })}
-          >
-            Answer
-          </Button>
-          <Decide {...{ row, decision, offline }} choices={['rerun', 'fail']} />
+        <DecisionBar {...{ row, isGone, decision, needs: act.operation, copies: act }}>
+          {hears ? (
+            <>
+              <div className="bar-form">
+                <AreaField label="Tell it how to go on" rows={3} value={answer} onChange={setAnswer} />
+              </div>
+              <Button
+                kind="primary"
+                isBig
+                refused={waits ?? (answer.trim() === '' ? 'Write what it should know first.' : undefined)}
+                onPress={() => void decision.decide(act)}
+              >
+                Answer
+              </Button>
+              <Decide {...{ row, decision, offline }} choices={['rerun', 'fail']} />
+            </>
+          ) : (
+            <Button kind="primary" isBig refused={waits} onPress={() => void decision.decide(act)}>
+              {row.kind === 'spent' ? 'Allow as many rounds again' : 'Continue'}
+            </Button>
+          )}
         </DecisionBar>
       }
     >
-      <VerdictBlock kind="waits" title={`${row.socket ?? 'The agent'} cannot go on.`} code={code || null}>
-        {reason ? <Foreign text={sentence(reason)} /> : null}
+      <VerdictBlock
+        kind="waits"
+        title={
+          row.kind === 'spent' ? 'It was sent back as often as it may be.' : `${row.socket ?? 'The cast'} cannot go on.`
+        }
+        code={row.code ?? null}
+      >
+        {row.reason ? <Foreign text={sentence(row.reason)} /> : null}
       </VerdictBlock>
       <TurnSays row={row} />
     </CardFrame>
@@ -255,11 +249,8 @@ export function ParkedCard({ row, isGone }: CardProps): ReactNode {
   const [reason, setReason] = useState('');
   const [isDropping, setDropping] = useState(false);
   const [withOthers, setWithOthers] = useState(false);
-  const item = itemOf(row);
-  const key = textIn(row, 'key', 'itemKey', 'task') || String(item?.n ?? item?.title ?? '');
-  const word = `${row.cast}:${key}`;
-  const why = textIn(row, 'reason', 'words');
-  const rejections = Array.isArray(row.rejections) ? row.rejections.filter((each) => typeof each === 'string') : [];
+  const { item } = row;
+  const word = `${row.cast}:${row.key ?? item?.n ?? ''}`;
   const dependents = decision.refusal?.details.dependents;
   const drop = {
     item: word,
@@ -271,7 +262,7 @@ export function ParkedCard({ row, isGone }: CardProps): ReactNode {
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={row.title} />}
+      title={<Foreign text={titleOf(row)} />}
       bar={
         <DecisionBar
           {...{ row, isGone, decision, needs: 'cast.retry' }}
@@ -320,11 +311,9 @@ export function ParkedCard({ row, isGone }: CardProps): ReactNode {
       }
     >
       <VerdictBlock kind="unsatisfied" title="The item is put off. The others go on.">
-        {why ? <Foreign text={sentence(why)} /> : null}
+        It was sent back as often as it may be.
       </VerdictBlock>
-      {rejections.map((each) => (
-        <Quote key={each} by={row.socket ?? 'the reviewer'} text={each} />
-      ))}
+      {row.reason ? <Quote by={row.socket ?? 'the reviewer'} text={row.reason} /> : null}
       <Facts
         rows={[
           [
@@ -352,16 +341,16 @@ export function MemoryCard({ row, isGone }: CardProps): ReactNode {
   const offline = useOffline();
   const isInert = useInert(row.id);
   const list = useLook<{ readonly memory: readonly Memory[] }>('memory.list', {}, ['memory.']);
-  const id = textIn(row, 'memory') || row.id;
+  const { id } = row;
   const entry = list.details?.memory.find((each) => each.id === id);
-  const text = textIn(row, 'text') || entry?.text || row.title;
-  const section = entry?.section ?? textIn(row, 'section');
+  const text = row.title;
+  const section = entry?.section ?? '';
   const accept = { id, ...(section ? { section } : {}) };
   const refused = offline ?? (isInert ? 'In a moment.' : undefined);
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={row.title} />}
+      title={<Foreign text={titleOf(row)} />}
       bar={
         <DecisionBar
           {...{ row, isGone, decision, needs: 'memory.accept', copies: { operation: 'memory.accept', input: accept } }}
@@ -430,7 +419,7 @@ export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
     'registry.',
   ]);
   const check = useLook<Problems>('registry.verify', {}, ['registry.']);
-  const id = textIn(row, 'key') || row.id;
+  const { id } = row;
   const blocked = list.details?.blocked.find(({ key, agent }) => key === id || agent === id);
   const problems = (
     check.details?.problems ??
@@ -451,7 +440,7 @@ export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={row.title} />}
+      title={<Foreign text={titleOf(row)} />}
       bar={
         <DecisionBar
           {...{ row, isGone, decision, needs: 'registry.release', copies: { operation: 'registry.release', input } }}

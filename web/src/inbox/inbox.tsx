@@ -7,7 +7,7 @@ import { Header } from '../parts/pane.tsx';
 import { Answered, Empty } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, inboxPath, linkTo } from '../router.ts';
-import { type InboxRow, itemOf, KINDS, useInbox, useOverview } from '../shell/overview.ts';
+import { type InboxRow, KINDS, titleOf, useInbox, useOverview } from '../shell/overview.ts';
 import { useNow } from '../shell/shell.tsx';
 import { duration, exactly } from '../words.ts';
 import { Card } from './card.tsx';
@@ -109,7 +109,7 @@ function Group({
       <h2>{title}</h2>
       <ul>
         {rows.map((row) => {
-          const item = itemOf(row);
+          const { item } = row;
           const about = [item?.title, row.request].filter(Boolean).join(', ');
           return (
             <li key={row.id}>
@@ -119,7 +119,7 @@ function Group({
                 aria-current={row.id === open ? 'true' : undefined}
               >
                 <Glyph status={KINDS[row.kind].glyph} />
-                <Name text={row.title} className="inbox-title" />
+                <Name text={titleOf(row)} className="inbox-title" />
                 <time className="quiet nowrap" dateTime={row.since} title={exactly(row.since)}>
                   {duration(now - Date.parse(row.since))}
                 </time>

@@ -1,7 +1,7 @@
 // A notification of the browser when something arrives that stops a cast. It decides nothing: it leads to the inbox.
 import { useEffect, useRef, useState } from 'react';
 import { go, inboxPath } from '../router.ts';
-import type { InboxRow } from '../shell/overview.ts';
+import { type InboxRow, titleOf } from '../shell/overview.ts';
 import { inLine } from '../words.ts';
 
 type Notify = 'on' | 'off' | 'ask' | 'none';
@@ -29,7 +29,7 @@ export function useNotifications(waits: readonly InboxRow[], isRead: boolean): v
     if (!before || present() !== 'on' || !document.hidden) return;
     for (const row of waits.filter(({ id }) => !before.has(id)).slice(0, 3)) {
       const body = inLine(row.request ?? '').slice(0, 120);
-      const note = new Notification(inLine(row.title).slice(0, 120), { body, tag: row.id, icon: '/icon.svg' });
+      const note = new Notification(inLine(titleOf(row)).slice(0, 120), { body, tag: row.id, icon: '/icon.svg' });
       note.onclick = () => {
         window.focus();
         go(inboxPath(row.id));

@@ -1,7 +1,7 @@
 // A task as the page knows it: the row of the ledger, with the cast that it belongs to and what it waits for.
 import { mayMoveInCast } from '../../../src/kernel/ledger/move.ts';
 import { mayMove, TASK_STATUSES, type TaskStatus } from '../../../src/kernel/ledger/state.ts';
-import { type CastRow, type InboxRow, itemOf } from '../shell/overview.ts';
+import type { CastRow, InboxRow } from '../shell/overview.ts';
 
 export type TaskRow = {
   readonly run_id: string;
@@ -61,7 +61,7 @@ export function withCasts(
 }
 
 function isAbout(wait: InboxRow, row: TaskRow): boolean {
-  return wait.cast === row.run_id && (wait.task === row.task_id || itemOf(wait)?.title === row.title);
+  return wait.cast === row.run_id && wait.item?.title === row.title;
 }
 
 /** Whether a person may move it there, as the rules of the ledger say. The reason is shown where it may not be dropped. */

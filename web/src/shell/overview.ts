@@ -1,7 +1,7 @@
 // What every view knows of the workspace: which casts are open, what waits for a person, whether it is paused.
 import { useMemo } from 'react';
 import type { Status } from '../parts/glyphs.tsx';
-import { useLook } from '../workspace.ts';
+import { type Answer, useLook } from '../workspace.ts';
 
 /** A row of `cast.list`. */
 export type CastRow = {
@@ -22,17 +22,21 @@ export type CastRow = {
 
 /** A row of `inbox`. */
 export type InboxRow = {
-  readonly kind: 'approval' | 'question' | 'parked' | 'unknown' | 'memory' | 'quarantine' | 'blocked';
+  readonly kind: 'approval' | 'question' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
   readonly id: string;
   readonly cast: string | null;
   readonly request: string | null;
   readonly turn: number | null;
   readonly socket: string | null;
-  readonly item: { readonly n?: number; readonly title: string } | string | null;
+  readonly item: { readonly n: number; readonly title: string } | null;
+  /** Of an item, its key. */
+  readonly key?: string;
   readonly title: string;
+  /** Why it waits, in the words of whoever asks. */
+  readonly reason: string;
+  readonly code?: string | null;
   readonly since: string;
   readonly stops: boolean;
-  readonly [member: string]: unknown;
 };
 
 export const CAST_CHANGES = ['cast.', 'turn.', 'attempt.', 'items.', 'lane', 'item.'];
@@ -53,14 +57,20 @@ export const KINDS: Readonly<Record<InboxRow['kind'], { readonly glyph: Status; 
   question: { glyph: 'question', verb: 'Answer' },
   unknown: { glyph: 'unknown', verb: 'Decide' },
   blocked: { glyph: 'failed', verb: 'Decide' },
+  spent: { glyph: 'rework', verb: 'Decide' },
   quarantine: { glyph: 'quarantine', verb: 'Compare' },
   parked: { glyph: 'parked', verb: 'Decide' },
   memory: { glyph: 'memory', verb: 'Read' },
 };
 
-/** The item that a row is about. */
-export function itemOf({ item }: InboxRow): { readonly n?: number; readonly title: string } | null {
-  return typeof item === 'string' ? { title: item } : item;
+/** What waits, in one line: who asks for what. */
+export function titleOf({ kind, socket, title, reason, code }: InboxRow): string {
+  const who = socket ?? 'A script';
+  if (kind === 'approval')
+    return code === 'OUTCOME_UNKNOWN' ? `${who} may have run a command. Did it?` : `${who} asks to run a command`;
+  if (kind === 'question' && reason !== '') return `${who} asks: ${reason}`;
+  if (kind === 'unknown') return `${who} may have run. Did it?`;
+  return kind === 'memory' ? 'An agent suggests to remember something' : title;
 }
 
 /** How a cast ended, in one plain phrase. */
@@ -79,12 +89,8 @@ export type Overview = {
   readonly hold: { readonly by: string; readonly reason: string } | null;
 };
 
-export function useInbox() {
-  return useLook<{ readonly inbox?: readonly InboxRow[]; readonly items?: readonly InboxRow[] }>(
-    'inbox',
-    {},
-    INBOX_CHANGES,
-  );
+export function useInbox(): Answer<{ readonly inbox: readonly InboxRow[] }> & { readonly refresh: () => void } {
+  return useLook('inbox', {}, INBOX_CHANGES);
 }
 
 export function useOverview(): Overview {
@@ -95,8 +101,7 @@ export function useOverview(): Overview {
   );
   const inbox = useInbox();
   return useMemo(() => {
-    const all = inbox.details?.inbox ?? inbox.details?.items ?? [];
-    const oldest = all.toSorted((a, b) => a.since.localeCompare(b.since));
+    const oldest = inbox.details?.inbox ?? [];
     return {
       openCasts: (casts.details?.casts ?? []).filter(isOpen),
       waits: oldest.filter(({ stops }) => stops),

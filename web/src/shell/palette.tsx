@@ -9,7 +9,7 @@ import { castPath, go, inboxPath } from '../router.ts';
 import { nextTheme } from '../theme.ts';
 import { useLook, useWorkspace } from '../workspace.ts';
 import { OperationForm } from './operation-form.tsx';
-import type { CastRow, Overview } from './overview.ts';
+import { type CastRow, type Overview, titleOf } from './overview.ts';
 import { PLACES, statusOf } from './places.tsx';
 import './palette.css';
 
@@ -59,7 +59,7 @@ export default function Palette({
         const beside = row.request ?? '';
         return {
           id: `wait ${row.id}`,
-          says: row.title,
+          says: titleOf(row),
           beside,
           glyph: 'waits',
           run: leave(() => go(inboxPath(row.id))),
