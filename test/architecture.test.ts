@@ -124,7 +124,7 @@ const CROSSINGS: Readonly<Record<string, string>> = {
     'the program of the worker thread: it puts the parts together',
   'engine/driver.ts imports agents/process/process-identity.ts':
     'whether a process lives is asked of the system in one place',
-  'engine/watchdog.ts imports agents/process/process-state.ts':
+  'engine/watchdog.ts imports agents/process/process-identity.ts':
     'what a process does is asked of the system in one place',
   'engine/worker-store.ts imports ../bin/own-sources.cjs':
     'a thread of its own needs the same way to its sources as the main one',
@@ -385,7 +385,7 @@ const CYCLES: readonly string[] = [
   'engine/store-worker.ts → log/sqlite/log.ts',
   'engine/store-worker.ts → workspace/find-links.ts',
   'engine/driver.ts → agents/process/process-identity.ts',
-  'engine/watchdog.ts → agents/process/process-state.ts',
+  'engine/watchdog.ts → agents/process/process-identity.ts',
 ];
 
 test('no other import closes a cycle between folders', () => {
@@ -427,7 +427,7 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'mcp/submit-handoff.ts imports kernel/gate/before-accept.ts':
     'a handoff is read at once, so that the agent learns what is wrong',
   'mcp/submit-handoff.ts imports agents/handoff-file.ts': 'a handoff is handed in by a file of the attempt',
-  'mcp/submit-handoff.ts imports agents/known-values.ts': 'known secrets are taken out of it first',
+  'mcp/submit-handoff.ts imports agents/hidden-texts.ts': 'known secrets are taken out of it first',
   'mcp/submit-handoff.ts imports agents/process/attempt-folder.ts': 'a handoff is handed in by a file of the attempt',
   'mcp/tool.ts imports agents/inside-attempt.ts': 'which tools are offered',
   'server/calls.ts imports access/rights.ts': 'an operation that a role may not use is not offered',

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { isInsideAttempt, supervisedFolder } from '../agents/inside-attempt.ts';
 import { awaitAttempt, startAttempt } from '../agents/process/attempt.ts';
-import { attemptNamed } from '../agents/process/attempt-name.ts';
+import { attemptNamed } from '../agents/process/attempt-folder.ts';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
 import { attemptAbove } from './attempt.ts';
 import { createToken } from './tokens.ts';

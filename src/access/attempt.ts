@@ -3,9 +3,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { supervisedFolder } from '../agents/inside-attempt.ts';
-import { type Claim, parseClaim } from '../agents/process/attempt-folder.ts';
-import { isKeyOf, KEY } from '../agents/process/attempt-key.ts';
-import { type AttemptName, attemptNamed } from '../agents/process/attempt-name.ts';
+import {
+  type AttemptClaim,
+  type AttemptName,
+  attemptNamed,
+  isKeyOf,
+  KEY_VARIABLE,
+  parseClaim,
+} from '../agents/process/attempt-folder.ts';
 import { ancestorsOf, commandOf, isAlive, type ProcessRow } from '../agents/process/process-identity.ts';
 
 export type Attempt = {
@@ -50,7 +55,7 @@ export function attemptAbove(pid = process.pid): AttemptAbove | null {
   return null;
 }
 
-function readClaimIn(folder: string): Claim | null {
+function readClaimIn(folder: string): AttemptClaim | null {
   try {
     return parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
   } catch {
@@ -58,7 +63,7 @@ function readClaimIn(folder: string): Claim | null {
   }
 }
 
-function isHeldBy(claim: Claim | null, { pid, startTime }: ProcessRow): boolean {
+function isHeldBy(claim: AttemptClaim | null, { pid, startTime }: ProcessRow): boolean {
   return claim?.by === 'supervisor' && claim.pid === pid && claim.startTime === startTime;
 }
 
@@ -67,7 +72,7 @@ function isHeldBy(claim: Claim | null, { pid, startTime }: ProcessRow): boolean 
  * supervisor gave only to its child. `dir` is the folder of the attempt.
  */
 export function isVouchedFor(dir: string, env: Readonly<Record<string, string | undefined>>): boolean {
-  const key = env[KEY] ?? '';
+  const key = env[KEY_VARIABLE] ?? '';
   return key !== '' && runsOf(dir).some((folder) => isKeyOf(folder, key) && isSupervised(folder));
 }
 

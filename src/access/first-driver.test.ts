@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { recordOf } from '../agents/process/first-attempt.ts';
+import { startRecord } from '../agents/process/first-attempt.ts';
 import { ownIdentity, startOrder } from '../agents/process/process-identity.ts';
 import { firstDriverOf, noteDriver } from './person-proof.ts';
 
@@ -29,7 +29,7 @@ test('the first driver is written down for its user alone', () => {
 });
 
 test('a later driver does not take its place', () => {
-  const older = recordOf({ startTime: own.startTime.replace(/\d+$/, '1') });
+  const older = startRecord({ startTime: own.startTime.replace(/\d+$/, '1') });
   const folder = user(older);
   noteDriver({ BATON_CONFIG: folder });
   expect(readFileSync(join(folder, 'first-driver'), 'utf8')).toBe(older);
@@ -37,7 +37,7 @@ test('a later driver does not take its place', () => {
 
 test.each([
   ['broken', '{'],
-  ['of another boot', recordOf({ startTime: `another-boot/1` })],
+  ['of another boot', startRecord({ startTime: `another-boot/1` })],
 ])('a record that is %s is replaced', (_name, record) => {
   const folder = user(record);
   noteDriver({ BATON_CONFIG: folder });

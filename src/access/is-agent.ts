@@ -3,17 +3,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInsideAttempt, supervisedFolder } from '../agents/inside-attempt.ts';
-import { claimIn, namesIn } from '../agents/process/first-attempt.ts';
+import { filesIn, supervisorOf } from '../agents/process/first-attempt.ts';
 import {
   ancestorsOf,
   commandOf,
   HAS_PROC,
-  type Identity,
   isAlive,
+  type ProcessIdentity,
   type ProcessRow,
   processTable,
+  processVariables,
   rowFromStat,
-  variablesOf,
 } from '../agents/process/process-identity.ts';
 import { isReaper } from './terminal-origin.ts';
 import { userFolder } from './user-folder.ts';
@@ -37,7 +37,7 @@ export function isLeftBehind({ env, stateDir }: ActionContext, pid = process.pid
   if (stat === null || own === null || hasTerminal(stat)) return false;
   const top = topOf(own);
   if (top === null) return false;
-  const isBefore = (supervisor: Identity) =>
+  const isBefore = (supervisor: ProcessIdentity) =>
     isLater(top, supervisor) && !isOfOlderSession(top, supervisor) && isAlive(supervisor);
   return (stateDir !== null && supervisorsIn(stateDir).some(isBefore)) || supervisorsOf(userFolder(env)).some(isBefore);
 }
@@ -48,7 +48,7 @@ export function hasTerminal(stat: string): boolean {
 }
 
 /** Whether one process began after another in the same boot. */
-export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 'startTime'>): boolean {
+export function isLater(one: Pick<ProcessIdentity, 'startTime'>, other: Pick<ProcessIdentity, 'startTime'>): boolean {
   const [boot, ticks] = one.startTime.split('/');
   const [otherBoot, otherTicks] = other.startTime.split('/');
   return boot === otherBoot && Number(ticks) > Number(otherTicks);
@@ -59,7 +59,7 @@ export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 
  * an older one. So such a process is not an orphan; the main program of a container may have started it. A session without a
  * number began outside the container.
  */
-function isOfOlderSession({ session }: ProcessRow, supervisor: Identity): boolean {
+function isOfOlderSession({ session }: ProcessRow, supervisor: ProcessIdentity): boolean {
   if (session === null || session === 0) return session === 0;
   const leader = statOf(session);
   const row = leader === null ? null : rowFromStat(session, leader);
@@ -72,23 +72,23 @@ function topOf(own: ProcessRow): ProcessRow | null {
   return chain.find(({ ppid }) => ppid === 1 || isReaper(commandOf(ppid))) ?? null;
 }
 
-function supervisorsIn(stateDir: string): readonly Identity[] {
+function supervisorsIn(stateDir: string): readonly ProcessIdentity[] {
   const folder = join(stateDir, 'attempts');
-  return namesIn(folder).flatMap((name) => claimIn(join(folder, name)) ?? []);
+  return filesIn(folder).flatMap((name) => supervisorOf(join(folder, name)) ?? []);
 }
 
 /** The supervisors of this user's casts on the whole machine. */
-function supervisorsOf(user: string): readonly Identity[] {
+function supervisorsOf(user: string): readonly ProcessIdentity[] {
   return processTable().flatMap((row) => {
     const folder = supervisedFolder(commandOf(row.pid));
-    const claim = folder === null ? null : claimIn(folder);
+    const claim = folder === null ? null : supervisorOf(folder);
     return claim?.pid === row.pid && isDrivenAs(user, row) ? [claim] : [];
   });
 }
 
 /** A supervisor without a driver may be anyone's, so it counts as this user's. */
 function isDrivenAs(user: string, { ppid }: ProcessRow): boolean {
-  const env = ppid === 1 ? null : variablesOf(ppid);
+  const env = ppid === 1 ? null : processVariables(ppid);
   return env === null || userFolder(env) === user;
 }
 

@@ -2,7 +2,7 @@
 // use a token instead (who-acts.ts).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FirstAttempt, firstAttemptOf, readRecord, recordOf } from '../agents/process/first-attempt.ts';
+import { type FirstAttempt, firstAttemptOf, readStartRecord, startRecord } from '../agents/process/first-attempt.ts';
 import { ownIdentity, processNamespace } from '../agents/process/process-identity.ts';
 import { type Capabilities, runnerCan } from '../kernel/capabilities.ts';
 import type { Rules } from '../kernel/graph/config.ts';
@@ -110,7 +110,7 @@ export function noteDriver(env: NodeJS.ProcessEnv): void {
   if (firstDriverOf(folder) !== null) return;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, FILE), recordOf(ownIdentity()), { mode: 0o600 });
+    writeFileSync(join(folder, FILE), startRecord(ownIdentity()), { mode: 0o600 });
   } catch {
     // A folder that cannot be written holds no token either.
   }
@@ -118,5 +118,5 @@ export function noteDriver(env: NodeJS.ProcessEnv): void {
 
 /** The first driver since boot, as a first attempt, or null. */
 export function firstDriverOf(user: string): FirstAttempt | null {
-  return readRecord(user, FILE);
+  return readStartRecord(user, FILE);
 }

@@ -3,7 +3,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
-import { HAS_PROC, variablesOf } from '../agents/process/process-identity.ts';
+import { HAS_PROC, processVariables } from '../agents/process/process-identity.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Actor, PersonProof } from './actor.ts';
 import { attemptAbove } from './attempt.ts';
@@ -117,7 +117,7 @@ function filesOf(pid: number): readonly string[] {
 }
 
 function isOfAttempt(pid: number): boolean {
-  return attemptAbove(pid) !== null || isInsideAttempt(variablesOf(pid) ?? {}, pid);
+  return attemptAbove(pid) !== null || isInsideAttempt(processVariables(pid) ?? {}, pid);
 }
 
 function linkOf(file: string): string {

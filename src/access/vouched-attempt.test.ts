@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { makeKey } from '../agents/process/attempt-key.ts';
+import { makeKey } from '../agents/process/attempt-folder.ts';
 import { ownIdentity } from '../agents/process/process-identity.ts';
 import { isVouchedFor } from './attempt.ts';
 

@@ -1,7 +1,8 @@
-// What an adapter is told about one turn, and what it makes of it. An adapter turns a call into an invocation and reads
-// events into a report; it never reads contracts, and it does not know the engine.
+// What an adapter gets for one turn, and what it returns. An adapter turns a call into a program call and reads events into a
+// report. It reads no contracts and does not know the engine.
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { OFFERED_TOOLS } from '../kernel/cast/rules.ts';
 import type { Session } from '../kernel/cast/state.ts';
 import type { AgentMateria, Tools } from '../kernel/graph/config.ts';
 import type { AgentReport } from './report.ts';
@@ -33,7 +34,7 @@ export type McpServer = {
 export type Offer = (env: Readonly<Record<string, string>>) => McpServer;
 
 /** Who is asked before an agent uses a tool, and may refuse it. */
-export type Guard = {
+type ToolGuard = {
   /** For a program that asks by itself: exit 0 lets the call through. */
   readonly program: string;
   readonly args: readonly string[];
@@ -45,7 +46,7 @@ export type Guard = {
 };
 
 /** The guard of a turn, or null where nobody has to be asked. */
-export type GuardOf = (packet: Packet) => Promise<Guard | null>;
+export type GuardOf = (packet: Packet) => Promise<ToolGuard | null>;
 
 /** The name by which agents know our own server. */
 export const OFFERED_AS = 'baton';
@@ -63,11 +64,11 @@ export type AgentSettings = {
   /** Where the model is, when it is not the provider's own place. */
   readonly baseUrl?: string;
   readonly mcp?: Readonly<Record<string, McpServer>>;
-  readonly guard?: Guard;
+  readonly guard?: ToolGuard;
 };
 
 /** A command without a shell. */
-export type Invocation = {
+export type ProgramCall = {
   readonly argv: readonly string[];
   readonly stdin: string;
   /** Set besides what is inherited. */
@@ -83,18 +84,44 @@ export interface Program {
   readonly name: string;
   /** The variables it reads credentials and its own places from. */
   readonly variables: readonly string[];
-  invoke(call: AgentCall, settings: AgentSettings): Invocation;
+  invoke(call: AgentCall, settings: AgentSettings): ProgramCall;
   /** A fresh reader of what it prints. */
-  reader(): Reader;
+  reader(): StreamReader;
 }
 
 /** Reads a stream as it comes; what has been heard so far can be asked for at any time. */
-export interface Reader {
+export interface StreamReader {
   push(chunk: string): readonly LiveEvent[];
   report(): AgentReport;
 }
 
-export function callOf({ brief, materia, session, cast, turn, retriesMax }: Packet): AgentCall {
+export function agentCallOf({ brief, materia, session, cast, turn, retriesMax }: Packet): AgentCall {
   const { model, thinking, tools, system = null } = materia as AgentMateria;
   return { prompt: brief, system, model, thinking, tools, session, turnName: `${cast}-${turn}`, retriesMax };
+}
+
+type OfferedServer = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly tools: readonly string[];
+};
+
+/** Some programs give their servers an environment of their own, so that what tells an attempt apart is passed on by name. */
+const PASSED = [
+  ...['BATON_HOME', 'BATON_CONFIG', 'BATON_WORKSPACE'],
+  ...['BATON_CAST', 'BATON_ATTEMPT', 'BATON_FENCE', 'BATON_TASK', 'BATON_ATTEMPT_DIR'],
+];
+
+/** What an agent may need for its own turn. Tools that take other tasks are not part of one. */
+const TOOLS = OFFERED_TOOLS.flatMap(({ tools }) => tools);
+
+/** `dir` is the workspace itself, also where the agent works in another folder; `env` is the environment of the agent. */
+export function offeredServer(
+  program: string,
+  dir: string,
+  env: Readonly<Record<string, string | undefined>>,
+): OfferedServer {
+  const passed = PASSED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  return { command: program, args: ['-C', dir, 'mcp'], env: Object.fromEntries(passed), tools: TOOLS };
 }

@@ -3,11 +3,9 @@ import type { AttemptResult } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote, Usage } from '../kernel/cast/state.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
-import { type AgentFault, waitInWords } from './fault.ts';
+import { type AgentFault, waitInWords, withoutTrace } from './fault.ts';
 import { estimated } from './prices.ts';
-import { type AgentReport, addUsage, usageSince } from './report.ts';
-import { soundUsage } from './sound-usage.ts';
-import { withoutTrace } from './without-trace.ts';
+import { type AgentReport, addUsage, soundUsage, usageSince } from './report.ts';
 
 export type Settled = {
   readonly packet: Packet;
@@ -21,13 +19,13 @@ export type Settled = {
   readonly spent?: Usage | null;
 };
 
-export function answered(settled: Settled): AttemptResult {
+export function outputResult(settled: Settled): AttemptResult {
   const { packet, report } = settled;
   const output = bounded(report.text, packet.maxOutputBytes);
-  return { kind: 'output', output, ...told(settled), ...(report.isCut ? { cutShort: true } : {}) };
+  return { kind: 'output', output, ...noteOfAttempt(settled), ...(report.isCut ? { cutShort: true } : {}) };
 }
 
-export function failed(fault: AgentFault, settled: Settled): AttemptResult {
+export function faultResult(fault: AgentFault, settled: Settled): AttemptResult {
   const { code, reason, retryAfterMs } = fault;
   const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${waitInWords(retryAfterMs)}`;
   return {
@@ -36,7 +34,7 @@ export function failed(fault: AgentFault, settled: Settled): AttemptResult {
     reason: `${code}: ${reason}${wait}`,
     code,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...told(settled),
+    ...noteOfAttempt(settled),
     ...lastWords(settled),
     ...((settled.tries ?? 1) > 1 ? { tries: settled.tries } : {}),
   };
@@ -56,8 +54,8 @@ export function endOfWords(text: string): { readonly said?: string } {
 }
 
 /** Cut off before its end. What it had told by then of what it used counts all the same. */
-export function lost(reason: string, settled: Settled): Extract<AttemptResult, { kind: 'lost' }> {
-  const { agent, usage } = told(settled);
+export function lostResult(reason: string, settled: Settled): Extract<AttemptResult, { kind: 'lost' }> {
+  const { agent, usage } = noteOfAttempt(settled);
   return { kind: 'lost', mayHaveRun: true, reason, ...(usage ? { agent, usage } : {}) };
 }
 
@@ -70,7 +68,7 @@ export function usedBy(
   return usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
 }
 
-function told(settled: Settled): { agent: AgentNote; usage?: Usage } {
+function noteOfAttempt(settled: Settled): { agent: AgentNote; usage?: Usage } {
   const { packet } = settled;
   const { usageIsOfSession, sessionId, model, denials, commands } = settled.report;
   const { usage, doubts } = soundUsage(settled.report.usage);

@@ -5,14 +5,22 @@ import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { scrub } from '../kernel/secrets.ts';
-import { callOf } from './agent-call.ts';
-import { answered, failed, lost } from './agent-result.ts';
-import { type AgentFault, faultOf, faultOfError, faultOfSilence } from './fault.ts';
+import { agentCallOf } from './agent-call.ts';
+import { faultResult, lostResult, outputResult } from './agent-result.ts';
+import { serverSentEvents } from './event-streams.ts';
+import {
+  type AgentFault,
+  faultOf,
+  faultOfError,
+  faultOfSilence,
+  patience,
+  RETRY,
+  type RetryRules,
+  waitBefore,
+} from './fault.ts';
 import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
 import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
-import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
-import { serverSentEvents } from './server-sent-events.ts';
 
 const ERROR_BYTES_MAX = 65_536;
 /** So much is kept of what is no stream, and so much of it is told. */
@@ -22,7 +30,7 @@ const TOLD_CHARS_MAX = 80;
 export type ApiRunnerOptions = { readonly retry?: RetryRules; readonly silenceMaxMs?: number };
 
 type Bounds = { readonly timeoutMs: number; readonly silenceMaxMs: number; readonly charsMax: number };
-type Heard = {
+type StreamEnd = {
   readonly report: AgentReport;
   readonly end: 'closed' | 'late' | 'silent' | 'long' | 'elsewhere';
   /** Where nothing at that address is the model: what is there instead. */
@@ -33,30 +41,30 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
   const { retry = RETRY } = options;
   return {
     async run(packet, place, signal) {
-      const call = callOf(packet);
+      const call = agentCallOf(packet);
       const key = keyOf(api, settings);
       const made = api.request(call, settings, key);
       let spent: Usage | null = null;
       const settled = (report: AgentReport) => ({ packet, report, warnings: made.warnings, spent });
       const refused = refusalOf(api, settings, packet, key);
-      if (refused) return failed(refused, settled(EMPTY_REPORT));
+      if (refused) return faultResult(refused, settled(EMPTY_REPORT));
       const begun = performance.now();
       const silenceMaxMs = options.silenceMaxMs ?? packet.modelSilenceMs;
       for (let retries = 0; ; retries += 1) {
         const leftMs = () => packet.timeoutMs - (performance.now() - begun);
         const bounds = { timeoutMs: leftMs(), silenceMaxMs, charsMax: packet.maxOutputBytes };
         const heard = await ask(api, made, place, bounds, signal);
-        if (signal.aborted) return lost('stopped', settled(heard.report));
+        if (signal.aborted) return lostResult('stopped', settled(heard.report));
         // Past the limit there is nothing to wait for: it is cut there, and marked as cut.
-        if (heard.end === 'long') return answered(settled(heard.report));
+        if (heard.end === 'long') return outputResult(settled(heard.report));
         const fault = faultIn(api, heard, silenceMaxMs);
-        if (!fault) return answered(settled(heard.report));
+        if (!fault) return outputResult(settled(heard.report));
         const { retriesMax } = packet;
         const waitMs = waitBefore(fault, { retries, retriesMax, toolCalls: 0, leftMs: leftMs() }, retry);
-        if (waitMs === null) return failed(fault, { ...settled(heard.report), tries: retries + 1 });
+        if (waitMs === null) return faultResult(fault, { ...settled(heard.report), tries: retries + 1 });
         if (heard.report.usage !== null) spent = addUsage(spent, heard.report.usage);
         place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
-        if (!(await patience(waitMs, signal))) return lost('stopped', settled(EMPTY_REPORT));
+        if (!(await patience(waitMs, signal))) return lostResult('stopped', settled(EMPTY_REPORT));
       }
     },
 
@@ -89,7 +97,7 @@ function refusalOf(api: ModelApi, settings: ApiSettings, packet: Packet, key: st
   return null;
 }
 
-function faultIn(api: ModelApi, { report, end, instead }: Heard, silenceMaxMs: number): AgentFault | null {
+function faultIn(api: ModelApi, { report, end, instead }: StreamEnd, silenceMaxMs: number): AgentFault | null {
   if (end === 'elsewhere') {
     return { fault: 'refused', code: 'REQUEST_REFUSED', reason: `${api.name}: ${instead}; correct baseUrl` };
   }
@@ -109,7 +117,7 @@ async function ask(
   { onEvent }: Place,
   { timeoutMs, silenceMaxMs, charsMax }: Bounds,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<StreamEnd> {
   const late = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
   const silent = new AbortController();
   const silence = modelSilence(silenceMaxMs, {
@@ -155,24 +163,24 @@ async function ask(
 function pointed(url: string, { status, headers }: Response): string {
   const location = headers.get('location') ?? '';
   const target = URL.canParse(location, url) ? new URL(location, url) : null;
-  const where = target === null ? 'nowhere' : told(`${target.origin}${target.pathname}`, 200);
+  const where = target === null ? 'nowhere' : oneLine(`${target.origin}${target.pathname}`, 200);
   return `it pointed to ${where} (status ${status}), which is not followed, because the key and the brief would go there too`;
 }
 
 /** An answer without one event in it: an error, something else altogether, or a stream that was closed too early. */
-function withoutStream(report: AgentReport, response: Response, text: string): Heard {
+function withoutStream(report: AgentReport, response: Response, text: string): StreamEnd {
   const type = response.headers.get('content-type') ?? 'no type';
   if (text.trim() === '' || type.includes('event-stream')) return { report, end: 'closed' };
-  const body = parse(text.slice(0, FOREIGN_CHARS_MAX));
+  const body = parseJson(text.slice(0, FOREIGN_CHARS_MAX));
   if (isObject(body) && body.error !== undefined && body.error !== null) {
     return { report: { ...report, error: errorIn(body) }, end: 'closed' };
   }
-  const instead = `it answered with ${told(type, 60)} where a stream of events was due, beginning ${JSON.stringify(told(text, TOLD_CHARS_MAX))}`;
+  const instead = `it answered with ${oneLine(type, 60)} where a stream of events was due, beginning ${JSON.stringify(oneLine(text, TOLD_CHARS_MAX))}`;
   return { report, end: 'elsewhere', instead };
 }
 
 /** In one line. A secret is found whole before anything is cut. */
-function told(text: string, charsMax: number): string {
+function oneLine(text: string, charsMax: number): string {
   const line = scrub(text.slice(0, FOREIGN_CHARS_MAX)).text.replaceAll(/\s+/g, ' ').trim();
   return line.length <= charsMax ? line : `${line.slice(0, charsMax)}…`;
 }
@@ -180,11 +188,11 @@ function told(text: string, charsMax: number): string {
 async function errorOf(response: Response): Promise<NonNullable<AgentReport['error']>> {
   const text = (await response.text().catch(() => '')).slice(0, ERROR_BYTES_MAX);
   const waitMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
-  const error = errorIn(parse(text) ?? { error: text.slice(0, 500) }, response.status);
+  const error = errorIn(parseJson(text) ?? { error: text.slice(0, 500) }, response.status);
   return { ...error, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
 }
 
-function parse(text: string): Json | null {
+function parseJson(text: string): Json | null {
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -3,8 +3,8 @@
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
-import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
-import { eventReader } from './event-reader.ts';
+import type { AgentCall, AgentSettings, Program, ProgramCall } from './agent-call.ts';
+import { eventReader } from './event-streams.ts';
 import {
   type AgentReport,
   addName,
@@ -15,13 +15,12 @@ import {
   ofWhichCached,
   textIn,
   withCommand,
+  withMessageUsage,
   withOutcome,
   withoutCommand,
-  withTold,
 } from './report.ts';
-import { nearestLevel } from './thinking.ts';
 import { detailOf, toolEvent } from './tool-event.ts';
-import { claudeTools } from './tool-scope.ts';
+import { claudeTools, nearestLevel } from './tool-scope.ts';
 
 export const claude: Program = {
   name: 'claude',
@@ -38,7 +37,7 @@ export const claude: Program = {
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-function invoke(call: AgentCall, settings: AgentSettings): Invocation {
+function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   const scope = claudeTools(call.tools);
   const isOff = call.thinking === 'off';
   const thinking = nearestLevel('claude', isOff ? null : call.thinking, EFFORTS);
@@ -169,7 +168,7 @@ function withUsed(report: AgentReport, event: JsonObject, message: JsonObject): 
   const speaker = stringAt(event, 'parent_tool_use_id') ?? '';
   const id = stringAt(message, 'id') ?? stringAt(event, 'api_message_id') ?? report.underway[speaker]?.message ?? '';
   const read = figure(used.cache_read_input_tokens);
-  return withTold(report, speaker, id, { ...ofTokens(used), cost: 0, ...ofWhichCached(read) });
+  return withMessageUsage(report, speaker, id, { ...ofTokens(used), cost: 0, ...ofWhichCached(read) });
 }
 
 function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {

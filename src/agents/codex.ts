@@ -3,13 +3,12 @@
 import { hash } from 'node:crypto';
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
-import { type AgentCall, type AgentSettings, type Invocation, OFFERED_AS, type Program } from './agent-call.ts';
+import { type AgentCall, type AgentSettings, OFFERED_AS, type Program, type ProgramCall } from './agent-call.ts';
 import { USUAL } from './environment.ts';
-import { eventReader } from './event-reader.ts';
+import { eventReader } from './event-streams.ts';
 import { type AgentReport, addName, figure, ofWhichCached, withCommand } from './report.ts';
-import { nearestLevel } from './thinking.ts';
 import { detailOf, toolEvent } from './tool-event.ts';
-import { codexSandbox } from './tool-scope.ts';
+import { codexSandbox, nearestLevel } from './tool-scope.ts';
 
 export const codex: Program = {
   name: 'codex',
@@ -25,7 +24,7 @@ const TOOL_S = 900;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh'];
 
-function invoke(call: AgentCall, settings: AgentSettings): Invocation {
+function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   const sandbox = codexSandbox(call.tools);
   const thinking = nearestLevel('codex', call.thinking, EFFORTS);
   const config: (readonly [string, string])[] = [

@@ -2,7 +2,7 @@
 // shell, so what is put into a slot stays one argument whatever is in it. Its standard output is its answer.
 import { createHash } from 'node:crypto';
 import { COMMAND_SLOTS, type CommandTemplate } from '../kernel/graph/config.ts';
-import type { AgentCall, Invocation, Program } from './agent-call.ts';
+import type { AgentCall, Program, ProgramCall } from './agent-call.ts';
 import { EMPTY_REPORT } from './report.ts';
 
 const SLOT = new RegExp(`\\{\\{ ?(${COMMAND_SLOTS.join('|')}) ?\\}\\}`, 'g');
@@ -73,7 +73,7 @@ function asks(template: CommandTemplate, slot: string): boolean {
 }
 
 /** What was asked for and has no slot. Tools are the program's own business: a template cannot limit them. */
-function warningsFor(template: CommandTemplate, call: AgentCall): Invocation['warnings'] {
+function warningsFor(template: CommandTemplate, call: AgentCall): ProgramCall['warnings'] {
   const { system, model, thinking } = call;
   const unheard = Object.entries({ system, model, thinking }).filter(
     ([name, value]) => value !== null && !asks(template, name),

@@ -4,12 +4,11 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { CAPABILITIES } from '../kernel/capabilities.ts';
-import { only, USUAL } from './environment.ts';
-import { isProgram } from './find-file.ts';
+import { isExecutable, only, USUAL } from './environment.ts';
 
 export type ProgramName = 'claude' | 'codex' | 'pi';
 
-export type Detected = {
+export type DetectedAgent = {
   readonly name: ProgramName;
   /** The file that would be run, or null when there is none. */
   readonly path: string | null;
@@ -54,12 +53,12 @@ const VERSION_MS = 10_000;
 
 export const PROGRAMS = Object.keys(KNOWN) as readonly ProgramName[];
 
-export async function detectAgents(env: Variables = process.env): Promise<readonly Detected[]> {
+export async function detectAgents(env: Variables = process.env): Promise<readonly DetectedAgent[]> {
   return Promise.all(PROGRAMS.map((name) => detect(name, env)));
 }
 
 /** With `starts` false the program is not started, so that its version is not known. */
-export async function detect(name: ProgramName, env: Variables = process.env, starts = true): Promise<Detected> {
+export async function detect(name: ProgramName, env: Variables = process.env, starts = true): Promise<DetectedAgent> {
   const known = KNOWN[name];
   const path = findProgram(name, env);
   const signedInBy = credentialOf(name, env);
@@ -82,7 +81,7 @@ export function findProgram(name: ProgramName, env: Variables): string | null {
     folders
       .filter((folder) => folder !== '')
       .map((folder) => join(folder, name))
-      .find(isProgram) ?? null
+      .find(isExecutable) ?? null
   );
 }
 

@@ -1,10 +1,11 @@
-// The environment of an agent: a list of what it may see, because what is not listed cannot leak. Keys of other services
-// that happen to be set where a cast is started are none of an agent's business.
+// The environment of an agent: a list of allowed variables, because an unlisted variable cannot leak. Keys of other services do not
+// reach an agent. Here is also how a program's file is found on PATH.
+
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import { fileOf } from './find-file.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -15,7 +16,7 @@ export const USUAL = [
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
 ];
 
-export type Sources = {
+type Sources = {
   /** The program's own variables: its credentials, and where its settings lie. */
   readonly program: readonly string[];
   /** What the materia lists. */
@@ -56,7 +57,7 @@ export const OWN_PROGRAM = join(OWN_FOLDER, 'baton');
 
 /** An agent is told to run what was approved with `baton`: where nothing is called so, the word is ours, behind all the others. */
 export function withBaton(path: string | undefined): string {
-  if (fileOf('baton', path, '/') !== null) return path ?? '';
+  if (findExecutable('baton', path, '/') !== null) return path ?? '';
   return path === undefined || path === '' ? OWN_FOLDER : `${path}${delimiter}${OWN_FOLDER}`;
 }
 
@@ -78,4 +79,20 @@ export function only(names: readonly string[], inherited: Variables): Record<str
     if (value !== undefined) env[name] = value;
   }
   return env;
+}
+
+/** Null where there is no such file that may be run. A name with a slash is looked up from `cwd`, any other on `PATH`. */
+export function findExecutable(program: string, path: string | undefined, cwd: string): string | null {
+  if (program.includes('/')) return [resolve(cwd, program)].find(isExecutable) ?? null;
+  const folders = (path ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, program)).find(isExecutable) ?? null;
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -1,10 +1,8 @@
-// Why an attempt of an agent gave no answer: one stable code for each reason, whether the same attempt may help later,
-// and how long to wait. Programs say it in exit codes, in events and in prose, so all three are looked at, the most
-// exact one first.
+// Why an attempt gave no answer: one stable code per reason, whether a retry may help, and how long to wait. Programs report it in
+// exit codes, events and prose, so all three are read, the most exact one first.
 import type { Fault } from '../kernel/cast/fact.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { AgentError, AgentReport } from './report.ts';
-import { withoutTrace } from './without-trace.ts';
 
 export type FaultCode = Extract<
   Code,
@@ -99,10 +97,11 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   // First of all: a flood is ended or runs out of time, and its last error was lost in it.
   if (end.stdoutTruncated) return fault('OUTPUT_FLOOD', `${program} said more than is kept, and no end of it was seen`);
   if (end.timedOut) {
-    const while_ = report.error ? `; it was trying again after: ${short(report.error.message)}` : '';
+    const while_ = report.error ? `; it was trying again after: ${shortReason(report.error.message)}` : '';
     const what = end.silent ? 'gave no sign of life' : 'did not answer in time';
     const tool = report.toolCalls.at(-1);
-    const doing = tool === undefined ? '' : `; its last tool call was ${short(tool)}, of ${report.toolCalls.length}`;
+    const doing =
+      tool === undefined ? '' : `; its last tool call was ${shortReason(tool)}, of ${report.toolCalls.length}`;
     return fault('AGENT_TIMEOUT', `${program} ${what}${end.signs ? `: ${end.signs}` : ''}${doing}${while_}`);
   }
   const didNotRun = end.code === null && end.signal === null;
@@ -111,7 +110,7 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   if (end.code === 0) return fault('NO_OUTPUT', `${program} ended well and said nothing`);
   // Whoever has no other way to tell says it where its answer would stand.
   const words = stderr.trim() === '' && report.isFinished === null ? report.text : stderr;
-  const said = short(lastWords(words));
+  const said = shortReason(endOfStderr(words));
   const code = codeInProse(said);
   const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`;
   return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${said === '' ? '' : `: ${said}`}`);
@@ -129,7 +128,7 @@ export function faultOfSilence(program: string, silentMs: number): AgentFault {
 
 export function faultOfError(program: string, error: AgentError): AgentFault {
   const { message, status = 0 } = error;
-  const said = short(message);
+  const said = shortReason(message);
   const code = codeOfStatus(status, said) ?? codeInProse(said) ?? 'PROVIDER_ERROR';
   const waitMs = error.retryAfterMs ?? waitInProse(said);
   const at = status > 0 ? ` (status ${status})` : '';
@@ -175,11 +174,11 @@ function waitInProse(said: string): number | undefined {
 }
 
 /** Programs warn first and say last why they ended. */
-function lastWords(stderr: string): string {
+function endOfStderr(stderr: string): string {
   return withoutTrace(stderr).slice(-REASON_CHARS_MAX).trim().split('\n').slice(-LINES_MAX).join('\n');
 }
 
-function short(text: string): string {
+function shortReason(text: string): string {
   return text.length <= REASON_CHARS_MAX ? text : `${text.slice(0, REASON_CHARS_MAX)}…`;
 }
 
@@ -193,4 +192,95 @@ const UNITS = [
 export function waitInWords(ms: number): string {
   const [unit, size] = UNITS.find(([, one]) => ms >= 2 * one) ?? ['s', 1_000];
   return `${Math.ceil(ms / size)} ${unit}`;
+}
+
+// When an adapter retries on its own: the provider asked to wait, and the attempt did nothing yet that a retry would repeat. The
+// engine decides about every other retry and records it. A turn has one budget of retries for all layers.
+
+export type RetryRules = {
+  readonly retriesMax: number;
+  /** Doubled each time when the provider names no time. */
+  readonly firstMs: number;
+  /** A longer wait than this is not made here: the attempt fails and says how long it would be. */
+  readonly waitMaxMs: number;
+};
+
+export const RETRY: RetryRules = { retriesMax: 3, firstMs: 2_000, waitMaxMs: 120_000 };
+
+/** How long to wait before trying again, or null for not at all. */
+export function waitBefore(
+  fault: AgentFault,
+  state: { readonly retries: number; readonly retriesMax: number; readonly toolCalls: number; readonly leftMs: number },
+  rules: RetryRules = RETRY,
+): number | null {
+  const { retries, retriesMax, toolCalls, leftMs } = state;
+  if (fault.code !== 'RATE_LIMITED' && fault.code !== 'PROVIDER_ERROR') return null;
+  if (retries >= Math.min(rules.retriesMax, retriesMax) || toolCalls > 0) return null;
+  const waitMs = Math.max(fault.retryAfterMs ?? 0, rules.firstMs * 2 ** retries);
+  return waitMs <= rules.waitMaxMs && waitMs < leftMs ? waitMs : null;
+}
+
+/** Answers false when the signal came first. */
+export function patience(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const done = (isOver: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      resolve(isOver);
+    };
+    const stop = () => done(false);
+    const timer = setTimeout(() => done(true), ms);
+    signal.addEventListener('abort', stop);
+  });
+}
+
+// The error in what a program printed, without its stack trace, which is long and would push the error out of every limit.
+
+/** So much of the end is looked at. */
+const TRACE_CHARS_MAX = 32_000;
+const HEAD_LINES_MAX = 10;
+/** Of what is left: the first line, which is the error, and the last ones. */
+const KEPT_LINES_MAX = 5;
+const LINE_CHARS_MAX = 390;
+
+const TRACE_FRAME = /^\s+at \S/;
+/** What stands around the frames and says nothing: marks under a line of source, what was left out, braces, the runtime. */
+const AROUND = /^\s*(?:[~^]+|\.{3} \d+ (?:lines|more)\b.{0,100}|[{}\]],?|Node\.js v\S+)?\s*$/;
+const TRACEBACK = /^Traceback \(most recent call last\):/;
+const ERROR_LINE = /^(?:Uncaught )?[\w.$]{0,100}(?:Error|Exception)\b/;
+
+/** The same words where there is no trace among them. */
+export function withoutTrace(said: string): string {
+  const lines = said.slice(-TRACE_CHARS_MAX).trimEnd().split('\n');
+  const head = headOf(lines);
+  if (head !== null) return shortenedTrace(lines.slice(head));
+  return lines.some((line) => TRACEBACK.test(line)) ? shortenedTrace(outsideOf(lines)) : said;
+}
+
+function shortenedTrace(lines: readonly string[]): string {
+  const told = lines
+    .filter((line) => !TRACE_FRAME.test(line) && !AROUND.test(line))
+    .map((line) => line.replace(/ \{$/, '').slice(0, LINE_CHARS_MAX));
+  const isLong = told.length > KEPT_LINES_MAX;
+  return (isLong ? [...told.slice(0, 1), '…', ...told.slice(2 - KEPT_LINES_MAX)] : told).join('\n');
+}
+
+/** Where the words of the last error begin whose calls are listed below it; one that is indented is the cause of another. */
+function headOf(lines: readonly string[]): number | null {
+  const last = lines.findLastIndex((line, at) => TRACE_FRAME.test(lines[at + 1] ?? '') && /^\S/.test(line));
+  if (last === -1) return null;
+  const from = Math.max(0, last - HEAD_LINES_MAX);
+  const begin = lines.slice(from, last + 1).findLastIndex((line) => ERROR_LINE.test(line));
+  return begin === -1 ? last : from + begin;
+}
+
+/** The lines that belong to no traceback: each is indented, and the error stands below it. */
+function outsideOf(lines: readonly string[]): readonly string[] {
+  let isInside = false;
+  return lines.filter((line) => {
+    if (TRACEBACK.test(line)) isInside = true;
+    else if (/^\S/.test(line)) isInside = false;
+    return !isInside;
+  });
 }

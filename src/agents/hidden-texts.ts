@@ -1,13 +1,15 @@
-// Secrets in what a cast is started with: the script of a cast without models, and commands with their parameters. Both are
-// frozen in the log, and nothing with a secret in it is: such a text stands there as a mark, and lies beside the log, for its
-// owner only, until it is used.
+// Secrets that must not reach the log. Scripts and commands of a cast may contain them: such a text is replaced by a mark in the log
+// and kept in a private file until it is used. What agents and utilities print is stored without the secrets of their
+// environment.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Runner, Runners, Witness } from '../engine/ports.ts';
+import type { AttemptResult, Runner, Runners, Witness } from '../engine/ports.ts';
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
+import { knownValues, type Variables, withoutValues } from '../kernel/credential.ts';
 import type { Materia, Rules, Script } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
+import { ancestorsOf, processVariables } from './process/process-identity.ts';
 
 const MARK = /^\u27e6hidden text (\d+)\u27e7$/;
 const SIGN = '\u27e6hidden text ';
@@ -24,7 +26,7 @@ export function hideSecrets(script: Script | null, rules: Rules): Hidden {
   const hide = (value: Json): Json => differing(value, scrubJson(value).value, mark);
   const words = (value: Json): Json => hide(withoutOptionValues(value, mark));
   const turns = Object.entries(script ?? {}).map(([key, said]) => [key, said.map(hide)] as const);
-  const materia = Object.entries(rules.materia).map(([id, each]) => [id, changed(each, words)] as const);
+  const materia = Object.entries(rules.materia).map(([id, each]) => [id, withChangedFields(each, words)] as const);
   const checkers = Object.entries(rules.checkers).map(([name, each]) => {
     return [name, isObject(each) && each.command ? { ...each, command: words(each.command) } : each] as const;
   });
@@ -38,7 +40,7 @@ export function hideSecrets(script: Script | null, rules: Rules): Hidden {
 /** What of a materia becomes a command, or a message to one. */
 const FIELDS = ['command', 'args', 'params', 'baseUrl', 'fallbacks'] as const;
 
-function changed(materia: Materia, change: (value: Json) => Json): Materia {
+function withChangedFields(materia: Materia, change: (value: Json) => Json): Materia {
   const given = materia as unknown as JsonObject;
   const fields = FIELDS.flatMap((field) => {
     const value = given[field];
@@ -76,13 +78,13 @@ function withoutOptionValues(value: Json, mark: (text: string) => string): Json 
 export function keepHidden(stateDir: string, cast: string, { texts }: Pick<Hidden, 'texts'>): void {
   if (texts.length === 0) return;
   mkdirSync(join(stateDir, 'hidden'), { recursive: true, mode: 0o700 });
-  writeFileSync(fileOf(stateDir, cast), JSON.stringify(texts), { mode: 0o600 });
+  writeFileSync(hiddenFile(stateDir, cast), JSON.stringify(texts), { mode: 0o600 });
 }
 
 /** The value as it was written; null where one of its texts is not there any more. */
 export function revealed<T>(value: T, stateDir: string, cast: string): T | null {
   if (!JSON.stringify(value ?? null).includes(SIGN)) return value;
-  const texts = textsIn(fileOf(stateDir, cast));
+  const texts = textsIn(hiddenFile(stateDir, cast));
   let isWhole = true;
   const found = mapped(value as Json, (text) => {
     const number = MARK.exec(text)?.[1];
@@ -120,7 +122,7 @@ function revealedPacket(packet: Packet, stateDir: string): Packet | null {
   return parts && { ...packet, ...parts };
 }
 
-function fileOf(stateDir: string, cast: string): string {
+function hiddenFile(stateDir: string, cast: string): string {
   return join(stateDir, 'hidden', `${cast}.json`);
 }
 
@@ -147,4 +149,51 @@ export function revealingCheckers(witness: Witness, stateDir: string): Witness {
     return checkers ? { ...watch, checkers } : watch;
   };
   return { ...witness, after: (watch, folder, signal) => witness.after(open(watch), folder, signal) };
+}
+
+export function withoutKnownValues(runners: Runners, env: Variables): Runners {
+  return {
+    runnerFor(packet) {
+      const runner = runners.runnerFor(packet);
+      const values = secretsFor(packet.materia, env);
+      if (values.length === 0) return runner;
+      const without = (act: Runner['run']): Runner['run'] => {
+        return async (given, place, signal) => cleaned(await act(given, place, signal), values);
+      };
+      const forget = runner.forget?.bind(runner);
+      return {
+        run: without(runner.run.bind(runner)),
+        recover: without(runner.recover.bind(runner)),
+        ...(forget ? { forget } : {}),
+      };
+    },
+  };
+}
+
+/** A utility without a list has our whole environment; an agent, and a utility with one, has what the list names. */
+export function secretsFor(materia: Materia, env: Variables): readonly string[] {
+  if (materia.type === 'utility') return knownValues(env, materia.env);
+  const { env: listed = [], keyVariable } = materia;
+  return knownValues(env, [...listed, ...(keyVariable === undefined ? [] : [keyVariable])]);
+}
+
+/**
+ * The secrets that the agent of an attempt was given. A server of its own may run with less than the agent, so the processes
+ * above count, too.
+ */
+export function valuesAbove(materia: Materia, env: Variables, pid = process.pid): readonly string[] {
+  const above = ancestorsOf(pid).map((one): Variables => processVariables(one.pid) ?? {});
+  const values = new Set([env, ...above].flatMap((each) => secretsFor(materia, each)));
+  return [...values].sort((a, b) => b.length - a.length);
+}
+
+function cleaned(result: AttemptResult, values: readonly string[]): AttemptResult {
+  return withChangedTexts(result as unknown as Json, (text) => withoutValues(text, values)) as unknown as AttemptResult;
+}
+
+function withChangedTexts(value: Json, change: (text: string) => string): Json {
+  if (isString(value)) return change(value);
+  if (Array.isArray(value)) return (value as readonly Json[]).map((each) => withChangedTexts(each, change));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withChangedTexts(each, change)]));
 }

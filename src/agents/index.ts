@@ -1,8 +1,12 @@
-// Which runner carries out a dispatch: the scripted agent where the cast has a script, else what the materia names.
-import type { Runner, Runners } from '../engine/ports.ts';
+// Which runner carries out a dispatch: the scripted agent if the cast has a script, else the runner of the materia. A materia with
+// `cwd` runs in that folder below the cast's folder; paths in locks and changes stay relative to the cast's folder.
+
+import { realpathSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-materia.ts';
-import type { AgentMateria } from '../kernel/graph/config.ts';
+import type { AgentMateria, Materia } from '../kernel/graph/config.ts';
 import type { AgentSettings, GuardOf, Offer, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
 import { apiRunner } from './api-runner.ts';
@@ -15,7 +19,6 @@ import { programRunner } from './program-runner.ts';
 import { programOf } from './programs.ts';
 import { scripted } from './scripted.ts';
 import { utility } from './utility.ts';
-import { inItsFolder } from './work-folder.ts';
 
 /** Agents that answer in their own words only. */
 export const runners: Runners = runnersWith(null);
@@ -81,4 +84,34 @@ function withCredential(runner: string): Runner {
 function refusing(code: FaultCode, reason: string): Runner {
   const result = { kind: 'fault', fault: 'refused', code, reason } as const;
   return { run: async () => result, recover: async () => result };
+}
+
+/** The runner, working in the folder that the materia names. A folder that is not there, or lies elsewhere, fails the turn. */
+export function inItsFolder(runner: Runner, { type, cwd }: Pick<Materia, 'type' | 'cwd'>): Runner {
+  if (cwd === undefined) return runner;
+  const below = (place: Place): Place => ({ ...place, cwd: join(place.cwd, cwd) });
+  return {
+    async run(packet, place, signal) {
+      const reason = whyNoFolder(place.cwd, cwd);
+      return reason === null ? runner.run(packet, below(place), signal) : folderFault(type, reason);
+    },
+    recover: (packet, place, signal) => runner.recover(packet, below(place), signal),
+    ...(runner.forget ? { forget: runner.forget } : {}),
+  };
+}
+
+/** A link may lead out of the folder of the cast, so where it really lies is what counts. */
+function whyNoFolder(root: string, cwd: string): string | null {
+  try {
+    const folder = realpathSync(join(root, cwd));
+    if (!`${folder}${sep}`.startsWith(`${realpathSync(root)}${sep}`)) return `its folder ${cwd} leads out of ${root}`;
+    return statSync(folder).isDirectory() ? null : `its folder ${cwd} is no folder in ${root}`;
+  } catch {
+    return `there is no folder ${cwd} in ${root}; make it, or correct cwd of the materia`;
+  }
+}
+
+function folderFault(type: Materia['type'], reason: string): AttemptResult {
+  if (type === 'utility') return { kind: 'fault', fault: 'utility', reason };
+  return { kind: 'fault', fault: 'refused', code: 'AGENT_UNAVAILABLE', reason };
 }

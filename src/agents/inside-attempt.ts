@@ -5,10 +5,10 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readClaim } from './process/attempt-folder.ts';
-import { ancestorsOf, commandOf, variablesOf } from './process/process-identity.ts';
-import { MARK } from './process/process-tree.ts';
+import { ancestorsOf, commandOf, processVariables } from './process/process-identity.ts';
+import { ATTEMPT_MARK } from './process/process-tree.ts';
 
-const MARKS = [MARK, 'BATON_ATTEMPT'];
+const MARKS = [ATTEMPT_MARK, 'BATON_ATTEMPT'];
 
 export function isInsideAttempt(env: Readonly<Record<string, string | undefined>>, pid = process.pid): boolean {
   if (MARKS.some((name) => (env[name] ?? '') !== '')) return true;
@@ -78,6 +78,6 @@ async function runsOf(dir: string): Promise<readonly string[]> {
 }
 
 function isMarked(pid: number): boolean {
-  const env = variablesOf(pid) ?? {};
+  const env = processVariables(pid) ?? {};
   return MARKS.some((name) => env[name] !== undefined);
 }

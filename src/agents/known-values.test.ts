@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Materia } from '../kernel/graph/config.ts';
-import { valuesOf, withoutKnownValues } from './known-values.ts';
+import { secretsFor, withoutKnownValues } from './hidden-texts.ts';
 
 const RANDOM = 'zq8Kd02mXn4vTr7pLs1W';
 const materia = (more: object) => ({ type: 'agent', ...more }) as unknown as Materia;
@@ -23,7 +23,7 @@ test.each<[string, object, Record<string, string>, readonly string[]]>([
   ['all of a utility', { type: 'utility' }, { MY_TOKEN: RANDOM, FOO: `${RANDOM}a`, X: 'y' }, [`${RANDOM}a`, RANDOM]],
   ['what a utility lists', { type: 'utility', env: ['FOO'] }, { MY_TOKEN: RANDOM, FOO: `${RANDOM}a` }, [`${RANDOM}a`]],
 ])('what an agent was given is kept out of what it says: %s', (_what, more, env, values) => {
-  expect(valuesOf(materia(more), env)).toEqual(values);
+  expect(secretsFor(materia(more), env)).toEqual(values);
 });
 
 test('outputs, reasons and notes are stored without it', async () => {

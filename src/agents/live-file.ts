@@ -1,11 +1,12 @@
-// What a model that is asked directly says right now, in a small file for other processes to follow. It is a side channel:
-// it is cut when it is full, loses what comes faster than it can be written, and never holds up the one who speaks.
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+// The output of a direct model call, in a small file that other processes follow. It is a side channel: it is truncated when full,
+// may lose fast output, and never delays the model.
+import { appendFile, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import type { LiveEvent, Place, Runner } from '../engine/ports.ts';
 import { type JsonObject, stringAt } from '../kernel/json.ts';
-import type { Reader } from './agent-call.ts';
-import { jsonLines } from './json-lines.ts';
+import type { StreamReader } from './agent-call.ts';
+import { jsonLines } from './event-streams.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
 import { EMPTY_REPORT } from './report.ts';
 import { toolEvent } from './tool-event.ts';
@@ -42,7 +43,7 @@ export function withLiveFile(runner: Runner): Runner {
 
 const noted = () => undefined;
 
-export type LiveFile = { take(event: LiveEvent): void; close(): Promise<void> };
+type LiveFile = { take(event: LiveEvent): void; close(): Promise<void> };
 
 /** A folder or a file that cannot be written loses everything, and disturbs nobody. */
 export function openLiveFile(dir: string, charsMax = FILE_CHARS_MAX): LiveFile {
@@ -81,7 +82,7 @@ export function openLiveFile(dir: string, charsMax = FILE_CHARS_MAX): LiveFile {
 }
 
 /** Reads such a file as it grows. */
-export function liveReader(): Reader {
+export function liveReader(): StreamReader {
   const lines = jsonLines();
   return { push: (chunk) => lines.push(chunk).flatMap(asEvent), report: () => EMPTY_REPORT };
 }
@@ -95,4 +96,63 @@ function asEvent(line: JsonObject): readonly LiveEvent[] {
     return [{ kind: 'waiting', forMs: line.forMs, reason }];
   }
   return [];
+}
+
+const LOOK_EVERY_MS = 100;
+const PIECE_BYTES = 262_144;
+
+/**
+ * Hands over what is added to the file, until it is told to stop; the last look is after that. Of what is there already at
+ * most `pastBytesMax` are told. A file that was cut is read from its beginning.
+ */
+export function followFile(
+  file: string,
+  take: (text: string) => void,
+  pastBytesMax = Number.POSITIVE_INFINITY,
+): { stop(): Promise<void> } {
+  let decoder = new StringDecoder('utf8');
+  let at: number | null = null;
+  let isStopped = false;
+  let wake = () => {};
+  const look = async () => {
+    const handle = await open(file, 'r').catch(() => null);
+    if (handle === null) return; // It is not there yet, or not any more.
+    try {
+      const { size } = await handle.stat();
+      at ??= Math.max(0, size - pastBytesMax);
+      if (size < at) {
+        at = 0;
+        decoder = new StringDecoder('utf8');
+      }
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, at);
+        if (bytesRead === 0) return;
+        at += bytesRead;
+        take(decoder.write(buffer.subarray(0, bytesRead)));
+      }
+    } finally {
+      await handle.close();
+    }
+  };
+  const running = (async () => {
+    while (!isStopped) {
+      await look().catch(() => {});
+      if (isStopped) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, LOOK_EVERY_MS);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    await look().catch(() => {});
+  })();
+  return {
+    async stop() {
+      isStopped = true;
+      wake();
+      await running;
+    },
+  };
 }

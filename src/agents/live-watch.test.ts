@@ -6,15 +6,15 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { always, graph } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { type Heard, type LiveWatch, liveWatch } from './live-watch.ts';
+import { type AttemptEvent, type LiveListener, listenLive } from './live-watch.ts';
 
 let dir: string;
-let heard: Heard[];
-let watch: LiveWatch;
+let heard: AttemptEvent[];
+let watch: LiveListener;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'baton-watch-'));
   heard = [];
-  watch = liveWatch(dir, (one) => heard.push(one));
+  watch = listenLive(dir, (one) => heard.push(one));
 });
 afterEach(async () => {
   await watch.stop();

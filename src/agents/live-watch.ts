@@ -1,24 +1,23 @@
-// Listens to the agents of a cast that another process drives: each running attempt leaves what it prints in its folder, and
-// its adapter makes events of it. Nothing is asked of the one who drives, and nothing is written. What is missed is missed.
-import { existsSync } from 'node:fs';
+// Follows the agents of a cast that another process drives. Each running attempt leaves its output in its folder, and its adapter
+// turns it into events. This reads only. Missed events are lost.
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LiveEvent } from '../engine/ports.ts';
+import type { LastSign, LiveEvent } from '../engine/ports.ts';
 import { runnerCan } from '../kernel/capabilities.ts';
 import { chosenMateria, isScripted } from '../kernel/cast/rules.ts';
 import type { Cast, Turn } from '../kernel/cast/state.ts';
-import type { Reader } from './agent-call.ts';
-import { follow } from './follow.ts';
-import { LIVE_FILE, liveReader } from './live-file.ts';
+import type { StreamReader } from './agent-call.ts';
+import { followFile, LIVE_FILE, liveReader } from './live-file.ts';
 import { programOf } from './programs.ts';
 
-export type Heard = {
+export type AttemptEvent = {
   readonly turn: number;
   readonly attempt: number;
   readonly socket: string;
   readonly event: LiveEvent;
 };
 
-export type LiveWatch = {
+export type LiveListener = {
   /** Listens to what runs now, and to nothing else. To be called when the cast has changed, and now and then. */
   look(cast: Cast): void;
   stop(): Promise<void>;
@@ -27,7 +26,7 @@ export type LiveWatch = {
 /** Of what was said before somebody began to listen, this much is told. */
 const PAST_BYTES_MAX = 262_144;
 
-export function liveWatch(stateDir: string, tell: (heard: Heard) => void): LiveWatch {
+export function listenLive(stateDir: string, tell: (heard: AttemptEvent) => void): LiveListener {
   const following = new Map<string, { stop(): Promise<void> }>();
   const look = (cast: Cast) => {
     const wanted = new Map(Object.values(cast.turns).flatMap((turn) => sourceOf(stateDir, cast, turn)));
@@ -43,7 +42,7 @@ export function liveWatch(stateDir: string, tell: (heard: Heard) => void): LiveW
       const take = (text: string) => {
         for (const event of its.push(text)) tell({ turn: id, attempt, socket, event });
       };
-      following.set(file, follow(file, take, PAST_BYTES_MAX));
+      following.set(file, followFile(file, take, PAST_BYTES_MAX));
     }
   };
   return {
@@ -55,10 +54,10 @@ export function liveWatch(stateDir: string, tell: (heard: Heard) => void): LiveW
   };
 }
 
-type Source = { readonly turn: Turn; readonly reader: () => Reader };
+type Source = { readonly turn: Turn; readonly reader: () => StreamReader };
 
 /** The file that the running attempt of a turn fills; none where nobody prints anything. */
-export function sourceOf(stateDir: string, cast: Cast, turn: Turn): readonly (readonly [string, Source])[] {
+function sourceOf(stateDir: string, cast: Cast, turn: Turn): readonly (readonly [string, Source])[] {
   const materia = chosenMateria(cast, turn);
   if (turn.phase !== 'running' || materia.type === 'utility' || isScripted(cast, turn.socket)) return [];
   const dir = join(stateDir, 'attempts', `${cast.id}-${turn.id}.${turn.attempt}`);
@@ -74,4 +73,33 @@ function newest(dir: string): string {
   let found = dir;
   for (let run = 1; existsSync(`${dir}.again-${run}`); run += 1) found = `${dir}.again-${run}`;
   return found;
+}
+
+/** The end of what it wrote is enough to find its last call. */
+const TAIL_BYTES_MAX = 1_048_576;
+
+/** Null where nothing was heard of it yet, and where nobody writes anything. */
+export function lastSignOf(stateDir: string, cast: Cast, turn: Turn): LastSign | null {
+  const [source] = sourceOf(stateDir, cast, turn);
+  const tail = source ? endOfFile(source[0]) : null;
+  if (!source || !tail) return null;
+  let tool: string | null = null;
+  for (const event of source[1].reader().push(tail.text)) if (event.kind === 'tool') tool = event.name;
+  return { at: tail.at, tool };
+}
+
+function endOfFile(file: string): { readonly at: number; readonly text: string } | null {
+  let from: number | null = null;
+  try {
+    from = openSync(file, 'r');
+    const { size, mtimeMs } = fstatSync(from);
+    if (size === 0) return null;
+    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES_MAX));
+    const read = readSync(from, bytes, 0, bytes.length, size - bytes.length);
+    return { at: mtimeMs, text: bytes.toString('utf8', 0, read) };
+  } catch {
+    return null; // It has ended meanwhile.
+  } finally {
+    if (from !== null) closeSync(from);
+  }
 }

@@ -7,7 +7,7 @@ const TELL_EVERY_MS = 30_000;
 const LOOKS_PER_LIMIT = 10;
 const LOOK_MS_MAX = 5_000;
 
-export type SilenceListener = {
+type SilenceListener = {
   /** Whether it is the model that is waited for, and not a tool. */
   isAsked(): boolean;
   /** Called every 30 seconds of silence. */

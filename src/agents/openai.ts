@@ -5,7 +5,7 @@ import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
 import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
 import { type AgentReport, figure, objectsIn, ofWhichCached, textIn } from './report.ts';
-import { nearestLevel } from './thinking.ts';
+import { nearestLevel } from './tool-scope.ts';
 
 export const openai: ModelApi = { name: 'openai', keyVariable: 'OPENAI_API_KEY', request, fold, live };
 

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
-import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
-import { eventReader } from './event-reader.ts';
+import type { AgentCall, AgentSettings, Program, ProgramCall } from './agent-call.ts';
+import { eventReader } from './event-streams.ts';
 import { GUARD_VARIABLE, SERVERS_VARIABLE } from './pi-extension.ts';
 import {
   type AgentReport,
@@ -13,13 +13,12 @@ import {
   objectsIn,
   textIn,
   withCommand,
+  withMessageUsage,
   withOutcome,
   withoutCommand,
-  withTold,
 } from './report.ts';
-import { nearestLevel } from './thinking.ts';
 import { detailOf, toolEvent } from './tool-event.ts';
-import { piTools } from './tool-scope.ts';
+import { nearestLevel, piTools } from './tool-scope.ts';
 
 export const pi: Program = {
   name: 'pi',
@@ -43,7 +42,7 @@ const EXTENSION = fileURLToPath(
 
 const LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
-function invoke(call: AgentCall, settings: AgentSettings): Invocation {
+function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   const scope = piTools(call.tools);
   const thinking = nearestLevel('pi', call.thinking, LEVELS);
   const servers = Object.entries(settings.mcp ?? {});
@@ -134,7 +133,7 @@ function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
 /** One message follows the other: what is told between two ends is told of the same one. */
 function withUsed(report: AgentReport, event: JsonObject): AgentReport {
   const used = objectAt(event, 'usage');
-  return withTold(report, '', '', {
+  return withMessageUsage(report, '', '', {
     input: figure(used.input) + figure(used.cacheRead) + figure(used.cacheWrite),
     output: figure(used.output),
     cost: figure(objectAt(used, 'cost').total),

@@ -8,22 +8,31 @@ import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import {
   type AgentSettings,
-  callOf,
+  agentCallOf,
   type GuardOf,
-  type Invocation,
   OFFERED_AS,
   type Offer,
   type Program,
+  type ProgramCall,
 } from './agent-call.ts';
-import { answered, failed, lost, type Settled, usedBy } from './agent-result.ts';
+import { faultResult, lostResult, outputResult, type Settled, usedBy } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
-import { type AgentFault, faultOf, faultOfError, faultOfKill, faultOfSilence } from './fault.ts';
-import { follow } from './follow.ts';
+import {
+  type AgentFault,
+  faultOf,
+  faultOfError,
+  faultOfKill,
+  faultOfSilence,
+  patience,
+  RETRY,
+  type RetryRules,
+  waitBefore,
+} from './fault.ts';
+import { followFile } from './live-file.ts';
 import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
 import { type AgentReport, addUsage } from './report.ts';
-import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
 import { confined } from './sandbox.ts';
 
 /** Time for a program to write its session down after it was told to end. */
@@ -33,7 +42,7 @@ const STDERR_BYTES_MAX = 1_048_576;
 
 type Run = { readonly dir: string; readonly retries: number };
 
-export type ProgramRunnerOptions = {
+type ProgramRunnerOptions = {
   readonly retry?: RetryRules;
   readonly offer?: Offer | null;
   readonly guardOf?: GuardOf | null;
@@ -44,13 +53,13 @@ export function programRunner(
   settings: AgentSettings = {},
   { retry = RETRY, offer = null, guardOf = null }: ProgramRunnerOptions = {},
 ): Runner {
-  async function invocationOf(packet: Packet, place: Place): Promise<Invocation> {
+  async function invocationOf(packet: Packet, place: Place): Promise<ProgramCall> {
     const guard = guardOf && (await guardOf(packet));
     const offered = withOffer(settings, packet, place, offer);
-    return program.invoke(callOf(packet), guard ? { ...offered, guard } : offered);
+    return program.invoke(agentCallOf(packet), guard ? { ...offered, guard } : offered);
   }
 
-  async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: Invocation): Promise<void> {
+  async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: ProgramCall): Promise<void> {
     const { argv, stdin, env } = made;
     const own = { program: program.variables, listed: settings.variables ?? [], set: { ...env, ...settings.env } };
     const environment = agentEnvironment(process.env, own, packet, place);
@@ -86,20 +95,20 @@ export function programRunner(
       );
       const settled = await settledBy(program, packet, place, run, made, end.stdout);
       const { report } = settled;
-      if (signal.aborted || (end.aborted && !gaveUp)) return lost('stopped', settled);
+      if (signal.aborted || (end.aborted && !gaveUp)) return lostResult('stopped', settled);
       // Seen to be killed is a crash, which is tried once more. Nobody would stop what begins again for ever.
-      if (end.lost) return failed(faultOfKill(program.name), { ...settled, stderr: end.stderr, tries: 1 });
+      if (end.lost) return faultResult(faultOfKill(program.name), { ...settled, stderr: end.stderr, tries: 1 });
       const fault = gaveUp ?? faultOf(program.name, end, end.stderr, report);
-      if (!fault) return answered(settled);
+      if (!fault) return outputResult(settled);
       const leftMs = packet.timeoutMs - (performance.now() - begun);
       // What its program tried by itself counts as well.
       const retries = run.retries + retriesBefore + report.retries;
       const state = { retries, retriesMax: packet.retriesMax, toolCalls: report.toolCalls.length, leftMs };
       const waitMs = waitBefore(fault, state, retry);
-      if (waitMs === null) return failed(fault, { ...settled, stderr: end.stderr, tries: retries + 1 });
+      if (waitMs === null) return faultResult(fault, { ...settled, stderr: end.stderr, tries: retries + 1 });
       retriesBefore += report.retries;
       place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
-      if (!(await patience(waitMs, signal))) return lost('stopped', settled);
+      if (!(await patience(waitMs, signal))) return lostResult('stopped', settled);
       run = { dir: againDir(place, run.retries + 1), retries: run.retries + 1 };
       await start(packet, place, run, Math.max(1, Math.ceil(leftMs - waitMs)), made);
     }
@@ -121,7 +130,7 @@ export function programRunner(
       const settled = await settledBy(program, packet, place, run, await invocationOf(packet, place), heard);
       await forget(place);
       const mayHaveRun = found === 'lost' || run.retries > 0;
-      return { ...lost('it was cut off together with the process that ran it', settled), mayHaveRun };
+      return { ...lostResult('it was cut off together with the process that ran it', settled), mayHaveRun };
     },
 
     forget,
@@ -136,7 +145,7 @@ function withOffer(settings: AgentSettings, packet: Packet, place: Place, offer:
 }
 
 /** What a whole stream amounts to. */
-export function reportOf(program: Pick<Program, 'reader'>, stdout: string): AgentReport {
+export function reportFrom(program: Pick<Program, 'reader'>, stdout: string): AgentReport {
   const reader = program.reader();
   reader.push(stdout);
   return reader.report();
@@ -170,7 +179,7 @@ async function watched(
       inVain.abort();
     },
   });
-  const following = follow(join(dir, 'stdout'), (text) => {
+  const following = followFile(join(dir, 'stdout'), (text) => {
     silence.heard();
     const events = reader.push(text);
     for (const event of events) onEvent?.(event);
@@ -197,10 +206,10 @@ async function settledBy(
   packet: Packet,
   place: Place,
   { retries }: Run,
-  { warnings, sessionId }: Invocation,
+  { warnings, sessionId }: ProgramCall,
   stdout: string,
 ): Promise<Settled> {
-  const heard = reportOf(program, stdout);
+  const heard = reportFrom(program, stdout);
   const report = { ...heard, sessionId: heard.sessionId ?? sessionId ?? null };
   return { packet, report, warnings, spent: await spentBefore(program, packet, place, retries) };
 }
@@ -214,7 +223,7 @@ async function spentBefore(program: Program, packet: Packet, place: Place, retri
   let spent: Usage | null = null;
   for (let run = 0; run < retries; run += 1) {
     const dir = run === 0 ? place.attemptDir : againDir(place, run);
-    const used = usedBy(packet, reportOf(program, await outputOf(dir)));
+    const used = usedBy(packet, reportFrom(program, await outputOf(dir)));
     if (used !== null) spent = addUsage(spent, used);
   }
   return spent;

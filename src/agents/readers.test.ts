@@ -3,18 +3,17 @@ import { expect, test } from 'vitest';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Program } from './agent-call.ts';
-import { answered } from './agent-result.ts';
+import { outputResult } from './agent-result.ts';
 import { anthropic } from './anthropic.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { openai } from './openai.ts';
 import { pi } from './pi.ts';
-import { reportOf } from './program-runner.ts';
-import { EMPTY_REPORT } from './report.ts';
-import { soundUsage } from './sound-usage.ts';
+import { reportFrom } from './program-runner.ts';
+import { EMPTY_REPORT, soundUsage } from './report.ts';
 
 const read = (program: Program, ...events: JsonObject[]) =>
-  reportOf(program, events.map((event) => JSON.stringify(event)).join('\n'));
+  reportFrom(program, events.map((event) => JSON.stringify(event)).join('\n'));
 const says = (text: string, more: JsonObject = {}) => ({
   type: 'assistant',
   message: { model: 'm', content: [{ type: 'text', text }] },
@@ -165,7 +164,7 @@ test('codex: a second turn costs what it added, and the conversation remembers a
   const report = read(codex, { type: 'thread.started', thread_id: 't' }, said, turn(250, 30));
   const session = { runner: 'codex', id: 't', usage: { input: 100, output: 10, cost: 0 } };
   const packet = { maxOutputBytes: 100, session, materia: { runner: 'codex' } } as unknown as Packet;
-  expect(answered({ packet, report, warnings: [] })).toEqual({
+  expect(outputResult({ packet, report, warnings: [] })).toEqual({
     kind: 'output',
     output: 'done',
     usage: { input: 150, output: 20, cost: 0 },
@@ -303,10 +302,10 @@ test.each<[string, Program, JsonObject[], string[]]>([
 test('a program that tells nothing of its commands is not said to have run none', () => {
   const packet = { maxOutputBytes: 100, session: null, materia: { runner: 'command' } } as unknown as Packet;
   const report = { ...read(pi), commands: null };
-  expect(answered({ packet, report, warnings: [] })).toMatchObject({
+  expect(outputResult({ packet, report, warnings: [] })).toMatchObject({
     agent: expect.not.objectContaining({ commands: [] }),
   });
-  expect(answered({ packet, report: read(pi), warnings: [] })).toMatchObject({ agent: { commands: [] } });
+  expect(outputResult({ packet, report: read(pi), warnings: [] })).toMatchObject({ agent: { commands: [] } });
 });
 
 const cut = {
@@ -349,11 +348,11 @@ test.each<[string, Program, JsonObject[], string]>([
   const report = read(program, ...events);
   expect(report).toMatchObject({ text, isFinished: true, isCut: true, error: null });
   const packet = { maxOutputBytes: 100, materia: { runner: program.name }, session: null } as unknown as Packet;
-  expect(answered({ packet, report, warnings: [] })).toMatchObject({ output: text, cutShort: true });
+  expect(outputResult({ packet, report, warnings: [] })).toMatchObject({ output: text, cutShort: true });
 });
 
 test('an answer that is whole is not told to be cut', () => {
   const event = { type: 'result', subtype: 'success', result: 'whole', stop_reason: 'end_turn' };
   const packet = { maxOutputBytes: 100, materia: { runner: 'claude' }, session: null } as unknown as Packet;
-  expect(answered({ packet, report: read(claude, event), warnings: [] })).not.toHaveProperty('cutShort');
+  expect(outputResult({ packet, report: read(claude, event), warnings: [] })).not.toHaveProperty('cutShort');
 });

@@ -1,5 +1,5 @@
-// What an agent's event stream amounts to: its last words, what it used, and what went wrong. Readers build it up event
-// by event, so that a stream that breaks off still leaves what was known until then.
+// What an agent's event stream adds up to: the last answer, the usage, and the error. Readers build it event by event, so a broken
+// stream still leaves what was known.
 import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 
@@ -34,7 +34,7 @@ export type AgentReport = {
   readonly openCalls: number;
 };
 
-export type Underway = { readonly message: string; readonly usage: Usage };
+type Underway = { readonly message: string; readonly usage: Usage };
 
 export type AgentError = {
   readonly message: string;
@@ -125,7 +125,7 @@ export function addUsage(one: Usage | null, other: Usage): Usage {
 const SPEAKERS_MAX = 100;
 
 /** The report with what a message has told of its use so far. A message tells it several times, and counts once. */
-export function withTold(report: AgentReport, speaker: string, message: string, told: Usage): AgentReport {
+export function withMessageUsage(report: AgentReport, speaker: string, message: string, told: Usage): AgentReport {
   const { [speaker]: known, ...others } = report.underway;
   const before = known?.message === message ? known.usage : null;
   const usage = before === null ? told : atLeast(before, told);
@@ -174,4 +174,33 @@ export function textIn(content: Json | undefined): string {
     .filter(({ type }) => type === 'text' || type === 'output_text')
     .map((part) => stringAt(part, 'text') ?? '')
     .join('');
+}
+
+// The usage that a provider or program reports, checked: whole tokens, nothing negative, nothing beyond all bounds. An impossible
+// figure counts as 0 and gives a warning. The others count.
+
+/** More tokens, or a higher price, than any attempt can use. */
+const TOKENS_MAX = 1e12;
+const COST_MAX = 1e9;
+
+export function soundUsage(usage: Usage | null): { readonly usage: Usage | null; readonly doubts: readonly string[] } {
+  if (usage === null) return { usage, doubts: [] };
+  const doubts: string[] = [];
+  const sound = (what: string, value: number, isSound: boolean) => {
+    if (isSound) return value;
+    // What is no amount at all has lost its words by now.
+    const said = Number.isNaN(value) ? `what is no amount of ${what}` : `${value} ${what}`;
+    doubts.push(`it says that it used ${said}, which cannot be; counted as 0`);
+    return 0;
+  };
+  const tokens = (what: string, value: number) =>
+    sound(what, value, Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX);
+  const { cached = 0, cost, estimated } = usage;
+  const figures = {
+    input: tokens('input tokens', usage.input),
+    output: tokens('output tokens', usage.output),
+    cost: sound('USD', cost, cost >= 0 && cost <= COST_MAX),
+    ...ofWhichCached(tokens('cached tokens', cached)),
+  };
+  return { usage: { ...figures, ...(estimated === undefined ? {} : { estimated }) }, doubts };
 }

@@ -2,9 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { agentEnvironment, withBaton } from './environment.ts';
-import { type FaultCode, waitInWords } from './fault.ts';
+import { type FaultCode, patience, type RetryRules, waitBefore, waitInWords } from './fault.ts';
 import { usageSince } from './report.ts';
-import { patience, type RetryRules, waitBefore } from './retry.ts';
 
 const RULES: RetryRules = { retriesMax: 2, firstMs: 100, waitMaxMs: 1_000 };
 const NOW = { retries: 0, retriesMax: 4, toolCalls: 0, leftMs: 10_000 };

@@ -1,18 +1,15 @@
-// The sandbox of a materia, where people ask for one: the program sees the file system as it is, has a temporary folder of
-// its own, and may change the folder it works in only if its tools may. The network is there for tools that may change
-// something and for programs whose model is behind it. Where the sandbox cannot be started the attempt fails; nothing runs
-// outside of one that was asked for.
-import { existsSync, realpathSync } from 'node:fs';
+// The optional sandbox of a materia. The program sees the file system, has its own temporary folder, and may change its work folder
+// only if its tools may. The network is available if the tools may change something or the program needs its model. If the sandbox
+// cannot start, the attempt fails. Programs that must write to their own folder get an empty one in memory, with readable copies
+// of what a person put there, such as the sign-in.
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Place } from '../engine/ports.ts';
 import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import type { Materia, Tools } from '../kernel/graph/config.ts';
-import { fileOf } from './find-file.ts';
-import { privateFolders } from './private-folders.ts';
+import { findExecutable } from './environment.ts';
 
 const OWN_SPACES = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 type Confined = Pick<Materia, 'sandbox'> & { readonly tools?: Tools; readonly runner?: string };
 
@@ -62,7 +59,7 @@ function mayWrite({ tools }: Confined): boolean {
 
 /** Where the program and our own Node lie, if that is in the hidden folder: the links to them, and what they lead to. */
 function programFolders([program = '']: readonly string[], cwd: string): readonly string[] {
-  const own = fileOf(program, process.env.PATH, cwd);
+  const own = findExecutable(program, process.env.PATH, cwd);
   const files = [process.execPath, ...(own === null ? [] : [own])];
   const folders = files.flatMap((file) => [dirname(file), installedIn(realpathSync(file))]);
   return [...new Set(folders)].filter((folder) => folder.startsWith('/tmp/'));
@@ -85,4 +82,69 @@ function hiddenTops(paths: readonly string[]): readonly string[] {
 
 function isBelow(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`);
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+type Own = {
+  /** Names the folder. */
+  readonly variable: string;
+  /** Where it lies below the home folder if nothing names it; null where there is none then. */
+  readonly home: string | null;
+  /** What the program reads there and has no need to write. */
+  readonly reads: readonly string[];
+};
+
+const OWN: Readonly<Record<string, readonly Own[]>> = {
+  codex: [
+    {
+      variable: 'CODEX_HOME',
+      home: '.codex',
+      reads: [
+        ...['auth.json', '.credentials.json', 'config.toml', 'managed_config.toml', 'requirements.toml', 'hooks.json'],
+        ...['AGENTS.md', 'AGENTS.override.md', 'prompts', 'rules', 'agents', 'skills'],
+      ],
+    },
+  ],
+  pi: [
+    {
+      variable: 'PI_CODING_AGENT_DIR',
+      home: join('.pi', 'agent'),
+      reads: [
+        ...['auth.json', 'oauth.json', 'models.json', 'settings.json', 'keybindings.json'],
+        ...['AGENTS.md', 'CLAUDE.md', 'SYSTEM.md', 'APPEND_SYSTEM.md'],
+        ...['prompts', 'skills', 'themes', 'extensions', 'tools', 'bin', 'npm', 'git'],
+      ],
+    },
+    { variable: 'PI_CODING_AGENT_SESSION_DIR', home: null, reads: [] },
+  ],
+};
+
+type PrivateFolder = {
+  /** Where it really lies: a sandbox mounts nothing on a link. */
+  readonly folder: string;
+  /** The arguments of bubblewrap that put it there. */
+  readonly mounts: readonly string[];
+};
+
+/** The folders of its own that the program of a runner needs, in the environment it is given. */
+function privateFolders(runner: string, env: Variables): readonly PrivateFolder[] {
+  const own = Object.hasOwn(OWN, runner) ? (OWN[runner] ?? []) : [];
+  return own.flatMap(({ variable, home, reads }) => {
+    const named = env[variable] || (home !== null && env.HOME ? join(env.HOME, home) : '');
+    if (named === '') return [];
+    const folder = placeOf(named);
+    const shown = reads.map((name) => join(folder, name)).filter((path) => existsSync(path));
+    return [{ folder, mounts: ['--tmpfs', folder, ...shown.flatMap((path) => ['--ro-bind-try', path, path])] }];
+  });
+}
+
+/** It has to be there to be mounted on. The program would make it the first time it runs; here it stays empty. */
+function placeOf(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return realpathSync(folder);
+  } catch {
+    return folder; // The sandbox says in its own words what is wrong with it.
+  }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { addUsage, figure, ofWhichCached } from './report.ts';
-import { soundUsage } from './sound-usage.ts';
+import { addUsage, figure, ofWhichCached, soundUsage } from './report.ts';
 
 test.each<[string, number, number, number]>([
   ['whole numbers', 12, 12, 0],

@@ -5,11 +5,10 @@ import type { JsonObject } from '../kernel/json.ts';
 import { anthropic } from './anthropic.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
-import { jsonLines } from './json-lines.ts';
+import { jsonLines, serverSentEvents } from './event-streams.ts';
 import { openai } from './openai.ts';
 import { pi } from './pi.ts';
 import { EMPTY_REPORT } from './report.ts';
-import { serverSentEvents } from './server-sent-events.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 

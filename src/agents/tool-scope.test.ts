@@ -1,8 +1,7 @@
 // What a tool scope becomes in each program's own words.
 import { expect, test } from 'vitest';
 import type { Tools } from '../kernel/graph/config.ts';
-import { nearestLevel } from './thinking.ts';
-import { claudeTools, codexSandbox, piTools } from './tool-scope.ts';
+import { claudeTools, codexSandbox, nearestLevel, piTools } from './tool-scope.ts';
 
 const custom = (...tools: string[]): Tools => ({ type: 'custom', tools });
 

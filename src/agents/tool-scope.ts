@@ -1,9 +1,9 @@
-// What a tool scope means to each program. The programs name their tools differently, and codex names none that could be
-// listed: it has sandboxes. What a program cannot grant as asked comes back as a warning, never as more than was asked.
+// What the requested tools and level of thinking mean for each program. Programs name their tools differently, and codex has only
+// sandboxes. A request that a program cannot meet gives a warning, never more rights than requested.
 import { isToolScope, type ToolScope, type Tools } from '../kernel/graph/config.ts';
 
 /** The tools of a scope in one program's names, and what had to be left out. */
-export type Scope = { readonly tools: readonly string[]; readonly warnings: readonly string[] };
+type GrantedTools = { readonly tools: readonly string[]; readonly warnings: readonly string[] };
 
 /** Our names, which are pi's, with Claude's beside them. Claude lists folders with the tool that finds files. */
 const CLAUDE_NAMES: Readonly<Record<string, string>> = {
@@ -35,14 +35,14 @@ const CLAUDE_KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAUDE_NAMES
 const READING = ['read', 'grep', 'find', 'ls'];
 const RUNNING = [...READING, 'bash'];
 const CODING = [...RUNNING, 'edit', 'write'];
-const NAMES: Readonly<Record<ToolScope, readonly string[]>> = {
+const TOOL_NAMES: Readonly<Record<ToolScope, readonly string[]>> = {
   none: [],
   readOnly: READING,
   readAndRun: RUNNING,
   coding: CODING,
 };
 
-export function claudeTools(scope: Tools): Scope {
+export function claudeTools(scope: Tools): GrantedTools {
   const warnings: string[] = [];
   const tools = namesOf(scope).flatMap((name) => {
     const known = CLAUDE_NAMES[name];
@@ -56,14 +56,14 @@ export function claudeTools(scope: Tools): Scope {
 }
 
 /** Extensions may add tools of any name: one that pi does not bring is handed on, and pi leaves it out if nothing has it. */
-export function piTools(scope: Tools): Scope {
+export function piTools(scope: Tools): GrantedTools {
   const tools = [...new Set(namesOf(scope).map((name) => PI_NAMES[name] ?? name))];
   const unknown = tools.filter((name) => !CODING.includes(name));
   const warnings = unknown.map((name) => `pi brings no tool ${name}; it is left out unless an extension has it`);
   return { tools, warnings };
 }
 
-export type Sandbox = {
+type Sandbox = {
   readonly mode: 'read-only' | 'workspace-write';
   readonly shell: boolean;
   readonly warnings: readonly string[];
@@ -83,5 +83,23 @@ export function codexSandbox(scope: Tools): Sandbox {
 }
 
 function namesOf(scope: Tools): readonly string[] {
-  return isToolScope(scope) ? NAMES[scope] : scope.tools;
+  return isToolScope(scope) ? TOOL_NAMES[scope] : scope.tools;
+}
+
+const THINKING_LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+type Thinking = { readonly level: string | null; readonly warnings: readonly string[] };
+
+/** The program's level for ours. Of two that are equally near the lower one is taken, because it costs less. */
+export function nearestLevel(program: string, wanted: string | null, supported: readonly string[]): Thinking {
+  if (wanted === null || supported.includes(wanted)) return { level: wanted, warnings: [] };
+  const place = THINKING_LEVELS.indexOf(wanted as (typeof THINKING_LEVELS)[number]);
+  if (place < 0) return { level: null, warnings: [`${wanted} is no level of thinking; ${program} uses its own`] };
+  const distance = (level: string) =>
+    Math.abs(THINKING_LEVELS.indexOf(level as (typeof THINKING_LEVELS)[number]) - place);
+  let nearest: string | null = null;
+  for (const level of THINKING_LEVELS) {
+    if (supported.includes(level) && (nearest === null || distance(level) < distance(nearest))) nearest = level;
+  }
+  return { level: nearest, warnings: [`${program} cannot think ${wanted}; it thinks ${nearest} instead`] };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { withoutTrace } from './without-trace.ts';
+import { withoutTrace } from './fault.ts';
 
 const FRAMES = Array.from(
   { length: 60 },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import { inItsFolder } from './work-folder.ts';
+import { inItsFolder } from './index.ts';
 
 let root = '';
 beforeEach(() => {

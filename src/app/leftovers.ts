@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runners } from '../agents/index.ts';
 import { endAttempt } from '../agents/process/attempt.ts';
 import { clearAttempt } from '../agents/process/attempt-folder.ts';
-import { processState } from '../agents/process/process-state.ts';
+import { processState } from '../agents/process/process-identity.ts';
 import type { Driving } from '../engine/lease.ts';
 import { ENGINE, type Store } from '../engine/store.ts';
 import { lostText } from '../kernel/cast/merge-back.ts';

@@ -1,7 +1,7 @@
 // Reads one cast from its facts: its view now, or everything that happens until it stops. Nothing is decided here.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Heard, liveWatch } from '../agents/live-watch.ts';
+import { type AttemptEvent, listenLive } from '../agents/live-watch.ts';
 import type { Store } from '../engine/store.ts';
 import { apply } from '../kernel/apply.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
@@ -61,7 +61,7 @@ async function suggestionsLeft(store: Store, suggested: ReadonlySet<string>): Pr
 }
 
 /** Something an agent does right now. Some of these are missed, and none is in the log. */
-export type LiveNews = { readonly kind: 'live' } & Heard;
+export type LiveNews = { readonly kind: 'live' } & AttemptEvent;
 
 /** What is told meanwhile. Entries that were read together come together. */
 export type CastNews =
@@ -98,7 +98,7 @@ async function follow(
   tell: (news: CastNews) => void,
 ): Promise<'stands' | 'undriven' | 'left'> {
   const state = emptyState();
-  const live = liveWatch(stateDir, (heard) => tell({ kind: 'live', ...heard }));
+  const live = listenLive(stateDir, (heard) => tell({ kind: 'live', ...heard }));
   const take = (entries: readonly Entry[]) => {
     for (const entry of entries) apply(state, entry);
     if (entries.length > 0) tell({ kind: 'entries', cast, entries });

@@ -1,6 +1,6 @@
 // Casts by name and as a list, and which process drives one.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processState } from '../agents/process/process-state.ts';
+import { processState } from '../agents/process/process-identity.ts';
 import { sightOf } from '../engine/driver.ts';
 import { type CastLease, type Driving, LEASE_MS } from '../engine/lease.ts';
 import type { CastQuery } from '../engine/ports.ts';

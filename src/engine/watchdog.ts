@@ -1,6 +1,6 @@
 // Finds the tasks whose owners have fallen silent, and says whether the owner is dead or only slow. Looking changes
 // nothing; what it finds is then asked of the ledger, which decides on the newest heartbeat.
-import { processState, stateInWords } from '../agents/process/process-state.ts';
+import { processState, stateInWords } from '../agents/process/process-identity.ts';
 import { type Beat, type BeatProcess, heardAt, isAhead, lastHeard } from '../kernel/ledger/move.ts';
 import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { sightOf } from './driver.ts';

@@ -61,8 +61,6 @@ function tailOf(file: string): string {
   }
 }
 
-// §§ contract.ts
-// Whether the last words of an agent keep the contract they were asked to keep.
 const KINDS: Readonly<Record<Exclude<ContractName, 'text'>, string>> = {
   materia: 'materia',
   gaia: 'gaia',

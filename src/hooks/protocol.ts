@@ -80,9 +80,6 @@ function refuse(reason: string): InputReading {
   return { ok: false, refusal: deny('BAD_USAGE', reason) };
 }
 
-// §§ decision.ts
-// What a hook decides, in the words of the protocol: exit 2 with the reason on standard error refuses, and the same is said
-// as JSON where the event has a form for it.
 export type HookDecision =
   /** `context` is passed on to the agent. */
   | { readonly kind: 'allow'; readonly context?: string }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offeredServer } from '../agents/offered-server.ts';
+import { offeredServer } from '../agents/agent-call.ts';
 import { toolsFor } from './server.ts';
 
 test('a server is told its attempt, and nothing else of the environment', () => {

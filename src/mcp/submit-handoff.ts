@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
 import { keepHandoff } from '../agents/handoff-file.ts';
-import { valuesAbove } from '../agents/known-values.ts';
+import { valuesAbove } from '../agents/hidden-texts.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
 import { dialectCan } from '../kernel/capabilities.ts';

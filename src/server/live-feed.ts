@@ -1,6 +1,6 @@
 // What agents do right now, for the streams that ask for it. Whoever drives a cast leaves the output of its agents in files;
 // they are followed while a stream listens to the cast, and nothing is asked of the driver.
-import { type LiveWatch, liveWatch } from '../agents/live-watch.ts';
+import { type LiveListener, listenLive } from '../agents/live-watch.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { apply } from '../kernel/apply.ts';
@@ -15,7 +15,7 @@ export type AgentNews = {
 };
 
 type Listener = { readonly cast: string | undefined; readonly hear: (news: AgentNews) => void };
-type Followed = { readonly state: State; readonly watch: LiveWatch; seq: number };
+type Followed = { readonly state: State; readonly watch: LiveListener; seq: number };
 
 /** A run of an attempt that is made again begins without a fact, so the files are looked for now and then. */
 const LOOK_EVERY_MS = 1_000;
@@ -88,7 +88,7 @@ export class LiveFeed {
     const entries = await this.#workspace.castStore().read({ after: 0, cast, briefs: 'digest' });
     for (const entry of entries) apply(state, entry);
     if (!this.#timer) return;
-    const watch = liveWatch(this.#workspace.stateDir, ({ turn, attempt, event }) =>
+    const watch = listenLive(this.#workspace.stateDir, ({ turn, attempt, event }) =>
       this.#tell({ cast, turn, attempt, event }),
     );
     this.#followed.set(cast, { state, watch, seq: entries.at(-1)?.seq ?? 0 });

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { userFolder, whyFolderUnsafe, whyOpen } from '../access/user-folder.ts';
-import { type Identity, isAlive, ownIdentity } from '../agents/process/process-identity.ts';
+import { isAlive, ownIdentity, type ProcessIdentity } from '../agents/process/process-identity.ts';
 import type { Workspace } from '../app/workspace.ts';
 import { isObject } from '../kernel/json.ts';
 import { workspaceName } from '../workspace/locate.ts';
@@ -53,7 +53,7 @@ function readText(file: string): string {
   }
 }
 
-function parse(text: string): (Identity & { readonly url: string; readonly stateDir: string }) | null {
+function parse(text: string): (ProcessIdentity & { readonly url: string; readonly stateDir: string }) | null {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value)) return null;

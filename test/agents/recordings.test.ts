@@ -10,7 +10,7 @@ import { codex } from '../../src/agents/codex.ts';
 import { command } from '../../src/agents/command.ts';
 import { faultOf } from '../../src/agents/fault.ts';
 import { pi } from '../../src/agents/pi.ts';
-import { programRunner, reportOf } from '../../src/agents/program-runner.ts';
+import { programRunner, reportFrom } from '../../src/agents/program-runner.ts';
 import { isObject, type Json } from '../../src/kernel/json.ts';
 import { type Ground, ground, IMPATIENT, PATIENT, packet } from './contenders.ts';
 
@@ -20,7 +20,7 @@ type Name = keyof typeof PROGRAMS;
 const fileOf = (name: Name, what: string) =>
   fileURLToPath(new URL(`./fixtures/${name}/${what}.jsonl`, import.meta.url));
 const recording = (name: Name, what: string) => readFileSync(fileOf(name, what), 'utf8');
-const reportIn = (name: Name, what: string) => reportOf(PROGRAMS[name], recording(name, what));
+const reportIn = (name: Name, what: string) => reportFrom(PROGRAMS[name], recording(name, what));
 
 const SESSION = '00000000-0000-4000-8000-000000000000';
 const ALL = Object.keys(PROGRAMS) as Name[];
@@ -91,7 +91,7 @@ test.each(ALL)('%s: a stream that breaks off anywhere is read without a throw, a
     text.lastIndexOf('message_end'),
   );
   for (let end = 0; end < finishing; end += 7)
-    expect(reportOf(PROGRAMS[name], text.slice(0, end)).isFinished).toBe(false);
+    expect(reportFrom(PROGRAMS[name], text.slice(0, end)).isFinished).toBe(false);
 });
 
 test.each(ALL)('%s: a recorded event with one member replaced by anything is read all the same', (name) => {
@@ -101,7 +101,7 @@ test.each(ALL)('%s: a recorded event with one member replaced by anything is rea
       const mutated = lines.map((text, index) =>
         index === line ? JSON.stringify(replaced(JSON.parse(text), place, value as Json)) : text,
       );
-      const report = reportOf(PROGRAMS[name], mutated.join('\n'));
+      const report = reportFrom(PROGRAMS[name], mutated.join('\n'));
       expect([typeof report.text, typeof report.isFinished]).toEqual(['string', 'boolean']);
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 500) / 4 },

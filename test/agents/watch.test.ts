@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { Heard } from '../../src/agents/live-watch.ts';
+import type { AttemptEvent } from '../../src/agents/live-watch.ts';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type ModelServer, modelServer } from '../../src/testing/index.ts';
@@ -50,7 +50,7 @@ test('a program that another process drives is heard while it works', async () =
   const lines = (await watch.ended).stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Heard | CastView);
+    .map((line) => JSON.parse(line) as AttemptEvent | CastView);
   expect(lines[0]).toMatchObject({ turn: 1, attempt: 1, socket: 'Socket-1', event: { kind: 'text' } });
   expect(lines.at(-1)).toMatchObject({ status: 'completed' });
   expect((await watch.ended).code).toBe(0);

@@ -1,11 +1,14 @@
-// The folder of one attempt, which is all that its engine and its supervisor share: the packet and the input going in,
-// the claim, and the spooled output and the exit record coming out. Every file appears whole or not at all.
+// The folder of one attempt, which is all that the engine and the supervisor share: packet and input going in; the claim; output and
+// exit record coming out. Each file appears whole or not at all. The folder's name says which attempt it is. Its secret is known only
+// to the child of the supervisor; the folder keeps a digest.
+
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, open, readFile, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
-import { type Identity, ownIdentity } from './process-identity.ts';
+import path, { basename, dirname, join } from 'node:path';
+import { ownIdentity, type ProcessIdentity } from './process-identity.ts';
 
 /** What to run, and within which bounds. The environment may hold keys, so the packet is removed once it is read. */
-export type Packet = {
+export type SupervisorPacket = {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -22,7 +25,7 @@ export type Packet = {
 };
 
 /** Who took the attempt: the supervisor to run it, or an engine to make sure that nobody ever does. */
-export type Claim = Identity & { readonly by: 'supervisor' | 'engine' };
+export type AttemptClaim = ProcessIdentity & { readonly by: 'supervisor' | 'engine' };
 
 export type ExitRecord = {
   readonly code: number | null;
@@ -55,8 +58,8 @@ export function unrun(why: { readonly error?: string; readonly aborted?: boolean
  * Takes the attempt, for one process and for ever. The claim is linked into place with its content, so that nobody
  * reads half of one, and it is on disk before this answers, so that a power cut cannot make a run look unstarted.
  */
-export async function takeClaim(dir: string, by: Claim['by']): Promise<boolean> {
-  const claim: Claim = { by, ...ownIdentity() };
+export async function takeClaim(dir: string, by: AttemptClaim['by']): Promise<boolean> {
+  const claim: AttemptClaim = { by, ...ownIdentity() };
   const draft = path.join(dir, `claim.${process.pid}-${process.hrtime.bigint()}`);
   await writeSynced(draft, JSON.stringify(claim));
   try {
@@ -88,11 +91,11 @@ export async function clearAttempt(dir: string): Promise<void> {
   await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
 
-export async function readClaim(dir: string): Promise<Claim | null> {
+export async function readClaim(dir: string): Promise<AttemptClaim | null> {
   return parseClaim(await readText(path.join(dir, 'claim')));
 }
 
-export async function readChild(dir: string): Promise<Identity | null> {
+export async function readChild(dir: string): Promise<ProcessIdentity | null> {
   return parseIdentity(parseObject(await readText(path.join(dir, 'child.json'))));
 }
 
@@ -101,7 +104,7 @@ export async function readExit(dir: string): Promise<ExitRecord | null> {
 }
 
 /** Null for anything that is not a claim. */
-export function parseClaim(text: string): Claim | null {
+export function parseClaim(text: string): AttemptClaim | null {
   const value = parseObject(text);
   const identity = parseIdentity(value);
   const by = value?.by;
@@ -127,7 +130,7 @@ export function parseExit(text: string): ExitRecord | null {
 }
 
 /** Null for anything that is not a packet. */
-export function parsePacket(text: string): Packet | null {
+export function parsePacket(text: string): SupervisorPacket | null {
   const value = parseObject(text);
   if (value === null) return null;
   const { argv, cwd, env } = value;
@@ -141,14 +144,14 @@ export function parsePacket(text: string): Packet | null {
     isPlainObject(env) &&
     Object.values(env).every((one) => typeof one === 'string') &&
     numbers.every((one) => typeof one === 'number' && Number.isFinite(one) && one >= 0);
-  return whole ? (value as Packet) : null;
+  return whole ? (value as SupervisorPacket) : null;
 }
 
 export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }
 
-function parseIdentity(value: Record<string, unknown> | null): Identity | null {
+function parseIdentity(value: Record<string, unknown> | null): ProcessIdentity | null {
   const { pid, startTime } = value ?? {};
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1 || typeof startTime !== 'string') return null;
   return { pid, startTime };
@@ -194,5 +197,59 @@ async function withFile(file: string, flags: string, use: (handle: FileHandle) =
     await use(handle);
   } finally {
     await handle.close();
+  }
+}
+
+export type AttemptName = {
+  readonly cast: string;
+  readonly turn: number;
+  readonly attempt: number;
+  /** The state folder of the workspace whose attempt it is. */
+  readonly stateDir: string;
+};
+
+const FOLDER_NAME = /^(.{1,200})-([1-9][0-9]{0,8})\.([1-9][0-9]{0,8})(?:\.again-[0-9]{1,9})?$/;
+
+/** Null for a folder that is no attempt's. An attempt that waited for its provider has several folders. */
+export function attemptNamed(folder: string): AttemptName | null {
+  const [, cast, turn, attempt] = FOLDER_NAME.exec(basename(folder)) ?? [];
+  if (cast === undefined || basename(dirname(folder)) !== 'attempts') return null;
+  return { cast, turn: Number(turn), attempt: Number(attempt), stateDir: dirname(dirname(folder)) };
+}
+
+/** Loaded when it is used: it takes as long to load as the rest of a short command. */
+const crypto = () => process.getBuiltinModule('node:crypto');
+
+/** The variable in which everything that an attempt starts inherits its secret. */
+export const KEY_VARIABLE = 'BATON_ATTEMPT_KEY';
+
+const KEY_FILE = 'key';
+const BYTES = 32;
+const KEY_CHARS_MAX = 200;
+
+/** A new secret for the attempt in this folder. It looks like our tokens, which are taken out of every text that is kept. */
+export function makeKey(folder: string): string {
+  const key = `baton_${crypto().randomBytes(BYTES).toString('base64url')}`;
+  writeFileSync(join(folder, KEY_FILE), digestOf(key), { mode: 0o600 });
+  return key;
+}
+
+/** Whether this is the secret of the attempt in this folder. */
+export function isKeyOf(folder: string, key: string): boolean {
+  if (key === '' || key.length > KEY_CHARS_MAX) return false;
+  const kept = Buffer.from(readKept(folder));
+  const given = Buffer.from(digestOf(key));
+  return kept.length === given.length && crypto().timingSafeEqual(kept, given);
+}
+
+function digestOf(key: string): string {
+  return crypto().hash('sha256', key, 'hex');
+}
+
+function readKept(folder: string): string {
+  try {
+    return readFileSync(join(folder, KEY_FILE), 'utf8');
+  } catch {
+    return ''; // It has none yet, or was cleared away.
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { scrub } from '../../kernel/secrets.ts';
-import { isKeyOf, makeKey } from './attempt-key.ts';
+import { isKeyOf, makeKey } from './attempt-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-key-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

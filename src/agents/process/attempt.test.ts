@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { awaitAttempt, type Packet, recoverAttempt, startAttempt } from './attempt.ts';
 import { takeClaim } from './attempt-folder.ts';
-import { HAS_PROC, type Identity, isAlive, killProcess, processTable, startTimeOf } from './process-identity.ts';
-import { MARK, membersOf } from './process-tree.ts';
+import { HAS_PROC, isAlive, killProcess, type ProcessIdentity, processTable, startTimeOf } from './process-identity.ts';
+import { ATTEMPT_MARK, treeMembers } from './process-tree.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-attempt-')));
@@ -44,8 +44,8 @@ function readJson<T>(file: string): T | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as T) : null;
 }
 
-const childOf = (dir: string) => until('child.json', () => readJson<Identity>(path.join(dir, 'child.json')));
-const claimOf = (dir: string) => until('the claim', () => readJson<Identity>(path.join(dir, 'claim')));
+const childOf = (dir: string) => until('child.json', () => readJson<ProcessIdentity>(path.join(dir, 'child.json')));
+const claimOf = (dir: string) => until('the claim', () => readJson<ProcessIdentity>(path.join(dir, 'claim')));
 
 /** Waits for a file of pids that the child wrote about itself and its descendants. */
 async function pidsIn(file: string, howMany: number): Promise<number[]> {
@@ -56,8 +56,8 @@ async function pidsIn(file: string, howMany: number): Promise<number[]> {
 }
 
 function remains(dir: string): number[] {
-  const child = readJson<Identity>(path.join(dir, 'child.json'));
-  return membersOf({ child, mark: dir, fresh: true }).map((row) => row.pid);
+  const child = readJson<ProcessIdentity>(path.join(dir, 'child.json'));
+  return treeMembers({ child, mark: dir, fresh: true }).map((row) => row.pid);
 }
 
 test('a child gets its input, its folder and its environment, and its output and exit come back', async () => {
@@ -352,6 +352,6 @@ test('a folder that was never made is an attempt that never started', async () =
 
 test('an attempt inside an attempt carries the mark of the inner one', async () => {
   const dir = newFolder();
-  await startAttempt(dir, js('console.log(process.env.BATON_ATTEMPT_DIR)', { env: { [MARK]: '/outer' } }), '');
+  await startAttempt(dir, js('console.log(process.env.BATON_ATTEMPT_DIR)', { env: { [ATTEMPT_MARK]: '/outer' } }), '');
   expect((await awaitAttempt(dir, never)).stdout.trim()).toBe(dir);
 });

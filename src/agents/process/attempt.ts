@@ -13,10 +13,10 @@ import { USUAL } from '../environment.ts';
 import {
   type ExitRecord,
   isErrno,
-  type Packet,
   readChild,
   readClaim,
   readExit,
+  type SupervisorPacket,
   syncFolder,
   takeClaim,
   unrun,
@@ -25,9 +25,9 @@ import {
 import { groupOf } from './cgroup.ts';
 import { noteFirstAttempt } from './first-attempt.ts';
 import { identityOfChild, isAlive, killProcess } from './process-identity.ts';
-import { endTree, membersOf } from './process-tree.ts';
+import { endTree, treeMembers } from './process-tree.ts';
 
-export type { ExitRecord, Packet } from './attempt-folder.ts';
+export type { ExitRecord, SupervisorPacket as Packet } from './attempt-folder.ts';
 
 export type AttemptEnd = ExitRecord & {
   /** The supervisor ended without an exit record: nobody knows how far the child got. It is not running any more. */
@@ -37,7 +37,7 @@ export type AttemptEnd = ExitRecord & {
   readonly stderr: string;
 };
 
-export type Recovered = 'never-started' | 'running' | 'finished' | 'lost';
+type Recovered = 'never-started' | 'running' | 'finished' | 'lost';
 
 /** Beside the events of the folder, which not every file system delivers. */
 const POLL_MS = 1_000;
@@ -48,7 +48,7 @@ const CLAIM_MS = 20_000;
  * Prepares the folder and starts a supervisor on it. The folder must not have been used before: an attempt is started
  * once. Answers when the supervisor's process exists, and rejects when the folder or the process cannot be made.
  */
-export async function startAttempt(dir: string, packet: Packet, stdin: string | Uint8Array): Promise<void> {
+export async function startAttempt(dir: string, packet: SupervisorPacket, stdin: string | Uint8Array): Promise<void> {
   await mkdir(path.dirname(dir), { recursive: true, mode: 0o700 });
   await mkdir(dir, { mode: 0o700 }).catch((error: unknown) => {
     if (!isErrno(error, 'EEXIST')) throw error;
@@ -65,7 +65,7 @@ export async function startAttempt(dir: string, packet: Packet, stdin: string | 
 }
 
 /** What every program gets is no secret, and is in many texts. */
-function secretsOf({ env }: Packet): readonly string[] {
+function secretsOf({ env }: SupervisorPacket): readonly string[] {
   return knownValues(
     env,
     Object.keys(env).filter((name) => !USUAL.includes(name)),
@@ -132,7 +132,7 @@ export async function endAttempt(dir: string, limitMs: number): Promise<readonly
   const folder = await realpath(dir).catch(() => null);
   if (folder === null) return [];
   const tree = { child: await readChild(dir), mark: folder, group: groupOf(folder), fresh: false };
-  return membersOf(tree).map(({ pid }) => pid);
+  return treeMembers(tree).map(({ pid }) => pid);
 }
 
 const SUPERVISOR = fileURLToPath(

@@ -3,9 +3,8 @@
 // workspace. No process survives a reboot, so starts before the boot are dropped.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseClaim } from './attempt-folder.ts';
-import { attemptNamed } from './attempt-name.ts';
-import { type Identity, isOfThisBoot, processNamespace, startOrder } from './process-identity.ts';
+import { attemptNamed, parseClaim } from './attempt-folder.ts';
+import { isOfThisBoot, type ProcessIdentity, processNamespace, startOrder } from './process-identity.ts';
 
 export type FirstAttempt = {
   /** Comparable with `startOrder` of any process of this boot. */
@@ -19,13 +18,13 @@ const FOLDER = 'first-attempts';
 const ALL = 'all';
 
 /** Keeps the start of this attempt's supervisor if it is the first one. An attempt never fails because of this. */
-export function noteFirstAttempt(dir: string, { startTime }: Pick<Identity, 'startTime'>): void {
+export function noteFirstAttempt(dir: string, { startTime }: Pick<ProcessIdentity, 'startTime'>): void {
   const name = attemptNamed(dir);
   if (name === null) return;
   const folder = join(name.stateDir, FOLDER);
   try {
     // A record of an earlier boot says that all of them are.
-    if (readRecord(folder, ALL) === null) rmSync(folder, { recursive: true, force: true });
+    if (readStartRecord(folder, ALL) === null) rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const file of [ALL, name.cast]) keepEarlier(folder, file, startTime);
   } catch {
@@ -35,7 +34,7 @@ export function noteFirstAttempt(dir: string, { startTime }: Pick<Identity, 'sta
 
 /** The first attempt of a cast in this boot, or of all casts of the workspace where `cast` is null; null for none. */
 export function firstAttemptOf(stateDir: string, cast: string | null): FirstAttempt | null {
-  const kept = readRecord(join(stateDir, FOLDER), cast ?? ALL);
+  const kept = readStartRecord(join(stateDir, FOLDER), cast ?? ALL);
   const starts = claimsOf(stateDir, cast);
   if (kept === null && starts.length === 0) return null;
   return { start: Math.min(kept?.start ?? Number.POSITIVE_INFINITY, ...starts), namespace: kept?.namespace ?? null };
@@ -43,19 +42,19 @@ export function firstAttemptOf(stateDir: string, cast: string | null): FirstAtte
 
 function keepEarlier(folder: string, file: string, startTime: string): void {
   const start = startOrder(startTime);
-  const kept = readRecord(folder, file);
+  const kept = readStartRecord(folder, file);
   if (start === null || (kept !== null && kept.start <= start)) return;
   const draft = join(folder, `.${file}.${process.pid}`);
-  writeFileSync(draft, recordOf({ startTime }), { mode: 0o600 });
+  writeFileSync(draft, startRecord({ startTime }), { mode: 0o600 });
   renameSync(draft, join(folder, file));
 }
 
-export function recordOf({ startTime }: Pick<Identity, 'startTime'>): string {
+export function startRecord({ startTime }: Pick<ProcessIdentity, 'startTime'>): string {
   return JSON.stringify({ startTime, namespace: processNamespace() });
 }
 
 /** Null for no record, and for one of an earlier boot. */
-export function readRecord(folder: string, file: string): FirstAttempt | null {
+export function readStartRecord(folder: string, file: string): FirstAttempt | null {
   try {
     const { startTime, namespace } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
     const start = startOrder(String(startTime));
@@ -69,15 +68,15 @@ export function readRecord(folder: string, file: string): FirstAttempt | null {
 /** The starts of the attempts whose folders are still there. */
 function claimsOf(stateDir: string, cast: string | null): readonly number[] {
   const attempts = join(stateDir, 'attempts');
-  return namesIn(attempts).flatMap((name) => {
+  return filesIn(attempts).flatMap((name) => {
     if (cast !== null && attemptNamed(join(attempts, name))?.cast !== cast) return [];
-    const claim = claimIn(join(attempts, name));
+    const claim = supervisorOf(join(attempts, name));
     return claim !== null && isOfThisBoot(claim) ? (startOrder(claim.startTime) ?? []) : [];
   });
 }
 
 /** The supervisor that holds the folder of an attempt. */
-export function claimIn(folder: string): Identity | null {
+export function supervisorOf(folder: string): ProcessIdentity | null {
   try {
     const claim = parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
     return claim?.by === 'supervisor' ? claim : null;
@@ -86,7 +85,7 @@ export function claimIn(folder: string): Identity | null {
   }
 }
 
-export function namesIn(folder: string): readonly string[] {
+export function filesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {

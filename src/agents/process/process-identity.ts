@@ -1,12 +1,12 @@
-// Who a process is: its pid together with the moment it started, because a pid alone is given out again. A zombie has
-// ended and only waits to be reaped, so it counts as gone.
+// What the system says about processes. A process is its pid together with its start, because pids are reused. A zombie has ended
+// and counts as gone.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-export type Identity = { readonly pid: number; readonly startTime: string };
+export type ProcessIdentity = { readonly pid: number; readonly startTime: string };
 
 /** One line of the process table. */
-export type ProcessRow = Identity & {
+export type ProcessRow = ProcessIdentity & {
   readonly ended: boolean;
   readonly ppid: number;
   readonly pgid: number;
@@ -23,21 +23,21 @@ export function startTimeOf(pid: number): string | null {
 }
 
 /** The identity of a child just started, even if it has ended since: then its group may still have members. */
-export function identityOfChild(pid: number): Identity {
+export function identityOfChild(pid: number): ProcessIdentity {
   return { pid, startTime: rowOf(pid)?.startTime ?? `${bootId()}/` };
 }
 
 /** What this process is called by others. */
-export function ownIdentity(): Identity {
+export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
 }
 
-export function isAlive(identity: Identity): boolean {
+export function isAlive(identity: ProcessIdentity): boolean {
   return startTimeOf(identity.pid) === identity.startTime;
 }
 
 /** False means that the machine was started anew since: whatever had this identity is gone. */
-export function isOfThisBoot(identity: Identity): boolean {
+export function isOfThisBoot(identity: ProcessIdentity): boolean {
   return identity.startTime.startsWith(`${bootId()}/`);
 }
 
@@ -57,7 +57,7 @@ export function killGroup(pgid: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Signals one process, if it is still the one that is meant. */
-export function killProcess(identity: Identity, signal: NodeJS.Signals): boolean {
+export function killProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
   return isAlive(identity) && send(identity.pid, signal);
 }
 
@@ -104,7 +104,7 @@ export function commandOf(pid: number): string {
 }
 
 /** The variables that a process was started with; null where the system does not tell them, or it ended. */
-export function variablesOf(pid: number): Readonly<Record<string, string>> | null {
+export function processVariables(pid: number): Readonly<Record<string, string>> | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     return Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));
@@ -180,7 +180,7 @@ function send(target: number, signal: NodeJS.Signals): boolean {
 }
 
 /** The boot of the machine that a start time belongs to; null where the system has no id for it. */
-export function bootOf({ startTime }: Pick<Identity, 'startTime'>): string | null {
+export function bootOf({ startTime }: Pick<ProcessIdentity, 'startTime'>): string | null {
   const [boot = '', ticks] = startTime.split('/');
   return boot === '' || ticks === undefined ? null : boot;
 }
@@ -255,4 +255,48 @@ function ask(program: string, args: readonly string[]): string {
   } catch {
     return '';
   }
+}
+
+type ProcessState = {
+  readonly letter: string;
+  readonly cpuS: number;
+  /** What it has written to files. */
+  readonly fileBytes: number;
+};
+
+const TICKS_PER_SECOND = 100;
+
+/** Null for a process that ended, and on a system that does not tell. */
+export function processState(pid: number): ProcessState | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const cpuS = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return { letter: fields[0] ?? '', cpuS, fileBytes: fileBytesOf(pid) };
+  } catch {
+    return null;
+  }
+}
+
+/** 0 where the system does not tell. */
+function fileBytesOf(pid: number): number {
+  try {
+    return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+const STATE_WORDS: Readonly<Record<string, string>> = {
+  R: 'running',
+  S: 'waiting',
+  D: 'waiting for a disk',
+  T: 'stopped',
+  t: 'stopped by a debugger',
+  I: 'idle',
+  Z: 'dead',
+};
+
+export function stateInWords(letter: string): string {
+  return STATE_WORDS[letter] ?? letter;
 }

@@ -6,21 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { endGroup, membersOfGroup } from './cgroup.ts';
 import {
   HAS_PROC,
-  type Identity,
   isAlive,
   isOfThisBoot,
   killGroup,
   killProcess,
+  type ProcessIdentity,
   type ProcessRow,
   processTable,
 } from './process-identity.ts';
 
 /** Every process of an attempt inherits this variable, with the attempt's folder as its value. */
-export const MARK = 'BATON_ATTEMPT_DIR';
+export const ATTEMPT_MARK = 'BATON_ATTEMPT_DIR';
 
-export type Tree = {
+export type ProcessTree = {
   /** The child that was started, or null when it is not known whether there ever was one. */
-  readonly child: Identity | null;
+  readonly child: ProcessIdentity | null;
   /** The value of `MARK` in the child's environment. */
   readonly mark: string;
   /** The control group of the attempt, where there is one. */
@@ -30,7 +30,7 @@ export type Tree = {
 };
 
 /** The processes of a tree that still run. */
-export function membersOf(tree: Tree, seen: readonly Identity[] = []): ProcessRow[] {
+export function treeMembers(tree: ProcessTree, seen: readonly ProcessIdentity[] = []): ProcessRow[] {
   const rows = processTable().filter((row) => row.pid !== process.pid);
   const members = new Map<number, ProcessRow>();
   const isOurGroup = groupTest(tree, rows);
@@ -53,13 +53,13 @@ export function membersOf(tree: Tree, seen: readonly Identity[] = []): ProcessRo
 }
 
 /** Asks the whole tree to end, and after the grace makes it. False when something could not be ended. */
-export async function endTree(tree: Tree, graceMs: number): Promise<boolean> {
+export async function endTree(tree: ProcessTree, graceMs: number): Promise<boolean> {
   const isEnded = await endMembers(tree, graceMs);
   return tree.group ? (await endGroup(tree.mark, tree.group)) && isEnded : isEnded;
 }
 
-async function endMembers(tree: Tree, graceMs: number): Promise<boolean> {
-  let seen = membersOf(tree);
+async function endMembers(tree: ProcessTree, graceMs: number): Promise<boolean> {
+  let seen = treeMembers(tree);
   if (seen.length === 0) return true;
   if (graceMs > 0) {
     signalAll(tree, seen, 'SIGTERM');
@@ -67,24 +67,24 @@ async function endMembers(tree: Tree, graceMs: number): Promise<boolean> {
   }
   // Again and again, because a process may start another one between the look and the signal.
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    seen = membersOf(tree, seen);
+    seen = treeMembers(tree, seen);
     if (seen.length === 0) return true;
     signalAll(tree, seen, 'SIGKILL');
     await areGone(seen, ROUND_MS);
   }
-  return membersOf(tree, seen).length === 0;
+  return treeMembers(tree, seen).length === 0;
 }
 
 const ROUNDS_MAX = 20;
 const ROUND_MS = 250;
 
-function signalAll(tree: Tree, members: readonly ProcessRow[], signal: NodeJS.Signals): void {
+function signalAll(tree: ProcessTree, members: readonly ProcessRow[], signal: NodeJS.Signals): void {
   const pgid = tree.child?.pid ?? null;
   if (pgid !== null && members.some((row) => row.pgid === pgid)) killGroup(pgid, signal);
   for (const row of members) if (row.pgid !== pgid) killProcess(row, signal);
 }
 
-async function areGone(members: readonly Identity[], withinMs: number): Promise<boolean> {
+async function areGone(members: readonly ProcessIdentity[], withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 2; members.some(isAlive); pauseMs = Math.min(pauseMs * 2, 100)) {
     const leftMs = deadline - performance.now();
@@ -99,7 +99,7 @@ async function areGone(members: readonly Identity[], withinMs: number): Promise<
  * once it had none it may have become somebody else's: then another process has the child's pid, or, when that
  * process has ended too, the members do not carry our mark.
  */
-function groupTest({ child, mark, fresh }: Tree, rows: readonly ProcessRow[]): (row: ProcessRow) => boolean {
+function groupTest({ child, mark, fresh }: ProcessTree, rows: readonly ProcessRow[]): (row: ProcessRow) => boolean {
   if (child === null || !isOfThisBoot(child)) return () => false;
   const leader = rows.find((row) => row.pid === child.pid);
   if (leader !== undefined && !isSame(leader, child)) return () => false;
@@ -107,14 +107,14 @@ function groupTest({ child, mark, fresh }: Tree, rows: readonly ProcessRow[]): (
   return (row) => (row.pgid === child.pid || row.session === child.pid) && (certain || isMarked(row.pid, mark));
 }
 
-function isSame(a: Identity, b: Identity): boolean {
+function isSame(a: ProcessIdentity, b: ProcessIdentity): boolean {
   return a.pid === b.pid && a.startTime === b.startTime;
 }
 
 function isMarked(pid: number, mark: string): boolean {
   if (!HAS_PROC) return false;
   try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`.includes(`\0${MARK}=${mark}\0`);
+    return `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`.includes(`\0${ATTEMPT_MARK}=${mark}\0`);
   } catch {
     return false; // It ended, or belongs to another user.
   }

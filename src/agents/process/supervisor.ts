@@ -20,16 +20,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ExitRecord,
   isErrno,
-  type Packet,
+  KEY_VARIABLE,
+  makeKey,
   parsePacket,
+  type SupervisorPacket,
   takeClaim,
   unrun,
   writeDurably,
 } from './attempt-folder.ts';
-import { KEY, makeKey } from './attempt-key.ts';
 import { endGroup, makeGroup, startWithin } from './cgroup.ts';
-import { type Identity, identityOfChild } from './process-identity.ts';
-import { endTree, MARK } from './process-tree.ts';
+import { identityOfChild, type ProcessIdentity } from './process-identity.ts';
+import { ATTEMPT_MARK, endTree } from './process-tree.ts';
 import { keepVigil } from './vigil.ts';
 
 type Why = 'exited' | 'timedOut' | 'silent' | 'aborted' | 'flooded';
@@ -117,7 +118,7 @@ async function cleanSubmitted(folder: string, hides: readonly string[]): Promise
 
 type Exit = { readonly code: number | null; readonly signal: string | null };
 type Run = {
-  readonly identity: Identity;
+  readonly identity: ProcessIdentity;
   readonly group: string | null;
   readonly exited: Promise<Exit>;
   readonly stdout: Spool;
@@ -125,7 +126,10 @@ type Run = {
 };
 
 /** Starts the child, or says why it cannot be. */
-async function start(folder: string, { argv, cwd, env, hides = [], ...limits }: Packet): Promise<Run | string> {
+async function start(
+  folder: string,
+  { argv, cwd, env, hides = [], ...limits }: SupervisorPacket,
+): Promise<Run | string> {
   const [program = '', ...args] = argv;
   if (!existsSync(cwd)) return `the working directory ${cwd} does not exist`;
   const stdout = openSpool(path.join(folder, 'stdout'), limits.maxStdoutBytes, await filterFor(hides));
@@ -135,7 +139,7 @@ async function start(folder: string, { argv, cwd, env, hides = [], ...limits }: 
     // Leading a session of its own, the child and all it starts can be ended together.
     const options = {
       cwd,
-      env: { ...env, [MARK]: folder, [KEY]: makeKey(folder) },
+      env: { ...env, [ATTEMPT_MARK]: folder, [KEY_VARIABLE]: makeKey(folder) },
       detached: true,
       shell: false,
     } as const;
@@ -159,7 +163,7 @@ async function start(folder: string, { argv, cwd, env, hides = [], ...limits }: 
 }
 
 // At once and without a sync: after a power cut there is no child that it could name.
-function record(file: string, identity: Identity): void {
+function record(file: string, identity: ProcessIdentity): void {
   try {
     writeFileSync(`${file}.draft`, JSON.stringify(identity), { mode: 0o600 });
     renameSync(`${file}.draft`, file);

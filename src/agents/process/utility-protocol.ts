@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { UtilityInput } from '../../kernel/cast/packet.ts';
 import type { Code } from '../../kernel/codes.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { withoutTrace } from '../without-trace.ts';
+import { withoutTrace } from '../fault.ts';
 import type { AttemptEnd } from './attempt.ts';
 
 /** Where a utility runs, and the data that belongs to that place. */
-export type Scope = {
+type UtilityScope = {
   readonly id: string;
   readonly cwd: string;
   readonly state: JsonObject;
@@ -25,15 +25,15 @@ export type UtilityCall = UtilityInput & {
   readonly materiaLabel: string;
   readonly params: JsonObject;
   /** Without one, the cast's own place: `cwd` with nothing in it. */
-  readonly baseScope?: Scope;
+  readonly baseScope?: UtilityScope;
   /** Without one, the base scope. */
-  readonly executionScope?: Scope;
+  readonly executionScope?: UtilityScope;
 };
 
 /** What a utility reads from its standard input. */
 export type UtilityMessage = Required<UtilityCall>;
 
-export type UtilityResult =
+type UtilityResult =
   | { readonly ok: true; readonly output: string; readonly truncated: boolean }
   | { readonly ok: false; readonly code: Code; readonly reason: string };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { awaitAttempt, startAttempt } from './attempt.ts';
 import { identityOfChild } from './process-identity.ts';
-import { keepVigil, type Sign } from './vigil.ts';
+import { keepVigil, type SignOfLife } from './vigil.ts';
 
 const BOUNDS = { graceMs: 200, maxStdoutBytes: 1e6, maxStderrBytes: 1e6 };
 
@@ -68,7 +68,7 @@ test('a vigil that was stopped says nothing any more', async () => {
   expect(first).toBe('nothing');
 });
 
-test.each<[string, Partial<Sign>, boolean]>([
+test.each<[string, Partial<SignOfLife>, boolean]>([
   ['what an idle program uses of the processor', { cpuS: 0.002 }, false],
   ['real work', { cpuS: 0.06 }, true],
   ['a line that is printed', { bytes: 1 }, true],
@@ -76,7 +76,7 @@ test.each<[string, Partial<Sign>, boolean]>([
 ])('a sign of life, also without a limit: %s', async (_what, each, isSign) => {
   let looks = 0;
   // At its start it works; then it does the same from one look to the next.
-  const look = (): Sign => {
+  const look = (): SignOfLife => {
     looks += 1;
     const total = (amount: number | null | undefined) => (amount ?? 0) * looks;
     const { bytes, fileBytes, cpuS } = each;

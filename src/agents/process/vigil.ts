@@ -2,8 +2,8 @@
 // takes; one that does none of it for as long as its task allows is taken for dead. A program that only waits uses a little of
 // the processor too, which is no sign of life. What was seen last is put into words for the log.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processState, stateInWords } from './process-state.ts';
-import { membersOf, type Tree } from './process-tree.ts';
+import { processState, stateInWords } from './process-identity.ts';
+import { type ProcessTree, treeMembers } from './process-tree.ts';
 
 /** Looked at this often at most, and at least a few times before the limit. */
 const LOOK_MS_MAX = 5_000;
@@ -12,7 +12,7 @@ const LOOKS_PER_LIMIT = 4;
 const IDLE_CPU_S = 0.05;
 const IDLE_SHARE = 1 / 30;
 
-export type Vigil = {
+type Vigil = {
   /** Resolves when the child has given no sign of life for as long as it may. */
   readonly silent: Promise<'silent'>;
   /** What was seen of the child, in words. */
@@ -20,7 +20,7 @@ export type Vigil = {
   stop(): void;
 };
 
-export type Sign = {
+export type SignOfLife = {
   /** What it printed. */
   readonly bytes: number;
   /** What it wrote to files; 0 where the system does not tell. */
@@ -30,14 +30,14 @@ export type Sign = {
 };
 
 export function keepVigil(
-  tree: Tree,
+  tree: ProcessTree,
   bytes: () => number,
   silentMs: number | null,
-  look: (tree: Tree, bytes: number) => Sign = lookAt,
+  look: (tree: ProcessTree, bytes: number) => SignOfLife = lookAt,
   lookMsMax = LOOK_MS_MAX,
 ): Vigil {
   const ended = new AbortController();
-  let last: Sign = { bytes: 0, cpuS: null, state: 'there' };
+  let last: SignOfLife = { bytes: 0, cpuS: null, state: 'there' };
   let lookedAt = performance.now();
   let heardAt = lookedAt;
   const refresh = () => {
@@ -76,8 +76,8 @@ export function keepVigil(
   };
 }
 
-function lookAt(tree: Tree, bytes: number): Sign {
-  const seen = membersOf(tree).flatMap(({ pid }) => processState(pid) ?? []);
+function lookAt(tree: ProcessTree, bytes: number): SignOfLife {
+  const seen = treeMembers(tree).flatMap(({ pid }) => processState(pid) ?? []);
   if (seen.length === 0) return { bytes, cpuS: null, state: 'there' };
   const cpuS = seen.reduce((sum, stat) => sum + stat.cpuS, 0);
   const letter = seen.some((stat) => stat.letter === 'R') ? 'R' : (seen[0]?.letter ?? 'S');

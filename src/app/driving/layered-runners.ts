@@ -1,10 +1,10 @@
 // The runners of a driven cast: what carries out an attempt, in layers. Each layer sees what the layers before it answer.
+
+import { offeredServer } from '../../agents/agent-call.ts';
+import { patience } from '../../agents/fault.ts';
 import { takingSubmissions } from '../../agents/handoff-file.ts';
-import { revealing } from '../../agents/hidden-texts.ts';
+import { revealing, withoutKnownValues } from '../../agents/hidden-texts.ts';
 import { runnersWith } from '../../agents/index.ts';
-import { withoutKnownValues } from '../../agents/known-values.ts';
-import { offeredServer } from '../../agents/offered-server.ts';
-import { patience } from '../../agents/retry.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Found, Outage } from '../../engine/outage.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';

@@ -5,7 +5,7 @@ import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { userFolder } from '../../access/user-folder.ts';
-import { patience } from '../../agents/retry.ts';
+import { patience } from '../../agents/fault.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import { RENEW_MS } from '../../engine/lease.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';

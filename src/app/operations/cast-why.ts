@@ -36,7 +36,7 @@ async function look(store: WorkspaceStore, id: string, baton: string, stateDir: 
 }
 
 async function heardOf(stateDir: string, cast: Cast): Promise<ReadonlyMap<number, LastSign>> {
-  const { lastSignOf } = await import('../../agents/last-sign.ts');
+  const { lastSignOf } = await import('../../agents/live-watch.ts');
   const found = new Map<number, LastSign>();
   for (const turn of Object.values(cast.turns)) {
     const sign = lastSignOf(stateDir, cast, turn);

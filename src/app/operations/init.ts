@@ -2,7 +2,7 @@
 // nothing and overwrites nothing.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Detected, detectAgents } from '../../agents/detect.ts';
+import { type DetectedAgent, detectAgents } from '../../agents/detect.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { untrustedDrivers } from '../../git/run-git.ts';
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
@@ -61,7 +61,7 @@ export const run: Run<FieldsOf<'init'>> = async (workspace, input, { actor }) =>
 };
 
 /** Of the agents that start, those that somebody is signed in to; without any, all that start. */
-function agentToUse(found: readonly Detected[], wanted: string | undefined): Detected | null {
+function agentToUse(found: readonly DetectedAgent[], wanted: string | undefined): DetectedAgent | null {
   if (wanted !== undefined) return found.find(({ name }) => name === wanted) ?? null;
   const installed = found.filter(({ path, fault }) => path !== null && fault === null);
   const ready = installed.filter(({ signedInBy }) => signedInBy !== null);

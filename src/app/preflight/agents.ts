@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { type Detected, detect, detectAgents, PROGRAMS } from '../../agents/detect.ts';
-import { fileOf } from '../../agents/find-file.ts';
+import { type DetectedAgent, detect, detectAgents, PROGRAMS } from '../../agents/detect.ts';
+import { findExecutable } from '../../agents/environment.ts';
 import { keyVariableOf, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { AgentMateria, Choice } from '../../kernel/graph/config.ts';
 import { isString } from '../../kernel/json.ts';
@@ -26,7 +26,7 @@ export async function agentFindings({ workspace, needs, isDoctor, proved }: Star
   const found = isDoctor
     ? await detectAgents(env)
     : await Promise.all(programs.map((name) => detect(name, env, false)));
-  const detected = new Map<string, Detected>(found.map((each) => [each.name, each]));
+  const detected = new Map<string, DetectedAgent>(found.map((each) => [each.name, each]));
   const findings = groups.flatMap((group) => softened(group, findingsOf(group, detected.get(group.runner), env, dir)));
   if (!isDoctor) return distinct([...findings, ...sandboxFindings(needs.agents, dir, env)]);
   const others = found.filter(({ name, path }) => path !== null && !used.includes(name)).map(unusedFinding);
@@ -99,7 +99,7 @@ function usersText(ids: readonly string[]): string {
 
 function findingsOf(
   group: Group,
-  found: Detected | undefined,
+  found: DetectedAgent | undefined,
   env: NodeJS.ProcessEnv,
   dir: string,
 ): readonly Finding[] {
@@ -111,7 +111,7 @@ function findingsOf(
 
 function programFinding(
   group: Group,
-  { name, path, version, fault, signedInBy, hint }: Detected,
+  { name, path, version, fault, signedInBy, hint }: DetectedAgent,
   env: NodeJS.ProcessEnv,
 ): Finding {
   const who = usersText(group.ids);
@@ -140,7 +140,7 @@ function whyUnproved({ runner, baseUrl, env: named = [], args = [] }: Group, env
   return args.length > 0 ? 'it is given arguments of your own' : null;
 }
 
-function unusedFinding({ name, path, version, fault, signedInBy, hint }: Detected): Finding {
+function unusedFinding({ name, path, version, fault, signedInBy, hint }: DetectedAgent): Finding {
   if (fault !== null) return warning(name, `${path} does not start: ${fault}`, hint ?? '');
   const at = `${version ?? 'unknown version'} at ${path}`;
   if (signedInBy !== null) return ok(name, `${at}, signed in`);
@@ -165,7 +165,7 @@ function ownProgramFindings(
   if (!isString(program)) return [];
   // A script of the configuration was made absolute, and is run by our own Node.
   const file = program === 'node' && isString(script) && script.startsWith('/') ? script : program;
-  if (fileOf(program, env.PATH, dir) !== null && (file === program || existsSync(file))) return [];
+  if (findExecutable(program, env.PATH, dir) !== null && (file === program || existsSync(file))) return [];
   const found = `${file} was not found, or may not be run, and ${usersText(ids)}`;
   const fix = `install it, or correct command of materia.${ids[0]}`;
   return [error(runner, found, fix, 'AGENT_UNAVAILABLE')];
@@ -178,7 +178,7 @@ const TRIAL = ['--unshare-pid', '--ro-bind', '/', '/', '--dev', '/dev', '--proc'
 function sandboxFindings(agents: readonly AgentMateria[], dir: string, env: NodeJS.ProcessEnv): readonly Finding[] {
   const id = agents.find(({ sandbox }) => sandbox === 'bwrap')?.id;
   if (id === undefined) return [];
-  const program = fileOf('bwrap', env.PATH, dir);
+  const program = findExecutable('bwrap', env.PATH, dir);
   const fix = `install bubblewrap, or take sandbox out of materia.${id}`;
   if (program === null)
     return [error('sandbox', `bwrap was not found, and ${id} runs in it`, fix, 'AGENT_UNAVAILABLE')];

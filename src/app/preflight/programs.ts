@@ -2,7 +2,7 @@
 // here, and a checker that would fail is no obstacle.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileOf } from '../../agents/find-file.ts';
+import { findExecutable } from '../../agents/environment.ts';
 import { checkersAt, readChecker } from '../../kernel/graph/checker.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';
@@ -43,7 +43,7 @@ export function saidOfUnstartable(unstartable: readonly Unstartable[], project: 
 /** Null where nothing is seen that keeps it from starting. */
 export function whyNotStart(command: readonly string[], folder: string, path: string | undefined): string | null {
   const [program = '', ...args] = command;
-  if (fileOf(program, path, folder) === null) return `${program} ${NOT_FOUND}`;
+  if (findExecutable(program, path, folder) === null) return `${program} ${NOT_FOUND}`;
   const script = scriptIn(program, args);
   if (script === null) return null;
   const manifest = jsonOf(folder, 'package.json');
@@ -54,7 +54,7 @@ export function whyNotStart(command: readonly string[], folder: string, path: st
     return 'its packages are not installed: there is no node_modules';
   }
   const word = firstProgram(line);
-  if (word === null || fileOf(word, [...bins, path ?? ''].join(':'), folder) !== null) return null;
+  if (word === null || findExecutable(word, [...bins, path ?? ''].join(':'), folder) !== null) return null;
   return `${word} is not found, which its script ${JSON.stringify(script)} runs`;
 }
 
@@ -111,7 +111,7 @@ export function commandFindings({ workspace: { dir, env }, needs }: StartScene):
   return needs.commands.flatMap(({ id, command }) => {
     const [program = '', script] = command;
     const isOwnScript = program === 'node' && script !== undefined && script.startsWith('/');
-    const isThere = fileOf(program, env.PATH, dir) !== null && (!isOwnScript || existsSync(script));
+    const isThere = findExecutable(program, env.PATH, dir) !== null && (!isOwnScript || existsSync(script));
     if (isThere || needs.isSetUp) return [];
     const found = `${isOwnScript ? script : program} of ${id} was not found`;
     return [warning('commands', found, `install it, or correct the command of ${id}`)];

@@ -1,6 +1,6 @@
 // `baton init`: shows what was written, and offers the first cast.
 import { existsSync } from 'node:fs';
-import type { Detected } from '../../agents/detect.ts';
+import type { DetectedAgent } from '../../agents/detect.ts';
 import { TEMPLATES } from '../../app/operations/project.ts';
 import type { Given } from '../../app/perform.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
@@ -25,7 +25,7 @@ export async function run(call: Call, giving: Giving): Promise<number> {
     return EXIT.ok;
   }
   const request = FIRST_REQUESTS[String(done.template)] ?? FIRST_REQUEST;
-  const found = rowsIn(agents) as unknown as readonly Detected[];
+  const found = rowsIn(agents) as unknown as readonly DetectedAgent[];
   const agent = found.find(({ name }) => name === done.runner) ?? null;
   for (const file of [done.written].flat()) out(`wrote ${file}`);
   out(
@@ -58,7 +58,12 @@ async function firstCast(call: Call, request: string): Promise<number> {
   return cast({ ...call, command, words: [request], values: directory === undefined ? {} : { directory } });
 }
 
-function nextSteps(agent: Detected | null, found: readonly Detected[], request: string, baton: string): string[] {
+function nextSteps(
+  agent: DetectedAgent | null,
+  found: readonly DetectedAgent[],
+  request: string,
+  baton: string,
+): string[] {
   const look = `Next: \`${baton} check\` looks for mistakes, \`${baton} cast --dry-run "…"\` shows the briefs.`;
   const cast = `${baton} cast "${request}"`;
   if (agent === null) {

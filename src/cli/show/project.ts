@@ -1,5 +1,5 @@
 // How the answers about the project and the machine are shown.
-import type { Detected } from '../../agents/detect.ts';
+import type { DetectedAgent } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents-test.ts';
 import type { Finding } from '../../app/preflight/finding.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -56,7 +56,7 @@ function hanging(line: string): readonly Line[] {
 }
 
 function agentLines({ agents, models }: JsonObject, call: Call): readonly Line[] {
-  const found = rowsIn(agents) as unknown as readonly Detected[];
+  const found = rowsIn(agents) as unknown as readonly DetectedAgent[];
   const rows = found.map(({ name, path, version, fault, signedInBy, hint }) => [
     name,
     path === null ? 'not installed' : fault === null ? (version ?? 'unknown version') : 'does not start',

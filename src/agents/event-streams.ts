@@ -1,0 +1,132 @@
+// Streams of JSON events, read as they arrive: one object per line from programs, and server-sent events from model APIs. Text
+// between events is skipped. An event that never ends is dropped instead of kept. A reader folds the events into a report.
+import type { LiveEvent } from '../engine/ports.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { StreamReader } from './agent-call.ts';
+import { type AgentReport, EMPTY_REPORT } from './report.ts';
+
+type Fold = (report: AgentReport, event: JsonObject) => AgentReport;
+export type Live = (event: JsonObject) => readonly LiveEvent[];
+
+export function eventReader(fold: Fold, live: Live): () => StreamReader {
+  return () => {
+    const lines = jsonLines();
+    let heard = EMPTY_REPORT;
+    return {
+      push(chunk) {
+        const events = lines.push(chunk);
+        heard = events.reduce(fold, heard);
+        const happened = events.flatMap(live);
+        const retries = happened.filter(({ kind }) => kind === 'waiting').length;
+        if (retries > 0) heard = { ...heard, retries: heard.retries + retries };
+        return happened;
+      },
+      // The last line may lack its end.
+      report: () => lines.rest().reduce(fold, heard),
+    };
+  };
+}
+
+type JsonLines = {
+  push(chunk: string): JsonObject[];
+  /** What is held of a line that has not ended yet, if it is whole already. It stays held. */
+  rest(): JsonObject[];
+};
+
+const LINE_CHARS_MAX = 16 * 1_048_576;
+
+export function jsonLines(lineMax = LINE_CHARS_MAX): JsonLines {
+  let held: string[] = [];
+  let chars = 0;
+  const keep = (part: string) => {
+    chars += part.length;
+    if (chars <= lineMax) held.push(part);
+    else held = [];
+  };
+  const rest = () => objectIn(chars <= lineMax ? held.join('') : '');
+  const take = (): JsonObject[] => {
+    const found = rest();
+    held = [];
+    chars = 0;
+    return found;
+  };
+  return {
+    push(chunk) {
+      const found: JsonObject[] = [];
+      let from = 0;
+      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+        keep(chunk.slice(from, end));
+        found.push(...take());
+        from = end + 1;
+      }
+      if (from < chunk.length) keep(chunk.slice(from));
+      return found;
+    },
+    rest,
+  };
+}
+
+function objectIn(line: string): JsonObject[] {
+  const text = line.trim();
+  if (!text.startsWith('{')) return [];
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? [value] : [];
+  } catch {
+    return [];
+  }
+}
+
+type ServerSentEvents = { push(chunk: string): JsonObject[] };
+
+/** An event that is longer than this is given up instead of kept. */
+const EVENT_CHARS_MAX = 16 * 1_048_576;
+
+export function serverSentEvents(eventMax = EVENT_CHARS_MAX): ServerSentEvents {
+  let line: string[] = [];
+  let data: string[] = [];
+  let chars = 0;
+  const keep = (part: string) => {
+    chars += part.length;
+    if (chars <= eventMax) line.push(part);
+    else {
+      line = [];
+      data = [];
+    }
+  };
+  const endLine = (): JsonObject[] => {
+    const text = line.join('').replace(/\r$/, '');
+    line = [];
+    if (text !== '') {
+      if (text.startsWith('data:')) data.push(text.slice(text[5] === ' ' ? 6 : 5));
+      return [];
+    }
+    const found = chars <= eventMax ? objectInEvent(data.join('\n')) : [];
+    data = [];
+    chars = 0;
+    return found;
+  };
+  return {
+    push(chunk) {
+      const found: JsonObject[] = [];
+      let from = 0;
+      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+        keep(chunk.slice(from, end));
+        found.push(...endLine());
+        from = end + 1;
+      }
+      if (from < chunk.length) keep(chunk.slice(from));
+      return found;
+    },
+  };
+}
+
+function objectInEvent(text: string): JsonObject[] {
+  if (!text.startsWith('{')) return [];
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? [value] : [];
+  } catch {
+    return [];
+  }
+}
