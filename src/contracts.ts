@@ -8,7 +8,7 @@ import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
 import { governed } from './trust/index.ts';
 
-export { type Payload, type ValidateOptions, validate } from './contracts/validate.ts';
+export { type PayloadInput as Payload, type ValidateOptions, validate } from './contracts/validate.ts';
 export { ANSWERS as CODES, type Code } from './kernel/codes.ts';
 export { KINDS } from './kernel/contract-kinds.ts';
 export type { Contract, Handoff, Reading } from './kernel/dialect.ts';

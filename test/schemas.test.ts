@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PUBLISHED_SCHEMAS, schemaText } from '../src/contracts/published-schemas.ts';
 import { validateGaia, validateMerge, validateTransition } from '../src/dialects/gaia/validate.ts';
-import { readInstant as readOperatorInstant } from '../src/dialects/operator/findings.ts';
+import { instantOf as readOperatorInstant } from '../src/dialects/operator/findings.ts';
 import { validateOperator } from '../src/dialects/operator/read.ts';
 import { check } from '../src/kernel/graph/check.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';

@@ -4,7 +4,7 @@
 // their own that is recognized, whatever program drives the cast; and what a command of ours starts counts as well.
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readClaim } from './process/attempt-folder.ts';
+import { readAttemptClaim } from './process/attempt-folder.ts';
 import { ancestorsOf, commandOf, processVariables } from './process/process-identity.ts';
 import { ATTEMPT_MARK } from './process/process-tree.ts';
 
@@ -61,7 +61,7 @@ export function supervisedFolder(command: string): string | null {
  * made up by whoever starts us; that cannot. An attempt without a supervisor has started nobody.
  */
 export async function isStartedByAttempt(dir: string, pid = process.pid): Promise<boolean> {
-  const claims = await Promise.all((await runsOf(dir)).map((folder) => readClaim(folder).catch(() => null)));
+  const claims = await Promise.all((await runsOf(dir)).map((folder) => readAttemptClaim(folder).catch(() => null)));
   const supervisors = claims.filter((claim) => claim?.by === 'supervisor');
   return ancestorsOf(pid).some((above) =>
     supervisors.some((claim) => claim?.pid === above.pid && claim.startTime === above.startTime),

@@ -2,7 +2,7 @@
 // an approved command must not read anything else later.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Invocation, type Step, stepsOf } from '../shell/programs.ts';
+import { type Invocation, type ShellStep, stepsOf } from '../shell/programs.ts';
 import type { Word } from '../shell/read-line.ts';
 import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
@@ -93,7 +93,7 @@ function readBy({ program, args }: Invocation): readonly Word[] {
 }
 
 /** Everything that is written. The caller removes what is also read. */
-function onlyWritten(steps: readonly Step[], cwd: string, home: string | undefined): readonly string[] {
+function onlyWritten(steps: readonly ShellStep[], cwd: string, home: string | undefined): readonly string[] {
   const { paths, possible } = placesWritten(steps, cwd, home);
   return [...new Set([...paths, ...possible])];
 }

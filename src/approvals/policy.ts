@@ -7,7 +7,7 @@ import { checkApprovals } from '../kernel/graph/check-config.ts';
 import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { isFlagged } from '../shell/dangerous.ts';
-import type { Invocation, Step } from '../shell/programs.ts';
+import type { Invocation, ShellStep } from '../shell/programs.ts';
 import { RISK_TABLE } from './risk-table.ts';
 
 /** Refuses a section with an error, so that a misspelt tier does not count as no tier. */
@@ -63,7 +63,7 @@ const OURS = [
 ];
 
 /** Why it can never be approved, or null. */
-export function blockedIn(line: string, steps: readonly Step[], { blocked }: ApprovalPolicy): string | null {
+export function blockedIn(line: string, steps: readonly ShellStep[], { blocked }: ApprovalPolicy): string | null {
   if (/:\s*\(\s*\)\s*\{\s*:\s*\|\s*:/.test(line)) return 'it is a fork bomb';
   for (const { runs, writes } of steps) {
     if (writes.some(({ text }) => DISKS.test(text))) return 'it writes over a disk';

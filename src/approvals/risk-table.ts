@@ -270,12 +270,12 @@ export type RiskRow = {
 /** Rows by their program. */
 export type RiskRows = ReadonlyMap<string, readonly RiskRow[]>;
 
-export const ROWS = rowsOf(TABLE);
+export const ROWS = riskRows(TABLE);
 
 /** What the policy's digest covers besides the configuration. */
 export const RISK_TABLE = [TABLE, NAMED, BEFORE, ACTS, HARMLESS_VARIABLE];
 
-export function rowsOf(table: readonly TableRow[]): RiskRows {
+export function riskRows(table: readonly TableRow[]): RiskRows {
   const rows = table.flatMap(([tier, commands, words, option]) =>
     commands.split(',').flatMap((command) => {
       const [programs = '', ...parts] = command.trim().split(/\s+/);

@@ -4,13 +4,13 @@
 import { join, resolve } from 'node:path';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { TIERS, type Tier } from '../kernel/approval/request.ts';
-import { type Invocation, SHELLS, type Step, stepsOf, WRAPPERS } from '../shell/programs.ts';
+import { type Invocation, SHELLS, type ShellStep, stepsOf, WRAPPERS } from '../shell/programs.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import type { Word } from '../shell/read-line.ts';
 import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
 import { blockedIn } from './policy.ts';
-import { ACTS, BEFORE, HARMLESS_VARIABLE, NAMED, type RiskRow, type RiskRows, ROWS, rowsOf } from './risk-table.ts';
+import { ACTS, BEFORE, HARMLESS_VARIABLE, NAMED, type RiskRow, type RiskRows, ROWS, riskRows } from './risk-table.ts';
 
 export type Classified = {
   readonly tier: Tier;
@@ -31,7 +31,7 @@ export function classify(line: string, policy: ApprovalPolicy, area: ProjectArea
   const read = stepsOf(line);
   if (!read.ok) return { ...t3(`it cannot be analyzed: ${read.why}`), blocked: null };
   const { steps, doubt } = read;
-  const people = rowsOf(Object.entries(policy.tiers).map(([command, tier]) => [tier, command] as const));
+  const people = riskRows(Object.entries(policy.tiers).map(([command, tier]) => [tier, command] as const));
   const judged = steps.flatMap((step) => judgeStep(step, people, area));
   const all = [
     ...(doubt === null ? [] : [t3(`it cannot be analyzed: ${doubt}`)]),
@@ -56,7 +56,7 @@ const GOVERNING = /(?:^|\/)\.(?:git|baton|claude|codex|pi)(?:\/|$)/i;
 const rank = (tier: Tier) => TIERS.indexOf(tier);
 const t3 = (because: string): Judged => ({ tier: 'T3', because });
 
-function judgeStep({ runs, assigns, reads }: Step, people: RiskRows, area: ProjectArea | null): readonly Judged[] {
+function judgeStep({ runs, assigns, reads }: ShellStep, people: RiskRows, area: ProjectArea | null): readonly Judged[] {
   const risky = assigns.find((name) => !HARMLESS_VARIABLE.test(name));
   const set: Judged = risky === undefined ? { tier: 'T0', because: 'it only sets variables' } : t3(`it sets ${risky}`);
   return [
@@ -187,7 +187,7 @@ function foreignIn(args: readonly Word[], area: ProjectArea | null): string | nu
 }
 
 /** A command that runs project code or writes must stay in the agent's folders. */
-function judgeFolders(steps: readonly Step[], area: ProjectArea | null): readonly Judged[] {
+function judgeFolders(steps: readonly ShellStep[], area: ProjectArea | null): readonly Judged[] {
   const { folders } = placesWritten(steps, area?.cwd ?? '/', area?.home);
   if (folders === null) return [t3('its folder cannot be determined')];
   const foreign = folders.slice(1).find((folder) => !area || !isOwnFolder(area, folder));
@@ -199,7 +199,7 @@ function isOwnFolder(area: ProjectArea, path: string): boolean {
 }
 
 /** Writes inside the agent's area get the policy's tier. Others, and unclear ones, are T3. */
-function judgeWrites(steps: readonly Step[], policy: ApprovalPolicy, area: ProjectArea | null): readonly Judged[] {
+function judgeWrites(steps: readonly ShellStep[], policy: ApprovalPolicy, area: ProjectArea | null): readonly Judged[] {
   const { paths, possible, isClear, count } = placesWritten(steps, area?.cwd ?? '/', area?.home);
   const real = [...new Set([...paths, ...possible])].filter(
     (path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path),

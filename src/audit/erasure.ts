@@ -9,7 +9,7 @@ import { isKnowledgeFact } from '../kernel/knowledge/state.ts';
 import { isTaskStatus, isTerminal } from '../kernel/ledger/state.ts';
 import { emptyState } from '../kernel/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { entryOf } from '../log/line.ts';
+import { entryFromLine } from '../log/line.ts';
 import { readStoredLine } from '../log/stored-line.ts';
 
 export type ErasureRequest = {
@@ -184,7 +184,7 @@ function stateOf(texts: Texts, rows: readonly StoredRow[]): string | null {
       // In quotes, because a text may be the JSON of a value.
       apply(
         state,
-        entryOf(line, (digest) => there?.get(digest) ?? `"${digest}"`),
+        entryFromLine(line, (digest) => there?.get(digest) ?? `"${digest}"`),
       );
     }
     return JSON.stringify(state);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Evidence } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
-import { digestOf } from '../log/blob-text.ts';
+import { textDigest } from '../log/blob-text.ts';
 import { SqliteEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { type ErasureRequest, planErasures } from './erasure.ts';
@@ -55,22 +55,22 @@ const BEFORE_LATE = new Date(22_000).toISOString();
 
 test.each<[string, Partial<ErasureRequest>, string[], number]>([
   ['nothing', {}, [], 0],
-  ['a registry that is in force', { digests: [digestOf(OWN('in force'))] }, [], 1],
-  ['one that was superseded, and what it has in common', { digests: [digestOf(OWN('same'))] }, [], 1],
+  ['a registry that is in force', { digests: [textDigest(OWN('in force'))] }, [], 1],
+  ['one that was superseded, and what it has in common', { digests: [textDigest(OWN('same'))] }, [], 1],
   ['what is old and completed', { before: BEFORE_LATE }, ['done'], 0],
   ['what is old and over', { before: BEFORE_LATE, stopped: true }, ['done', 'failed', 'aborted'], 0],
   ['what is over', { before: '9', stopped: true }, ['done', 'failed', 'aborted', 'late'], 0],
   [
     'a text, wherever it is, but not where a cast is not over',
-    { digests: [digestOf(SHARED)] },
+    { digests: [textDigest(SHARED)] },
     ['done', 'failed', 'aborted', 'late'],
     3,
   ],
-  ['a text of a cast that is not over', { digests: [digestOf(OWN('open'))] }, [], 1],
-  ['a text of tasks by hand that are all over', { digests: [digestOf(OWN('run'))] }, [], 0],
-  ['a foreign handoff', { digests: [digestOf(OWN('handoff'))] }, [], 0],
-  ['what the workspace knows', { digests: [digestOf(OWN('known'))] }, [], 1],
-  ['what waits for a person', { digests: [digestOf(OWN('asked'))] }, [], 1],
+  ['a text of a cast that is not over', { digests: [textDigest(OWN('open'))] }, [], 1],
+  ['a text of tasks by hand that are all over', { digests: [textDigest(OWN('run'))] }, [], 0],
+  ['a foreign handoff', { digests: [textDigest(OWN('handoff'))] }, [], 0],
+  ['what the workspace knows', { digests: [textDigest(OWN('known'))] }, [], 1],
+  ['what waits for a person', { digests: [textDigest(OWN('asked'))] }, [], 1],
 ])('%s', async (_, wish, casts, kept) => {
   const plan = await planErasures(evidence, { before: null, stopped: false, digests: [], ...wish });
   expect([plan.casts, plan.kept]).toEqual([casts, kept]);
@@ -83,7 +83,7 @@ test.each([
   ['what waits for a person', 'asked', 0],
   ['nothing', 'nowhere', 0],
 ])('a named text of %s', async (_, text, erased) => {
-  const digest = digestOf(OWN(text));
+  const digest = textDigest(OWN(text));
   const { erasures, untouched } = await planErasures(evidence, { before: null, stopped: false, digests: [digest] });
   expect(erasures.map((each) => each.digest)).toEqual(erased ? [digest] : []);
   expect(untouched.map((each) => each.digest)).toEqual(erased ? [] : [digest]);
@@ -92,15 +92,18 @@ test.each([
 test('by age a foreign handoff goes, and tasks by hand stay', async () => {
   const { erasures } = await planErasures(evidence, { before: BEFORE_LATE, stopped: false, digests: [] });
   const digests = erasures.map(({ digest }) => digest);
-  expect([digests.includes(digestOf(OWN('handoff'))), digests.includes(digestOf(OWN('run')))]).toEqual([true, false]);
+  expect([digests.includes(textDigest(OWN('handoff'))), digests.includes(textDigest(OWN('run')))]).toEqual([
+    true,
+    false,
+  ]);
   const early = await planErasures(evidence, { before: new Date(17_000).toISOString(), stopped: false, digests: [] });
-  expect(early.erasures.map(({ digest }) => digest)).not.toContain(digestOf(OWN('handoff')));
+  expect(early.erasures.map(({ digest }) => digest)).not.toContain(textDigest(OWN('handoff')));
 });
 
 test('a text that several casts share is named once, with the entries it goes from', async () => {
   const { erasures } = await planErasures(evidence, { before: BEFORE_LATE, stopped: true, digests: [] });
-  expect(erasures.find(({ digest }) => digest === digestOf(SHARED))).toEqual({
-    digest: digestOf(SHARED),
+  expect(erasures.find(({ digest }) => digest === textDigest(SHARED))).toEqual({
+    digest: textDigest(SHARED),
     from: [1, 4, 7],
     bytes: 900,
   });

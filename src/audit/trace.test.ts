@@ -1,7 +1,7 @@
 // From a file back to the turns behind it, and from a prompt forward to what it touched.
 import { expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
-import { digestOf } from '../log/blob-text.ts';
+import { textDigest } from '../log/blob-text.ts';
 import { chain, NO_PREV } from '../log/line.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { aheadOf, behindFile, turnsOf } from './trace.ts';
@@ -63,9 +63,9 @@ test('each turn has its materia, model, prompt, brief and output, and the turn t
     [6, null, '', null, null],
   ]);
   expect(turns[1]).toMatchObject({
-    prompt: digestOf(LONG),
-    brief: digestOf('brief 2'),
-    output: digestOf('output 2'),
+    prompt: textDigest(LONG),
+    brief: textDigest('brief 2'),
+    output: textDigest('output 2'),
     accepted: 8,
   });
   expect(turns[4]?.decisions).toEqual([{ seq: 20, kind: 'turn.decided', by: 'ann' }]);
@@ -98,10 +98,10 @@ test.each<[string, number[]]>([
 });
 
 test.each<[string, string, number[]]>([
-  ['a prompt in its line', digestOf('Plan it.'), [1, 2, 3, 4, 5]],
-  ['a prompt beside its line', digestOf(LONG), [2, 3, 4, 5]],
-  ['a brief', digestOf('brief 3'), [3, 4]],
-  ['an output', digestOf('output 5'), [5]],
+  ['a prompt in its line', textDigest('Plan it.'), [1, 2, 3, 4, 5]],
+  ['a prompt beside its line', textDigest(LONG), [2, 3, 4, 5]],
+  ['a brief', textDigest('brief 3'), [3, 4]],
+  ['an output', textDigest('output 5'), [5]],
   ['the content of a file', 'sha256:a', [2, 5]],
   ['nothing known', 'sha256:z', []],
 ])('ahead of %s (%s) are the turns %j', (_, digest, ids) => {

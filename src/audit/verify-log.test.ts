@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Append } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
-import { digestOf } from '../log/blob-text.ts';
+import { textDigest } from '../log/blob-text.ts';
 import { leafHash } from '../log/line.ts';
 import { withEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
@@ -132,6 +132,6 @@ test('a text that was erased is missed by nobody, and one that is gone is', asyn
   expect(await verified(checkpointBy(ours))).toEqual(['OK']);
   run('DELETE FROM texts');
   expect(await verified([])).toEqual(BROKEN('BLOB_MISMATCH', HEAD + 1));
-  await append({ kind: 'blob.erased', digest: digestOf(LONG), from: [HEAD + 1], reason: 'asked for' });
+  await append({ kind: 'blob.erased', digest: textDigest(LONG), from: [HEAD + 1], reason: 'asked for' });
   expect(await verified(checkpointBy(ours))).toEqual(['OK']);
 });

@@ -21,13 +21,13 @@ const TEXTS_AT_ONCE = 32;
 export type OnLeaf = (seq: number, leaf: string, line: string) => void;
 
 /** `decisionKey` is null if the user has none. Undefined skips the check of decisions. */
-export type VerifyOptions = { readonly onLeaf?: OnLeaf; readonly decisionKey?: DecisionKey | null };
+export type VerifyLogOptions = { readonly onLeaf?: OnLeaf; readonly decisionKey?: DecisionKey | null };
 
 export async function verifyLog(
   evidence: Evidence,
   kept: readonly KeptNotes[],
   keys: readonly PublicKey[],
-  { onLeaf, decisionKey }: VerifyOptions = {},
+  { onLeaf, decisionKey }: VerifyLogOptions = {},
 ): Promise<Verdict> {
   const faults: AuditFault[] = [];
   const report = (fault: AuditFault) => {

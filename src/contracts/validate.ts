@@ -7,7 +7,7 @@ import { isObject, isString, type Json, type JsonObject } from '../kernel/json.t
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 
 /** `text` is the exact text of a payload; `value` is a payload that is JSON already, with its text where that is known. */
-export type Payload =
+export type PayloadInput =
   | { readonly text: string /** Where the text was read from. */; readonly bytes?: Uint8Array }
   | { readonly value: Json; readonly written?: string };
 
@@ -21,7 +21,7 @@ export type ValidateOptions = {
   readonly now?: string;
 };
 
-export type Validator = (payload: Payload, given: ValidateOptions) => Verdict;
+export type Validator = (payload: PayloadInput, given: ValidateOptions) => Verdict;
 
 /** The options of each kind, beside those that any may be given. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +75,7 @@ async function load(kind: string): Promise<Validator> {
  * Checks one payload. Whatever it holds, the answer is a verdict; only an unknown kind, a mistake of the caller's own,
  * throws.
  */
-export async function validate(kind: string, payload: Payload, given: ValidateOptions = {}): Promise<Verdict> {
+export async function validate(kind: string, payload: PayloadInput, given: ValidateOptions = {}): Promise<Verdict> {
   const validator = await validatorFor(kind);
   if (!validator) throw new Error(`there is no kind ${kind}; there are ${KINDS.join(', ')}`);
   const misuse = faultOfCall(payload, given);
@@ -138,7 +138,7 @@ async function materiaValidator(): Promise<Validator> {
 }
 
 /** For materia a string is the raw text of an answer; any other value is judged as it was written. */
-function rawOf(payload: Payload): string {
+function rawOf(payload: PayloadInput): string {
   if ('text' in payload) return payload.text;
   return isString(payload.value) ? payload.value : (payload.written ?? JSON.stringify(payload.value));
 }
@@ -191,7 +191,7 @@ async function governedValidator(): Promise<Validator> {
 }
 
 /** JSON is UTF-8 and nothing else: a reader that puts marks in place of other bytes would judge what nobody sent. */
-function isUtf8(payload: Payload): boolean {
+function isUtf8(payload: PayloadInput): boolean {
   if (!('text' in payload) || !payload.bytes) return true;
   try {
     FATAL.decode(payload.bytes);
@@ -208,12 +208,12 @@ function notUtf8(code: 'NOT_JSON' | 'SCHEMA_INVALID', details: JsonObject = {}):
   return deny(code, message, { ...details, issues: [{ code, path: '$', message }] });
 }
 
-function givenIn(payload: Payload): Json {
+function givenIn(payload: PayloadInput): Json {
   return 'text' in payload ? payload.text : payload.value;
 }
 
 /** For the kinds of gaia a string is always a text to read. */
-function isTextual(payload: Payload): boolean {
+function isTextual(payload: PayloadInput): boolean {
   return isString(givenIn(payload));
 }
 
@@ -221,14 +221,14 @@ function isTextual(payload: Payload): boolean {
  * Validators take a string for a text to parse; a payload that is itself a string must not be taken for one. Where the text
  * of a value is not what we accept, as with a key that stands twice, which parsing hides, the text is what is judged.
  */
-function exact(payload: Payload): Json {
+function exact(payload: PayloadInput): Json {
   if ('text' in payload) return payload.text;
   const { value, written } = payload;
   if (written !== undefined && !parseJsonText(written, {}, { value }).ok) return written;
   return isString(value) ? JSON.stringify(value) : value;
 }
 
-function asWritten(payload: Payload): Json | Uint8Array {
+function asWritten(payload: PayloadInput): Json | Uint8Array {
   if ('text' in payload && payload.bytes) return payload.bytes;
   return 'written' in payload && payload.written !== undefined ? payload.written : exact(payload);
 }

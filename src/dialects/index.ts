@@ -3,6 +3,6 @@ import type { Dialects } from '../kernel/pen.ts';
 import { gaia } from './gaia/index.ts';
 import { materia } from './materia/index.ts';
 import { operator } from './operator/index.ts';
-import { text } from './text/index.ts';
+import { textDialect } from './text/index.ts';
 
-export const dialects: Dialects = { materia, gaia, operator, text };
+export const dialects: Dialects = { materia, gaia, operator, text: textDialect };

@@ -1,11 +1,11 @@
 import { isObject, isSameJson, type JsonObject } from '../kernel/json.ts';
-import { endOfString, type Fault, type FaultKind, findFault, skipSpace } from './json-fault.ts';
-import { faultOfSize, lineAt, NOT_JSON, parse, type Refused, refuse, type TextLimits } from './json-text.ts';
+import { endOfString, findFault, type JsonFault, type JsonFaultKind, skipSpace } from './json-fault.ts';
+import { faultOfSize, type JsonRefusal, lineAt, NOT_JSON, parse, refuseJson, type TextLimits } from './json-text.ts';
 
 export type ObjectReading =
   | { readonly ok: true; readonly value: JsonObject }
   /** `list` is a list that is JSON; `not_object` is anything else that is no object; `ambiguous` is several that differ. */
-  | Refused<FaultKind | 'too_large' | 'not_object' | 'list' | 'ambiguous'>;
+  | JsonRefusal<JsonFaultKind | 'too_large' | 'not_object' | 'list' | 'ambiguous'>;
 
 const NOT_AN_OBJECT = 'expected a JSON object at the top level';
 
@@ -35,31 +35,31 @@ export function extractObject(text: string, limits: ObjectLimits = {}): ObjectRe
   const trimmed = text.trim();
   const lead = trimmed.length === text.length ? 0 : text.length - text.trimStart().length;
   if (trimmed === '')
-    return refuse(text, { kind: 'not_object', message: 'the text is empty; expected a JSON object' }, 0);
+    return refuseJson(text, { kind: 'not_object', message: 'the text is empty; expected a JSON object' }, 0);
   const whole = parse(trimmed);
   if (whole.ok) {
     if (isObject(whole.value)) return { ok: true, value: whole.value };
-    return refuse(text, { kind: Array.isArray(whole.value) ? 'list' : 'not_object', message: NOT_AN_OBJECT }, lead);
+    return refuseJson(text, { kind: Array.isArray(whole.value) ? 'list' : 'not_object', message: NOT_AN_OBJECT }, lead);
   }
   const opensJson = trimmed.startsWith('{') || trimmed.startsWith('[');
   // Only a fault of syntax, or of depth in what is prose anyway, can mean that the JSON stands elsewhere in the text.
   if (whole.fault.kind !== 'syntax' && (whole.fault.kind !== 'too_deep' || opensJson)) {
-    return refuse(text, whole.fault, lead + whole.fault.offset);
+    return refuseJson(text, whole.fault, lead + whole.fault.offset);
   }
   if (limits.strict) {
     const message = `the socket is strict and takes no text around its JSON object; ${whole.fault.message}`;
-    return refuse(text, { kind: 'not_object', message }, lead + whole.fault.offset);
+    return refuseJson(text, { kind: 'not_object', message }, lead + whole.fault.offset);
   }
   const { spans, complete } = findSpans(text);
   const { objects, broken } = sort(text, spans, limits.fields?.() ?? ANY_FIELD);
   return objects.length === 0
-    ? refuse(text, ...faultOf(text, spans, whole.fault, lead))
+    ? refuseJson(text, ...faultOf(text, spans, whole.fault, lead))
     : choose(text, objects, broken, complete);
 }
 
 type Found = { readonly start: number; readonly value: JsonObject; readonly isNamed: boolean };
 
-type Broken = { readonly start: number; readonly fault: Fault };
+type Broken = { readonly start: number; readonly fault: JsonFault };
 
 /** The objects in the text, and the places that look like an answer and are not JSON. */
 function sort(text: string, spans: readonly Span[], fields: AnswerFields) {
@@ -119,7 +119,7 @@ function isWord(char: string): boolean {
 function choose(text: string, objects: readonly Found[], broken: readonly Broken[], complete: boolean): ObjectReading {
   const named = objects.filter(({ isNamed }) => isNamed);
   const [onlyBroken] = named.length === 0 ? broken : [];
-  if (onlyBroken) return refuse(text, onlyBroken.fault, onlyBroken.start + onlyBroken.fault.offset);
+  if (onlyBroken) return refuseJson(text, onlyBroken.fault, onlyBroken.start + onlyBroken.fault.offset);
   const candidates = named.length === 0 ? objects : named;
   const first = candidates[0] as Found;
   const others = [...candidates.filter(({ value }) => !isSameJson(value, first.value)), ...broken];
@@ -127,9 +127,9 @@ function choose(text: string, objects: readonly Found[], broken: readonly Broken
     const lines = new Set([first, ...others].map(({ start }) => lineAt(text, start).line));
     const count = others.length + 1;
     const message = `the text holds ${count} objects that differ and may each be the answer (${listed([...lines])})`;
-    return refuse(text, { kind: 'ambiguous', message }, Math.max(first.start, others[0]?.start ?? 0));
+    return refuseJson(text, { kind: 'ambiguous', message }, Math.max(first.start, others[0]?.start ?? 0));
   }
-  if (!complete) return refuse(text, { kind: 'ambiguous', message: TOO_MANY }, first.start);
+  if (!complete) return refuseJson(text, { kind: 'ambiguous', message: TOO_MANY }, first.start);
   return { ok: true, value: first.value };
 }
 
@@ -145,13 +145,13 @@ function listed(lines: readonly number[]): string {
   return `${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > LINES_SHOWN_MAX ? ', …' : ''}`;
 }
 
-type FaultOfObject = { readonly kind: FaultKind | 'list' | 'not_object'; readonly message: string };
+type FaultOfObject = { readonly kind: JsonFaultKind | 'list' | 'not_object'; readonly message: string };
 
 /** What is wrong with a text that holds no object, and where. */
 function faultOf(
   text: string,
   spans: readonly Span[],
-  whole: Fault,
+  whole: JsonFault,
   lead: number,
 ): readonly [fault: FaultOfObject, offset: number] {
   // Braces that never close are prose, unless they name a field.

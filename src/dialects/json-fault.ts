@@ -1,11 +1,11 @@
-export type FaultKind = 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key';
+export type JsonFaultKind = 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key';
 /** `offset` counts UTF-16 code units from the start of the text. */
-export type Fault = { readonly kind: FaultKind; readonly message: string; readonly offset: number };
+export type JsonFault = { readonly kind: JsonFaultKind; readonly message: string; readonly offset: number };
 
 /** An open list, or an open object with the keys it has so far. `many` takes over when they are too many to look through. */
 type Frame = { readonly keys: string[] | null; many: Set<string> | null; readonly under: string; key: string };
 /** The place after what was read, or what is wrong with it. */
-type Step = number | Fault;
+type Step = number | JsonFault;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /(?:true|false|null)/y;
@@ -17,12 +17,12 @@ const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** The first fault of the text, or null. A fault of syntax wins over a key that is written twice or forbidden. */
-export function findFault(text: string): Fault | null {
+export function findFault(text: string): JsonFault | null {
   const stack: Frame[] = [];
   // Where nothing in the whole text is escaped or must be, a string ends at the next quote.
   const isSimple = !NEEDS_CARE.test(text);
   let top: Frame | undefined;
-  let keyFault: Fault | null = null;
+  let keyFault: JsonFault | null = null;
   let at = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
   for (;;) {
     // A value stands here. Opening one leads to its first member; anything else is read whole.
@@ -92,7 +92,7 @@ function readKey(text: string, at: number, frame: Frame, afterComma: boolean, is
 }
 
 /** What is wrong with the key just read, beside its syntax. Remembers the key. */
-function faultOfKey(frame: Frame, offset: number): Fault | null {
+function faultOfKey(frame: Frame, offset: number): JsonFault | null {
   const { key, under } = frame;
   if (key === '__proto__' || (key === 'prototype' && under === 'constructor')) {
     return { kind: 'forbidden_key', offset, message: `the key ${show(key)} is not allowed here` };
@@ -153,12 +153,12 @@ function isPlain(code: number): boolean {
   return code >= 0x20 && code !== 0x22 && code !== 0x5c;
 }
 
-function missingComma(text: string, at: number, frame: Frame): Fault {
+function missingComma(text: string, at: number, frame: Frame): JsonFault {
   if (at >= text.length) return ended(text, frame);
   return syntax(at, `expected a comma or a closing ${frame.keys ? 'brace' : 'bracket'}`);
 }
 
-function ended(text: string, frame: Frame): Fault {
+function ended(text: string, frame: Frame): JsonFault {
   return syntax(text.length, `the text ends before ${frame.keys ? 'an object' : 'an array'} is closed`);
 }
 
@@ -166,7 +166,7 @@ function closerOf(frame: Frame): number {
   return frame.keys ? CLOSE_BRACE : CLOSE_BRACKET;
 }
 
-function syntax(offset: number, message: string): Fault {
+function syntax(offset: number, message: string): JsonFault {
   return { kind: 'syntax', offset, message };
 }
 

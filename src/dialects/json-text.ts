@@ -4,10 +4,10 @@
 import { createRequire } from 'node:module';
 import type { Json } from '../kernel/json.ts';
 import { utf8Length } from '../kernel/text.ts';
-import { endOfString, type Fault, type FaultKind, findFault } from './json-fault.ts';
+import { endOfString, findFault, type JsonFault, type JsonFaultKind } from './json-fault.ts';
 
 export type TextLimits = { readonly maxBytes?: number };
-export type Refused<Kind extends string> = {
+export type JsonRefusal<Kind extends string> = {
   readonly ok: false;
   readonly kind: Kind;
   readonly message: string;
@@ -24,25 +24,25 @@ export type JsonReading =
       /** Whether the text writes a character with a backslash. */
       readonly hasEscapes: boolean;
     }
-  | Refused<FaultKind | 'too_large'>;
+  | JsonRefusal<JsonFaultKind | 'too_large'>;
 
-export const TEXT_BYTES_MAX = 1_048_576;
+export const JSON_BYTES_MAX = 1_048_576;
 export const JSON_DEPTH_MAX = 200;
 
 /** What the plain parser said of the text, for callers who asked it already and must not pay twice. */
-export type Attempt = { readonly value: Json } | 'threw' | null;
+export type ParseAttempt = { readonly value: Json } | 'threw' | null;
 
 /** Reads a text that is JSON and nothing else. */
-export function parseJsonText(text: string, limits: TextLimits = {}, attempt: Attempt = null): JsonReading {
+export function parseJsonText(text: string, limits: TextLimits = {}, attempt: ParseAttempt = null): JsonReading {
   const size = faultOfSize(text, limits);
   if (size) return size;
   const parsed = parse(text, attempt);
-  return parsed.ok ? parsed : refuse(text, parsed.fault, parsed.fault.offset);
+  return parsed.ok ? parsed : refuseJson(text, parsed.fault, parsed.fault.offset);
 }
 
-export type Parsed = Extract<JsonReading, { ok: true }> | { readonly ok: false; readonly fault: Fault };
+export type ParsedJson = Extract<JsonReading, { ok: true }> | { readonly ok: false; readonly fault: JsonFault };
 
-export function parse(text: string, attempt: Attempt = null): Parsed {
+export function parse(text: string, attempt: ParseAttempt = null): ParsedJson {
   const { keys, depth, hasEscapes, isOpen, tooDeepAt } = measure(text);
   if (tooDeepAt >= 0) {
     const message = `the JSON is nested deeper than ${JSON_DEPTH_MAX} levels`;
@@ -73,7 +73,7 @@ function secureParse(): typeof import('secure-json-parse') {
   return library;
 }
 
-export const NOT_JSON: Fault = { kind: 'syntax', message: 'this is not JSON', offset: 0 };
+export const NOT_JSON: JsonFault = { kind: 'syntax', message: 'this is not JSON', offset: 0 };
 
 /**
  * Whether a text may hold a name that poisons prototypes, or an escape that hides one; without, its value need not be
@@ -135,17 +135,17 @@ function countKeys(value: Json): number {
   return count;
 }
 
-export function faultOfSize(text: string, { maxBytes = TEXT_BYTES_MAX }: TextLimits): Refused<'too_large'> | null {
+export function faultOfSize(text: string, { maxBytes = JSON_BYTES_MAX }: TextLimits): JsonRefusal<'too_large'> | null {
   // A UTF-16 code unit takes at most three bytes of UTF-8, so a short text need not be counted.
   if (text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)) return null;
   return { ok: false, kind: 'too_large', message: `the text is larger than ${maxBytes} bytes`, line: 1, column: 1 };
 }
 
-export function refuse<Kind extends string>(
+export function refuseJson<Kind extends string>(
   text: string,
   fault: { kind: Kind; message: string },
   offset: number,
-): Refused<Kind> {
+): JsonRefusal<Kind> {
   const { line, lineStart } = lineAt(text, offset);
   return { ok: false, kind: fault.kind, message: fault.message, line, column: offset - lineStart + 1 };
 }

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { isConfigTrusted } from './folder-trust.ts';
 import { gitFoldersOf, localConfigOf } from './repository-files.ts';
 
-export type GitAnswer = {
+export type GitResult = {
   /** Null if git could not start or did not end in time. */
   readonly code: number | null;
   readonly out: Buffer;
@@ -36,7 +36,7 @@ const SETTINGS: readonly string[] = [
   'maintenance.auto=false',
 ];
 
-export async function runGit(folder: string, args: readonly string[], options: RunGit = {}): Promise<GitAnswer> {
+export async function runGit(folder: string, args: readonly string[], options: RunGit = {}): Promise<GitResult> {
   const { input, env = {}, settings = [], timeoutMs = TIMEOUT_MS } = options;
   return start(folder, [...(await gitArguments(folder)), ...asArguments(settings), ...args], { input, env, timeoutMs });
 }
@@ -86,7 +86,7 @@ async function driversOff(folder: string): Promise<readonly string[]> {
 
 type Start = Required<Pick<RunGit, 'env' | 'timeoutMs'>> & { readonly input: RunGit['input'] };
 
-function start(cwd: string, args: readonly string[], { input, env, timeoutMs }: Start): Promise<GitAnswer> {
+function start(cwd: string, args: readonly string[], { input, env, timeoutMs }: Start): Promise<GitResult> {
   const limits = { encoding: 'buffer', maxBuffer: OUTPUT_BYTES_MAX, timeout: timeoutMs } as const;
   return new Promise((answer) => {
     const child = execFile(

@@ -24,7 +24,7 @@ export type Reference = { readonly digest: string; readonly bytes: number };
 /** Reads what a digest stands for; null where the text was erased. */
 export type TextOf = (digest: string) => string | null;
 
-export function digestOf(text: string): string {
+export function textDigest(text: string): string {
   return `sha256:${sha256(text)}`;
 }
 
@@ -72,7 +72,7 @@ export function referenceIn(value: Json | undefined): Reference | null {
 }
 
 /** A text as canonical JSON. */
-export function quoted(text: string): string {
+export function jsonString(text: string): string {
   return SPECIAL.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
@@ -104,7 +104,7 @@ function fromJsonText(text: Json): Json {
 }
 
 function reference(text: string, blobs: Blob[]): string {
-  const digest = digestOf(text);
+  const digest = textDigest(text);
   blobs.push({ digest, text });
   return `{"${BLOB}":"${digest}","bytes":${Buffer.byteLength(text)}}`;
 }
@@ -128,7 +128,7 @@ function nameOf(name: string): string | null {
   const known = quotedNames.get(name);
   if (known !== undefined) return known;
   if (!name.isWellFormed()) return null;
-  const text = quoted(name);
+  const text = jsonString(name);
   if (quotedNames.size < NAMES_MAX && name.length <= INLINE_BYTES_MAX) quotedNames.set(name, text);
   return text;
 }

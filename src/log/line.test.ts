@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
-import { chain, entryOf, leafHash, NO_PREV } from './line.ts';
+import { chain, entryFromLine, leafHash, NO_PREV } from './line.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -39,7 +39,7 @@ test('ordered or not, with keys that look like numbers or not: the line is what 
       expect(line).toBe(canonicalize(JSON.parse(line)));
       expect(leaf).toBe(leafHash(line));
       const texts = new Map(blobs.map(({ digest, text: body }) => [digest, body]));
-      expect(entryOf(line, (digest) => texts.get(digest) ?? null)).toEqual(entry);
+      expect(entryFromLine(line, (digest) => texts.get(digest) ?? null)).toEqual(entry);
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );

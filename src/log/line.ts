@@ -8,7 +8,7 @@ import {
   dehydrate,
   ERASED,
   hydrate,
-  quoted,
+  jsonString,
   type Reference,
   referenceIn,
   sha256,
@@ -21,7 +21,7 @@ export const NO_PREV = '0'.repeat(64);
 /** So much of a long text is shown where the text itself stays away. */
 export const BEGINNING_CHARS = 200;
 
-export type Line = {
+export type LogLine = {
   readonly entry: Entry;
   readonly line: string;
   readonly leaf: string;
@@ -36,7 +36,12 @@ export function leafHash(line: string): string {
 }
 
 /** Puts a fact at its place in the chain. */
-export function chain({ fact, by, at, clock, ranMs, once }: Append, seq: number, prev: string, lastAt: string): Line {
+export function chain(
+  { fact, by, at, clock, ranMs, once }: Append,
+  seq: number,
+  prev: string,
+  lastAt: string,
+): LogLine {
   const stamp = stampOf(at);
   const keys = once && once.length > 0 ? { once: onceKeys(once) } : {};
   // Time never runs backwards in the log, whatever the clock of one process says.
@@ -54,7 +59,7 @@ export function onceKey(key: string): string {
 }
 
 /** A text as it stands inside of JSON. */
-export function escaped(text: string): string {
+export function escapedKey(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
@@ -72,7 +77,7 @@ export function awayOf({ briefs, texts }: Query, beginningOf: TextOf): Away | un
 }
 
 /** The entry behind a line. `textOf` brings back what was stored by digest. */
-export function entryOf(line: string, textOf: TextOf, away?: Away): Entry {
+export function entryFromLine(line: string, textOf: TextOf, away?: Away): Entry {
   const { v, seq, at, clock, ranMs, prev, by, kind, cast, once, body } = JSON.parse(line) as JsonObject & {
     body: Json;
   };
@@ -95,11 +100,11 @@ export function entryOf(line: string, textOf: TextOf, away?: Away): Entry {
 function lineOf({ v, seq, at, clock, ranMs, prev, by, once, fact }: Entry, blobs: Blob[]): string {
   const { kind, cast } = fact as Fact & { cast?: string };
   const body = dehydrate(fact as unknown as JsonObject, blobs, BESIDE_BODY);
-  const ofCast = cast === undefined ? '' : `,"cast":${quoted(cast)}`;
+  const ofCast = cast === undefined ? '' : `,"cast":${jsonString(cast)}`;
   const said = clock === undefined ? '' : `,"clock":"${clock}"`;
-  const keys = once === undefined ? '' : `,"once":[${once.map(quoted).join(',')}]`;
+  const keys = once === undefined ? '' : `,"once":[${once.map(jsonString).join(',')}]`;
   const ran = ranMs === undefined ? '' : `,"ranMs":${ranMs}`;
-  return `{"at":"${at}","body":${body},"by":${quoted(by)}${ofCast}${said},"kind":${quoted(kind)}${keys},"prev":"${prev}"${ran},"seq":${seq},"v":${v}}`;
+  return `{"at":"${at}","body":${body},"by":${jsonString(by)}${ofCast}${said},"kind":${jsonString(kind)}${keys},"prev":"${prev}"${ran},"seq":${seq},"v":${v}}`;
 }
 
 function onceKeys(once: readonly string[]): readonly string[] {

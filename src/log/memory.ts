@@ -24,9 +24,9 @@ import {
   awayOf,
   BEGINNING_CHARS,
   chain,
-  entryOf,
-  escaped,
-  type Line,
+  entryFromLine,
+  escapedKey,
+  type LogLine,
   leafHash,
   NO_PREV,
   onceKey,
@@ -186,7 +186,7 @@ export class MemoryLog implements Log {
     for (const seq of from) {
       const text = this.#blobs.get(`${seq} ${digest}`)?.text;
       const bodies = [this.#snapshot, ...this.#parts.values()];
-      if (text !== undefined && bodies.some((each) => each?.body.includes(escaped(text)))) {
+      if (text !== undefined && bodies.some((each) => each?.body.includes(escapedKey(text)))) {
         this.#snapshot = null;
         this.#parts = new Map();
       }
@@ -205,7 +205,7 @@ export class MemoryLog implements Log {
   }
 
   /** The keys that these lines use up; it throws where one of them is used already. */
-  #newKeys(lines: readonly Line[]): Map<string, number> {
+  #newKeys(lines: readonly LogLine[]): Map<string, number> {
     const keys = new Map<string, number>();
     for (const { entry } of lines) {
       for (const key of entry.once ?? []) {
@@ -220,7 +220,7 @@ export class MemoryLog implements Log {
   #entries(after: number, query: Query = { after }): Entry[] {
     return this.#lines.slice(after).map((line, index) => {
       const textOf = (digest: string) => this.#blobs.get(`${after + index + 1} ${digest}`)?.text ?? null;
-      return entryOf(
+      return entryFromLine(
         line,
         textOf,
         awayOf(query, (digest) => textOf(digest)?.slice(0, BEGINNING_CHARS) ?? null),

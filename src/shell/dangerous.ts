@@ -2,7 +2,7 @@
 // switch it off or allow single commands in the configuration (`hooks.rules`). Ordinary build steps pass:
 // `rm -rf dist`, `rm -f tmp.txt`, `sleep 1`, `git push --force-with-lease`.
 import type { HookRule, HookRuleSettings } from '../kernel/graph/config.ts';
-import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
+import { gitCommand, type Invocation, operands, type ShellStep } from './programs.ts';
 import type { ProjectArea } from './project-area.ts';
 import type { Word } from './read-line.ts';
 import { ShellFolder } from './written-paths.ts';
@@ -24,7 +24,11 @@ const RULES: readonly Rule[] = [
 ];
 
 /** The first command of the line that a rule refuses. */
-export function dangerIn(steps: readonly Step[], area: ProjectArea, settings: HookRuleSettings = {}): Danger | null {
+export function dangerIn(
+  steps: readonly ShellStep[],
+  area: ProjectArea,
+  settings: HookRuleSettings = {},
+): Danger | null {
   const shell = new ShellFolder(area.cwd, area.home);
   for (const run of steps.flatMap(({ runs }) => runs)) {
     shell.follow(run);

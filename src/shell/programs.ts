@@ -12,17 +12,17 @@ export type Invocation = {
 };
 
 /** One step of a line: programs, and files in redirections. */
-export type Step = {
+export type ShellStep = {
   readonly runs: readonly Invocation[];
   readonly writes: readonly Word[];
   readonly reads: readonly Word[];
   /** The variables that it sets for itself or for later steps. */
   readonly assigns: readonly string[];
 };
-export type Steps =
+export type ShellSteps =
   | {
       readonly ok: true;
-      readonly steps: readonly Step[];
+      readonly steps: readonly ShellStep[];
       /** Why a shell may read it differently, or null. */
       readonly doubt: string | null;
     }
@@ -87,11 +87,11 @@ const RUNS_MAX = 100;
 /** Nested shells. */
 const NESTED_MAX = 8;
 
-export function stepsOf(line: string, nested = 0): Steps {
+export function stepsOf(line: string, nested = 0): ShellSteps {
   if (nested > NESTED_MAX) return { ok: false, why: 'it nests too many shells' };
   const read = readShell(line);
   if (!read.ok) return read;
-  const steps: Step[] = [];
+  const steps: ShellStep[] = [];
   let { doubt } = read;
   for (const command of read.commands) {
     const budget: Budget = { left: RUNS_MAX, assigns: [] };

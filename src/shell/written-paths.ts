@@ -2,7 +2,7 @@
 // Every path is absolute.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
+import { gitCommand, type Invocation, operands, type ShellStep } from './programs.ts';
 import type { Word } from './read-line.ts';
 
 type WrittenPaths = {
@@ -16,7 +16,7 @@ type WrittenPaths = {
   readonly count: number;
 };
 
-export function placesWritten(steps: readonly Step[], start: string, home: string | undefined): WrittenPaths {
+export function placesWritten(steps: readonly ShellStep[], start: string, home: string | undefined): WrittenPaths {
   const [paths, possible] = [new Set<string>(), new Set<string>()];
   let [isClear, count] = [true, 0];
   const shell = new ShellFolder(start, home);

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Diagnostic } from '../kernel/trust/problem.ts';
 import type { Sha256 } from './canonical.ts';
-import type { Approval } from './lock.ts';
+import type { ApprovedSetup } from './lock.ts';
 import type { AgentRecord } from './manifest.ts';
 
 export type Agent = Omit<AgentRecord, 'version'> & {
@@ -12,7 +12,7 @@ export type Agent = Omit<AgentRecord, 'version'> & {
   readonly lockedHash: string | null;
   readonly bytesMatch: boolean;
   /** What it was approved with, where the lock says. */
-  readonly approval: Approval | null;
+  readonly approval: ApprovedSetup | null;
   /** The very bytes that were hashed. */
   readonly prompt: Uint8Array | null;
   /** What is wrong with this agent, each under the code that refuses its handoffs. */

@@ -12,10 +12,10 @@ import { claimedBy, type Envelope, falseClaims, type Recomputed } from './envelo
 import { envelopeTexts } from './parse.ts';
 import { UUID_PATTERN } from './schema.ts';
 import { isSecurityEvent, refusalReason, STAGES, type StageName } from './stage.ts';
-import { remediesFor, type Suggestion } from './suggestion.ts';
+import { remediesFor, type TargetSuggestion } from './suggestion.ts';
 
 /** What the stages have found so far. */
-export type Progress = {
+export type VerifyProgress = {
   readonly registry: Registry;
   value: Json;
   /** What parsing found out about the texts of the value. */
@@ -30,13 +30,13 @@ export type Progress = {
   pattern: Pattern | null;
   /** Of a context that broke a rule. */
   contextDigest: string | null;
-  suggest: (problem: Problem) => Suggestion | null;
+  suggest: (problem: Problem) => TargetSuggestion | null;
 };
 
 const POINTER_LENGTH_MAX = 1_024;
 const UUID = new RegExp(UUID_PATTERN);
 
-export function accepted(progress: Progress): Allowed {
+export function acceptedVerdict(progress: VerifyProgress): Allowed {
   const { pattern, envelope } = progress;
   const scopes = envelope?.context.request.scopes;
   return allow(`the handoff is accepted (${pattern?.name ?? 'within one agent'})`, {
@@ -49,14 +49,18 @@ export function accepted(progress: Progress): Allowed {
   });
 }
 
-export function rejected(stage: StageName, problems: readonly Problem[], progress: Progress): Denied {
+export function rejectedVerdict(stage: StageName, problems: readonly Problem[], progress: VerifyProgress): Denied {
   const [first] = problems;
   const { code, reason, details } = refusal(stage, problems, first ? progress.suggest(first) : null);
   return deny(code, reason, { ...details, incident: incidentOf(first, progress), ...common(progress) });
 }
 
 /** The part of a refusal that needs no registry. */
-export function refusal(stage: StageName, problems: readonly Problem[], suggestion: Suggestion | null = null): Denied {
+export function refusal(
+  stage: StageName,
+  problems: readonly Problem[],
+  suggestion: TargetSuggestion | null = null,
+): Denied {
   const [first] = problems;
   const code: GovernedCode = first?.code ?? 'PARSE';
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
@@ -78,7 +82,7 @@ export function refusal(stage: StageName, problems: readonly Problem[], suggesti
   });
 }
 
-function common(progress: Progress): JsonObject {
+function common(progress: VerifyProgress): JsonObject {
   const { registry, value, isVerbatim, envelope, recomputed, warnings } = progress;
   const claimed = envelope && claimedBy(envelope);
   const texts = progress.texts ?? (isObject(value) ? envelopeTexts(value, isVerbatim) : null);
@@ -99,7 +103,7 @@ function common(progress: Progress): JsonObject {
  * What a person has to look into after this refusal: a sender with a wrong hash blocks only itself, a registry that
  * disagrees with itself blocks the agent, a context that breaks a rule is blocked itself. Nothing is opened here; that is for whoever keeps the log.
  */
-function incidentOf(problem: Problem | undefined, { envelope, contextDigest }: Progress): JsonObject | null {
+function incidentOf(problem: Problem | undefined, { envelope, contextDigest }: VerifyProgress): JsonObject | null {
   if (problem?.code.startsWith('INJECTION_') && contextDigest !== null) {
     return { event: problem.code, agent_id: null, blocks: 'context', context_digest: contextDigest };
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
-import { attest, type Given } from './attest.ts';
+import { type AttestInput, attest } from './attest.ts';
 import { type Change, ID, NOW, promptOf, sha256, world } from './fixtures/world.ts';
 import { loadedFrom } from './registry.ts';
 
@@ -31,18 +31,18 @@ const watch = (change: Partial<TrustWatch> = {}): TrustWatch => ({
   ...change,
 });
 const alone = (change: Partial<TrustWatch> = {}) => watch({ source: null, ...change });
-const given = (target = 'domain-02-analysis', text = promptOf(target)): Given => ({
+const given = (target = 'domain-02-analysis', text = promptOf(target)): AttestInput => ({
   handoffId: ID,
   timestamp: NOW,
   promptHash: sha256(text),
 });
-const codeOf = (wish: TrustWatch, with_: Given, change: Change = {}) =>
+const codeOf = (wish: TrustWatch, with_: AttestInput, change: Change = {}) =>
   attest(world(change), 'lock', wish, with_).refusal?.verdict.code ?? 'OK';
 
 const composed = (composition: JsonObject): Change => ({ agents: { 'product-thinker': { composition } } });
 const edited: Change = { files: { 'prompts/domain-02-analysis.md': 'You are somebody else.' } };
 
-test.each<[string, TrustWatch, Given, Change, string]>([
+test.each<[string, TrustWatch, AttestInput, Change, string]>([
   ['the registry is gone', alone(), given(), { files: { 'versions/prompt-lock.json': null } }, 'REGISTRY_UNUSABLE'],
   [
     'the manifest was edited after it was locked',
@@ -148,7 +148,8 @@ test('what an agent denies stays denied through an orchestrator', () => {
 });
 
 test('a registry that disagrees with itself blocks the agent, another text only the pair', () => {
-  const blocks = (with_: Given, change: Change = {}) => attest(world(change), 'l', alone(), with_).refusal?.blocks;
+  const blocks = (with_: AttestInput, change: Change = {}) =>
+    attest(world(change), 'l', alone(), with_).refusal?.blocks;
   const agent = 'domain-02-analysis';
   expect(blocks(given(), edited)).toEqual({ agent, hash: null, context: null });
   expect(blocks(given(agent, 'Older.'))).toEqual({ agent, hash: sha256('Older.'), context: null });

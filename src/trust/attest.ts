@@ -15,8 +15,8 @@ import { checkHashes, checkVersions, type End } from './identity.ts';
 import type { PastHandoff } from './lineage.ts';
 import { driftFrom } from './lock.ts';
 import { isPinnedModel } from './manifest.ts';
-import { DEFAULT_POLICY } from './policy.ts';
-import { isText } from './prompt.ts';
+import { TRUST_POLICY } from './policy.ts';
+import { isUtf8 } from './prompt.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import type { StageName } from './stage.ts';
 import { suggestId } from './suggestion.ts';
@@ -29,16 +29,16 @@ export type Attested = {
 };
 
 /** What comes from outside with the watch: a new id, the time, and the digest of the prompt that will be sent. */
-export type Given = { readonly handoffId: string; readonly timestamp: string; readonly promptHash: string };
+export type AttestInput = { readonly handoffId: string; readonly timestamp: string; readonly promptHash: string };
 
 const NO_HASH = '0'.repeat(64);
 const NOTHING_SEEN = { has: () => false };
 
-export function attest(registry: Registry, lockHash: string, watch: TrustWatch, given: Given): Attested {
+export function attest(registry: Registry, lockHash: string, watch: TrustWatch, given: AttestInput): Attested {
   const { target, source } = watch;
   const agent = target === null ? undefined : registry.agents.get(target);
   if (!registry.usable || target === null || !agent) return refused(unknown(registry, watch));
-  if (agent.lockedHash !== given.promptHash && agent.bytesMatch && agent.prompt && !isText(agent.prompt))
+  if (agent.lockedHash !== given.promptHash && agent.bytesMatch && agent.prompt && !isUtf8(agent.prompt))
     return refused(asRefusal(unsendable(agent), ''));
   const attestation = attestationOf(registry, lockHash, agent, watch, given);
   if (source === null) {
@@ -119,7 +119,7 @@ function unknown(registry: Registry, { target, materia }: TrustWatch): Refusal {
 }
 
 /** The checks that concern one agent, in their order. */
-function judgeAlone(registry: Registry, agent: Agent, given: Given): Denied | null {
+function judgeAlone(registry: Registry, agent: Agent, given: AttestInput): Denied | null {
   const ref = refOf(agent, given.promptHash);
   const ends: End[] = [{ role: 'target_agent', ref, agent }];
   const at = '/target_agent/agent_id';
@@ -127,7 +127,7 @@ function judgeAlone(registry: Registry, agent: Agent, given: Given): Denied | nu
     ['agents', standingOf(agent)],
     ['version', checkVersions(ends)],
     ['hash', checkHashes(ends)],
-    ['composition', checkComposition(registry, agent, at, DEFAULT_POLICY)],
+    ['composition', checkComposition(registry, agent, at, TRUST_POLICY)],
   ];
   const [stage, problems] = stages.find(([, found]) => found.length > 0) ?? [];
   if (!stage || !problems) return null;
@@ -156,7 +156,7 @@ function attestationOf(
   lockHash: string,
   agent: Agent,
   watch: TrustWatch,
-  given: Given,
+  given: AttestInput,
 ): Attestation {
   const { runner, model, tools } = watch;
   return {
@@ -179,7 +179,13 @@ function toolsJson(tools: Tools) {
   return typeof tools === 'string' ? tools : { ...tools };
 }
 
-function envelopeFor(registry: Registry, target: Agent, source: string, watch: TrustWatch, given: Given): Envelope {
+function envelopeFor(
+  registry: Registry,
+  target: Agent,
+  source: string,
+  watch: TrustWatch,
+  given: AttestInput,
+): Envelope {
   const from = registry.agents.get(source);
   return {
     handoff_id: given.handoffId,

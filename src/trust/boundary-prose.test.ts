@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { boundariesIn } from './boundary-prose.ts';
+import { proseBoundaries } from './boundary-prose.ts';
 
 const IDS = ['domain-01-content', 'domain-02-analysis', 'domain-03-data', 'domain-07-legal', 'router'];
 
 function allowed(text: string): string[] | null {
-  const found = boundariesIn(text, IDS);
+  const found = proseBoundaries(text, IDS);
   return found?.allow.map(({ target, mode }) => `${mode} ${target}`) ?? null;
 }
 
@@ -32,11 +32,11 @@ test.each([
 
 test('what is out of scope redirects, and allows nothing beside declared boundaries', () => {
   const text = '## Out of Scope\n- Data pipelines -> domain-03\n## Collaboration Boundaries\n- With Domain 02: ask.';
-  const found = boundariesIn(text, IDS);
+  const found = proseBoundaries(text, IDS);
   expect(found?.redirect).toEqual([{ scope: 'data-pipelines', target: 'domain-03-data' }]);
   expect(found?.allow.map(({ target }) => target)).toEqual(['domain-02-analysis']);
 });
 
 test('a number that fits two ids fits none', () => {
-  expect(boundariesIn('## Out of Scope\n- x → Domain 02', ['domain-02-a', 'domain-02-b'])).toBeNull();
+  expect(proseBoundaries('## Out of Scope\n- x → Domain 02', ['domain-02-a', 'domain-02-b'])).toBeNull();
 });

@@ -15,7 +15,7 @@ const ARROW = /(?:→|->)(.*)$/;
 const LINE_LENGTH_MAX = 4_096;
 
 /** Null when the text says nothing about boundaries. */
-export function boundariesIn(text: string, ids: readonly string[]): Collaboration | null {
+export function proseBoundaries(text: string, ids: readonly string[]): Collaboration | null {
   const partners = itemsUnder(text, BOUNDARIES);
   const outside = itemsUnder(text, OUT_OF_SCOPE);
   const redirects = (outside ?? []).flatMap((item) => redirectIn(item, ids));
@@ -30,7 +30,7 @@ export function boundariesIn(text: string, ids: readonly string[]): Collaboratio
 /** Where the prompt of an agent promises other partners than the manifest. */
 export function driftOf(agent: Agent, ids: readonly string[]): Diagnostic[] {
   if (!agent.prompt) return [];
-  const prose = boundariesIn(new TextDecoder().decode(agent.prompt), ids);
+  const prose = proseBoundaries(new TextDecoder().decode(agent.prompt), ids);
   if (!prose) return [];
   const declared = targetsOf(agent.collaboration);
   const written = targetsOf(prose);

@@ -10,7 +10,7 @@ import type { Policy } from './policy.ts';
 import type { AgentType, RequestType } from './schema.ts';
 
 /** What of a request the limits of an edge look at. */
-export type Asked = { readonly type: RequestType; readonly scopes?: readonly string[] };
+export type AskedScope = { readonly type: RequestType; readonly scopes?: readonly string[] };
 
 type Party = Pick<AgentRecord, 'id' | 'type' | 'collaboration' | 'composition'>;
 
@@ -20,7 +20,7 @@ const AT_TARGET = '/target_agent/agent_id';
 export function checkBoundary(
   source: Party,
   target: Party,
-  asked: Asked | null,
+  asked: AskedScope | null,
   policy: Pick<Policy, 'orchestratorChain'>,
 ): Problem[] {
   const pattern = patternOf(source.type, target.type, policy);
@@ -50,7 +50,7 @@ function isRelated(source: Party, archetype: Party): boolean {
   return constituents(archetype).some((id) => id === source.id || edgesTo(source.collaboration, id).length > 0);
 }
 
-function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[], asked: Asked): Problem[] {
+function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[], asked: AskedScope): Problem[] {
   if (edges.some((edge) => permits(edge, asked))) return [];
   const typed = edges.filter((edge) => edge.types === null || edge.types.includes(asked.type));
   if (typed.length === 0) {
@@ -64,7 +64,7 @@ function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[],
   return [{ code: 'BOUNDARY_NOT_ALLOWED', pointer: '/context/request/scopes', message }];
 }
 
-function permits(edge: AllowEdge, asked: Asked): boolean {
+function permits(edge: AllowEdge, asked: AskedScope): boolean {
   const { types, scopes } = edge;
   return (
     (types === null || types.includes(asked.type)) &&

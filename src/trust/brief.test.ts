@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { brief, EXAMPLE, repair } from './brief.ts';
+import { EXAMPLE, governedBrief, governedRepair } from './brief.ts';
 import { checkSchema } from './envelope.ts';
 import { CLEAN, envelope, ID, put, verify } from './fixtures/world.ts';
 import { governed } from './index.ts';
 import { mintEnvelope, refTo } from './mint.ts';
-import { read } from './read.ts';
+import { governedRead } from './read.ts';
 
 const contract = { dialect: 'text', generator: false, utility: false, requires: [], assign: {}, schema: null } as const;
 
 test('the brief shows an example that keeps the contract and reads back', () => {
   const text = governed.brief(contract);
-  const reading = read(text.slice(text.indexOf('\n{')));
+  const reading = governedRead(text.slice(text.indexOf('\n{')));
   expect(reading).toEqual({ ok: true, handoff: { outcome: 'done', satisfied: null, payload: EXAMPLE } });
   expect(checkSchema(EXAMPLE as unknown as Json)).toEqual({ problems: [], unknown: [] });
 });
@@ -20,7 +20,7 @@ test('the brief gives the sender what it must copy', () => {
   const source = refTo(CLEAN, 'domain-05-product');
   const target = refTo(CLEAN, 'domain-02-analysis');
   if ('code' in source || 'code' in target) throw new Error('the agents are not known');
-  const text = brief(contract, { source, targets: [target], handoffId: ID, timestamp: '2026-02-11T00:45:02Z' });
+  const text = governedBrief(contract, { source, targets: [target], handoffId: ID, timestamp: '2026-02-11T00:45:02Z' });
   for (const value of [source.prompt_hash, target.prompt_hash, ID, '2026-02-11T00:45:02Z'])
     expect(text).toContain(value);
 });
@@ -47,7 +47,7 @@ test.each<[string, string | null, string]>([
 test('a repair names every problem, the way out and the format, and repeats nothing of the raw text', () => {
   const refused = verify(put(put(envelope(), '/timestamp'), '/context/request/type', 'chat'));
   if (refused.allow) throw new Error('a broken envelope was accepted');
-  const message = repair(refused, 'RAW OUTPUT', contract);
+  const message = governedRepair(refused, 'RAW OUTPUT', contract);
   for (const part of [
     'SCHEMA_MISSING at /timestamp',
     'SCHEMA_ENUM at /context/request/type',
@@ -60,7 +60,7 @@ test('a repair names every problem, the way out and the format, and repeats noth
 });
 
 test('a repair of a refusal without details still tells the format', () => {
-  const message = repair({ allow: false, code: 'INTERNAL', reason: 'a fault', details: {} }, '', contract);
+  const message = governedRepair({ allow: false, code: 'INTERNAL', reason: 'a fault', details: {} }, '', contract);
   expect(message).toContain('a fault');
   expect(message).toContain('An example:');
 });

@@ -6,7 +6,7 @@ import type { AgentRef, Envelope } from './envelope.ts';
 import { AGENT_TYPES, PROTOCOL_VERSION, REQUEST_TYPES } from './schema.ts';
 
 /** What the sender cannot know by itself and must copy. */
-export type Given = {
+export type EnvelopeValues = {
   readonly source: AgentRef;
   /** The agents it may hand to. */
   readonly targets: readonly AgentRef[];
@@ -49,7 +49,7 @@ export const EXAMPLE: Envelope = {
   },
 };
 
-export function brief(_contract?: Contract, given?: Given): string {
+export function governedBrief(_contract?: Contract, given?: EnvelopeValues): string {
   return [
     'Hand the work on by answering with one JSON object, an envelope, and nothing around it.',
     '',
@@ -72,7 +72,7 @@ export function brief(_contract?: Contract, given?: Given): string {
   ].join('\n');
 }
 
-export function repair(refusal: Denied, _raw: string, contract?: Contract, given?: Given): string {
+export function governedRepair(refusal: Denied, _raw: string, contract?: Contract, given?: EnvelopeValues): string {
   const problems = listOf(refusal.details.problems).map(({ code, pointer, message }) =>
     isString(pointer) && pointer !== '' ? `- ${code} at ${pointer}: ${message}` : `- ${code}: ${message}`,
   );
@@ -84,14 +84,14 @@ export function repair(refusal: Denied, _raw: string, contract?: Contract, given
     ...(remedies.length > 0 ? ['What to do:', ...remedies, ''] : []),
     'Send the whole corrected envelope once more, with a new handoff_id and the present time.',
     '',
-    brief(contract, given),
+    governedBrief(contract, given),
   ].join('\n');
 }
 
 const COPY_FROM_REGISTRY =
   'Copy agent_id, agent_type, agent_version and prompt_hash exactly as the registry gives them; do not invent or shorten them.';
 
-function copyThese({ source, targets, handoffId, timestamp }: Given): string {
+function copyThese({ source, targets, handoffId, timestamp }: EnvelopeValues): string {
   return [
     'Copy these values exactly:',
     `- source_agent: ${JSON.stringify(source)}`,

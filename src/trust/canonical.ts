@@ -15,7 +15,7 @@ function writeByLibrary(value: Json | object): string | undefined {
 }
 
 /** Null for a value that has no canonical text, such as one with half a character in a string. */
-export function digestOf(value: Json, sha256: Sha256): string | null {
+export function canonicalDigest(value: Json, sha256: Sha256): string | null {
   return digestsOf(canonicalTexts(value, null), sha256).whole;
 }
 

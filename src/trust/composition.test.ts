@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { checkComposition, remarksOnShares } from './composition.ts';
 import { world } from './fixtures/world.ts';
 import { readComposition } from './manifest.ts';
-import { DEFAULT_POLICY, type Policy } from './policy.ts';
+import { type Policy, TRUST_POLICY } from './policy.ts';
 
 const [A, B, C, D] = ['domain-05-product', 'domain-02-analysis', 'domain-09-technical', 'domain-01-content'] as const;
 
@@ -23,7 +23,7 @@ function check(
   });
   const agent = registry.agents.get('blend');
   if (!agent) throw new Error('the archetype was not loaded');
-  return checkComposition(registry, agent, '/source_agent/agent_id', { ...DEFAULT_POLICY, ...policy });
+  return checkComposition(registry, agent, '/source_agent/agent_id', { ...TRUST_POLICY, ...policy });
 }
 
 test.each<[Json | undefined, string[]]>([
@@ -76,8 +76,8 @@ test('changed bytes or quarantine of a constituent count only where the policy a
   const registry = world({ files: { [`prompts/${B}.md`]: 'changed' } });
   const agent = registry.agents.get('product-thinker');
   if (!agent) throw new Error('the archetype was not loaded');
-  const strict = { ...DEFAULT_POLICY, constituentBytes: true };
-  expect(checkComposition(registry, agent, '', DEFAULT_POLICY)).toEqual([]);
+  const strict = { ...TRUST_POLICY, constituentBytes: true };
+  expect(checkComposition(registry, agent, '', TRUST_POLICY)).toEqual([]);
   expect(checkComposition(registry, agent, '', strict)[0]?.code).toBe('COMPOSITION_CONSTITUENT_UNVERIFIED');
   const clean = world();
   const quarantined = checkComposition(clean, agent, '', strict, ({ id }) => id === B);

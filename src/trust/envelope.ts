@@ -4,7 +4,7 @@ import type { GovernedCode } from '../kernel/codes/governed.ts';
 import { type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
 import { type Problem, quote } from '../kernel/trust/problem.ts';
 import { type AgentType, ENVELOPE_SCHEMA, type RequestType, type Schema } from './schema.ts';
-import { type Mismatch, mismatches } from './shape.ts';
+import { type SchemaMismatch, schemaMismatches } from './shape.ts';
 
 export type AgentRef = {
   readonly agent_type: AgentType;
@@ -34,7 +34,7 @@ export const CLAIMS = [
   'composition_valid',
   'boundaries_respected',
 ] as const;
-export type Claim = (typeof CLAIMS)[number];
+export type GovernanceClaim = (typeof CLAIMS)[number];
 
 export type Envelope = {
   readonly handoff_id: string;
@@ -43,7 +43,7 @@ export type Envelope = {
   readonly source_agent: AgentRef;
   readonly target_agent: AgentRef;
   readonly context: { readonly request: HandoffRequest; readonly state: HandoffState };
-  readonly governance: { readonly [claim in Claim]: boolean } & { readonly audit_trail: string };
+  readonly governance: { readonly [claim in GovernanceClaim]: boolean } & { readonly audit_trail: string };
   readonly links?: {
     readonly parent_handoff_id?: string;
     readonly root_handoff_id?: string;
@@ -57,14 +57,14 @@ export type Envelope = {
 type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
 
 export function checkSchema(value: Json): SchemaFindings {
-  const found = mismatches(value, ENVELOPE_SCHEMA, '').map(toProblem);
+  const found = schemaMismatches(value, ENVELOPE_SCHEMA, '').map(toProblem);
   return {
     problems: found.filter((problem) => problem.code !== 'SCHEMA_UNKNOWN_MEMBER'),
     unknown: found.filter((problem) => problem.code === 'SCHEMA_UNKNOWN_MEMBER'),
   };
 }
 
-const CODE_BY_RULE: Readonly<Record<Mismatch['rule'], GovernedCode>> = {
+const CODE_BY_RULE: Readonly<Record<SchemaMismatch['rule'], GovernedCode>> = {
   required: 'SCHEMA_MISSING',
   unknown: 'SCHEMA_UNKNOWN_MEMBER',
   type: 'SCHEMA_TYPE',
@@ -72,13 +72,13 @@ const CODE_BY_RULE: Readonly<Record<Mismatch['rule'], GovernedCode>> = {
   form: 'SCHEMA_FORMAT',
 };
 
-function toProblem(mismatch: Mismatch): Problem {
+function toProblem(mismatch: SchemaMismatch): Problem {
   const { at, rule } = mismatch;
   const name = at === '' ? 'the envelope' : at.length > 200 ? `${at.slice(0, 200).toWellFormed()}…` : at;
   return { code: CODE_BY_RULE[rule], pointer: at, message: `${name} ${sentence(mismatch)}` };
 }
 
-function sentence({ rule, schema, value }: Mismatch): string {
+function sentence({ rule, schema, value }: SchemaMismatch): string {
   switch (rule) {
     case 'required':
       return 'is missing';
@@ -100,10 +100,10 @@ function typeWords({ type }: Schema): string {
 
 // What the sender claims about its handoff, and what the verifier found. A claim is never evidence: true helps nobody,
 // and false is taken at its word.
-export type Claimed = { readonly [claim in Claim]: boolean };
+export type Claimed = { readonly [claim in GovernanceClaim]: boolean };
 
 /** Null where a check never ran because an earlier one refused. */
-export type Recomputed = { [claim in Claim]: boolean | null };
+export type Recomputed = { [claim in GovernanceClaim]: boolean | null };
 
 export function nothingRecomputed(): Recomputed {
   return {
@@ -119,7 +119,7 @@ export function claimedBy(envelope: Envelope): Claimed {
   return { source_agent_verified, target_agent_verified, composition_valid, boundaries_respected };
 }
 
-export function falseClaims(claimed: Claimed, recomputed: Readonly<Recomputed>): readonly Claim[] {
+export function falseClaims(claimed: Claimed, recomputed: Readonly<Recomputed>): readonly GovernanceClaim[] {
   return CLAIMS.filter((claim) => claimed[claim] && recomputed[claim] === false);
 }
 

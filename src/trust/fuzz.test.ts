@@ -4,7 +4,7 @@ import { CODES } from '../kernel/codes.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { CLEAN, envelope, NOW, sha256 } from './fixtures/world.ts';
-import { read } from './read.ts';
+import { governedRead } from './read.ts';
 import { loadRegistry, readRegistry } from './registry.ts';
 import { validateGoverned } from './validate.ts';
 
@@ -82,7 +82,7 @@ test('a mutated envelope always gets a verdict, and the same one as text', {
       const text = JSON.stringify(input);
       expect(validate(text)).toEqual(verdict);
       expect(validate(JSON.stringify(input, null, 2))).toEqual(verdict);
-      if (verdict.allow) expect(read(text).ok).toBe(true);
+      if (verdict.allow) expect(governedRead(text).ok).toBe(true);
     }),
     { numRuns },
   );
@@ -126,7 +126,7 @@ test('any text gets a verdict and a reading', { timeout: 600_000 }, () => {
   fc.assert(
     fc.property(rawText, (text) => {
       isWellShaped(validate(text));
-      const reading = read(text);
+      const reading = governedRead(text);
       if (!reading.ok) expect(reading.verdict.allow).toBe(false);
     }),
     { numRuns },
@@ -144,7 +144,7 @@ test.each([
 ])('many %s are answered soon', (_name, text) => {
   const before = performance.now();
   isWellShaped(validate(text));
-  expect(read(text).ok).toBe(false);
+  expect(governedRead(text).ok).toBe(false);
   expect(performance.now() - before).toBeLessThan(60_000);
 });
 

@@ -6,17 +6,17 @@ import type { Agent, Registry } from './agent.ts';
 import type { AgentRef, Envelope } from './envelope.ts';
 import { isSemver } from './manifest.ts';
 
-export type Role = 'source_agent' | 'target_agent';
-export const ROLES = ['source_agent', 'target_agent'] as const;
+export type EndRole = 'source_agent' | 'target_agent';
+export const END_ROLES = ['source_agent', 'target_agent'] as const;
 
 /** One end of a handoff: what the envelope says of an agent, and the agent. */
-export type End = { readonly role: Role; readonly ref: AgentRef; readonly agent: Agent };
+export type End = { readonly role: EndRole; readonly ref: AgentRef; readonly agent: Agent };
 
 /** The ends that resolve, and what is wrong with those that do not. */
 export function resolveEnds(registry: Registry, envelope: Envelope): { ends: readonly End[]; problems: Problem[] } {
   const problems: Problem[] = [];
   const ends: End[] = [];
-  for (const role of ROLES) {
+  for (const role of END_ROLES) {
     const ref = envelope[role];
     const agent = registry.agents.get(ref.agent_id);
     if (!agent || hasFault(agent, 'AGENT_UNKNOWN')) {
@@ -95,6 +95,6 @@ function hasFault(agent: Agent, code: GovernedCode): boolean {
   return agent.faults.some((fault) => fault.code === code);
 }
 
-function problem(role: Role, member: keyof AgentRef, code: GovernedCode, message: string): Problem {
+function problem(role: EndRole, member: keyof AgentRef, code: GovernedCode, message: string): Problem {
   return { code, pointer: `/${role}/${member}`, message };
 }

@@ -2,7 +2,7 @@
 // (a placeholder, say) is an entry nobody can pass, never one that needs no check.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Diagnostic, fatal } from '../kernel/trust/problem.ts';
-import { digestOf, type Sha256 } from './canonical.ts';
+import { canonicalDigest, type Sha256 } from './canonical.ts';
 import { declaredBy, isPinnedModel, type Manifest, readManifest } from './manifest.ts';
 import { HASH_PATTERN } from './schema.ts';
 
@@ -18,10 +18,10 @@ export type LockEntry = {
   readonly declared: string | null;
   readonly lockedAt: string | null;
   /** What the agent was approved with; null where the lock does not say. */
-  readonly approval: Approval | null;
+  readonly approval: ApprovedSetup | null;
 };
 
-export type Lock = {
+export type PromptLock = {
   readonly version: string | null;
   readonly entries: ReadonlyMap<string, LockEntry>;
   readonly manifestHash: string | null;
@@ -33,7 +33,7 @@ export type Lock = {
 const HASH = new RegExp(HASH_PATTERN);
 const ALGORITHM = /^sha-?256$/i;
 
-export function readLock(json: Json): Lock {
+export function readLock(json: Json): PromptLock {
   if (!isObject(json)) return unreadable('the lock is not a JSON object');
   const table = json.prompts ?? json.hashes;
   if (!isObject(table)) return unreadable('the lock has no table of prompts');
@@ -55,7 +55,7 @@ export function readLock(json: Json): Lock {
 }
 
 /** The lock in its normal form. */
-export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHash' | 'history'>): JsonObject {
+export function toLockJson(lock: Pick<PromptLock, 'version' | 'entries' | 'manifestHash' | 'history'>): JsonObject {
   const entries = [...lock.entries];
   const count = (type: string) => entries.filter(([, entry]) => entry.type === type).length;
   return {
@@ -81,8 +81,8 @@ export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHas
 
 /** What a new lock takes over besides the bytes: approvals by agent, and the lock it replaces. */
 export type Relock = {
-  readonly approvals?: ReadonlyMap<string, Approval>;
-  readonly before?: Lock;
+  readonly approvals?: ReadonlyMap<string, ApprovedSetup>;
+  readonly before?: PromptLock;
   /** When this is locked. */
   readonly at?: string;
   /** Only these are pinned again; the others keep the pin that they have. */
@@ -111,16 +111,21 @@ export function lockOf(
     const bytes = file === null ? null : read(file);
     if (!bytes) continue;
     const approval = approvals?.get(id) ?? past?.approval ?? null;
-    const pin = { hash: sha256(bytes), version, declared: digestOf(declaredBy(agent), sha256) };
+    const pin = { hash: sha256(bytes), version, declared: canonicalDigest(declaredBy(agent), sha256) };
     const lockedAt = (past && isSamePin(past, pin) ? past.lockedAt : null) ?? at ?? null;
     entries.set(id, { ...pin, file, type, systemPrompt: null, lockedAt, approval });
   }
   const history = before ? historyAfter(before, entries, at) : {};
-  return toLockJson({ version: manifest.version, entries, manifestHash: digestOf(manifestJson, sha256), history });
+  return toLockJson({
+    version: manifest.version,
+    entries,
+    manifestHash: canonicalDigest(manifestJson, sha256),
+    history,
+  });
 }
 
 /** Nothing that was pinned once disappears. */
-function historyAfter(before: Lock, entries: ReadonlyMap<string, LockEntry>, at: string | undefined): JsonObject {
+function historyAfter(before: PromptLock, entries: ReadonlyMap<string, LockEntry>, at: string | undefined): JsonObject {
   const history: Record<string, Json> = { ...before.history };
   for (const [id, entry] of before.entries) {
     const { version, hash, file, declared, lockedAt } = entry;
@@ -166,7 +171,7 @@ function readEntry(json: Json): LockEntry {
   };
 }
 
-function unreadable(message: string): Lock {
+function unreadable(message: string): PromptLock {
   const diagnostics = [fatal('REGISTRY_MALFORMED', message)];
   return { version: null, entries: new Map(), manifestHash: null, history: {}, diagnostics };
 }
@@ -177,25 +182,25 @@ function text(json: Json | undefined): string | null {
 
 // What an agent was approved with beside its prompt: runner, model and tools. They are in the lock. A difference is
 // reported.
-export type Approval = {
+export type ApprovedSetup = {
   readonly runner: string;
   readonly model: string | null;
   readonly tools: Json;
 };
 
 /** Null where the lock says nothing about it. */
-function readApproval(entry: JsonObject): Approval | null {
+function readApproval(entry: JsonObject): ApprovedSetup | null {
   const { runner, model = null, tools = 'none' } = entry;
   if (!isString(runner) || (model !== null && !isString(model))) return null;
   return { runner, model, tools: isString(tools) || isObject(tools) ? tools : 'none' };
 }
 
-function approvalJson(approval: Approval | null): JsonObject {
+function approvalJson(approval: ApprovedSetup | null): JsonObject {
   return approval ? { ...approval, pinned: isPinnedModel(approval.model) } : {};
 }
 
 /** The parts in which what is used now differs from what was approved. */
-export function driftFrom(approved: Approval | null, used: Approval): readonly string[] {
+export function driftFrom(approved: ApprovedSetup | null, used: ApprovedSetup): readonly string[] {
   if (!approved) return [];
   return (['runner', 'model', 'tools'] as const).filter((part) => written(approved[part]) !== written(used[part]));
 }

@@ -1,7 +1,7 @@
 // From a text, or a value somebody parsed already, to a value of strict JSON within limits. What passes here can be
 // hashed, walked and matched without further thought about its size.
 
-import { type Attempt, mayPoison, parseJsonText } from '../dialects/json-text.ts';
+import { mayPoison, type ParseAttempt, parseJsonText } from '../dialects/json-text.ts';
 import { isObject, type Json, nameOfType } from '../kernel/json.ts';
 import { utf8Length } from '../kernel/text.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from '../kernel/trust/problem.ts';
@@ -15,7 +15,7 @@ export const LIMITS = {
   historyItems: 1_000,
 } as const;
 
-export type Parsed =
+export type ParsedEnvelope =
   | {
       readonly ok: true;
       readonly value: Json;
@@ -29,7 +29,7 @@ export type Parsed =
   | { readonly ok: false; readonly problems: Problem[] };
 
 /** Bytes or a string are an envelope exactly as it came; anything else is an envelope already parsed. */
-export function parseEnvelope(input: unknown): Parsed {
+export function parseEnvelope(input: unknown): ParsedEnvelope {
   if (input instanceof Uint8Array) return parseBytes(input);
   if (typeof input !== 'string') return within(input);
   const compact = parseCompact(input);
@@ -49,7 +49,7 @@ export function parseEnvelope(input: unknown): Parsed {
 }
 
 /** A reader that puts marks in place of what is no text would have the digest of something that nobody sent. */
-function parseBytes(bytes: Uint8Array): Parsed {
+function parseBytes(bytes: Uint8Array): ParsedEnvelope {
   try {
     return parseEnvelope(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
@@ -66,7 +66,7 @@ const SHORT = 2 * LIMITS.arrayItems;
  * missing: no member went under because another had its name. Only numbers can be longer in the canonical text. Null
  * for a text that is not of this kind; where a doubt is left, what the parser said of it.
  */
-function parseCompact(text: string): Parsed | Attempt {
+function parseCompact(text: string): ParsedEnvelope | ParseAttempt {
   if (!text.startsWith('{"') || !text.endsWith('}') || text.length > SHORT || text.includes('\\') || mayPoison(text))
     return null;
   if (text[text.indexOf('":') + 2] === ' ' || !text.isWellFormed()) return null;
@@ -99,7 +99,7 @@ function isSmall(text: string, value: Json, depth: number): boolean {
 /** The search so far: what it found, the names on the way to where it stands, and the least text all of it needs. */
 type Search = { readonly problems: Problem[]; readonly path: string[]; bytes: number };
 
-function within(root: unknown): Parsed {
+function within(root: unknown): ParsedEnvelope {
   const search: Search = { problems: [], path: [], bytes: 0 };
   visit(root, search);
   const problems = [...search.problems, ...longHistory(root)];

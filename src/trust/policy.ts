@@ -22,7 +22,7 @@ export type Policy = {
   readonly requireSignature: boolean;
 };
 
-export const DEFAULT_POLICY: Policy = {
+export const TRUST_POLICY: Policy = {
   requireScopes: false,
   strictMembers: false,
   compositionSize: true,

@@ -51,7 +51,7 @@ export function checkPrompt(
 }
 
 /** Whether bytes are UTF-8: no text that could be sent has the hash of any others. */
-export function isText(bytes: Uint8Array): boolean {
+export function isUtf8(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return true;

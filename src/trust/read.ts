@@ -8,7 +8,7 @@ import { checkSchema } from './envelope.ts';
 import { LIMITS, parseEnvelope } from './parse.ts';
 import type { StageName } from './stage.ts';
 
-export function read(raw: string): Reading {
+export function governedRead(raw: string): Reading {
   const found = extractObject(raw, { maxBytes: LIMITS.textBytes });
   if (!found.ok) {
     const message = `${found.message} (line ${found.line}, column ${found.column})`;

@@ -8,11 +8,11 @@ import { type Diagnostic, fatal, faulty, warning } from '../kernel/trust/problem
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import type { Agent, Registry } from './agent.ts';
 import { driftOf } from './boundary-prose.ts';
-import { digestOf, type Sha256 } from './canonical.ts';
+import { canonicalDigest, type Sha256 } from './canonical.ts';
 import { checkComposition, remarksOnShares } from './composition.ts';
-import { type Lock, type LockEntry, readLock, toLockJson } from './lock.ts';
+import { type LockEntry, type PromptLock, readLock, toLockJson } from './lock.ts';
 import { type AgentRecord, isSemver, type Manifest, readManifest, toManifestJson } from './manifest.ts';
-import { DEFAULT_POLICY } from './policy.ts';
+import { TRUST_POLICY } from './policy.ts';
 import { checkPrompt, type ReadFile } from './prompt.ts';
 
 export function readRegistry(manifestJson: Json, lockJson: Json, read: ReadFile, sha256: Sha256): Registry {
@@ -41,7 +41,7 @@ export function readRegistry(manifestJson: Json, lockJson: Json, read: ReadFile,
       ...[...agents.values()].flatMap((agent) => [...agent.faults, ...remarks(agent, agents)]),
       ...orphans(lock, agents),
     ],
-    digest: digestOf({ manifest: normalManifest, lock: normalLock }, sha256),
+    digest: canonicalDigest({ manifest: normalManifest, lock: normalLock }, sha256),
     manifest: normalManifest,
     lock: normalLock,
     sha256,
@@ -63,14 +63,14 @@ export function unusable(diagnostics: readonly Diagnostic[], sha256: Sha256): Re
   };
 }
 
-function disagreements(manifest: Manifest, lock: Lock, manifestJson: Json, sha256: Sha256): Diagnostic[] {
+function disagreements(manifest: Manifest, lock: PromptLock, manifestJson: Json, sha256: Sha256): Diagnostic[] {
   const found: Diagnostic[] = [];
   if (manifest.version === null || manifest.version !== lock.version) {
     found.push(fatal('REGISTRY_VERSION_SKEW', 'manifest and lock do not carry the same version'));
   } else if (!isSemver(manifest.version)) {
     found.push(fatal('REGISTRY_MALFORMED', 'the version of manifest and lock is not semver'));
   }
-  const digest = digestOf(manifestJson, sha256);
+  const digest = canonicalDigest(manifestJson, sha256);
   if (digest === null) {
     found.push(fatal('REGISTRY_NOT_JSON', 'the manifest holds text that is not well-formed Unicode'));
   } else if (lock.manifestHash !== null && lock.manifestHash !== digest) {
@@ -111,7 +111,7 @@ function join(record: AgentRecord, entry: LockEntry | undefined, read: ReadFile,
 // Findings that need the other agents.
 function remarks(agent: Agent, agents: ReadonlyMap<string, Agent>): Diagnostic[] {
   const { id, collaboration } = agent;
-  const broken = checkComposition({ agents }, agent, '', DEFAULT_POLICY);
+  const broken = checkComposition({ agents }, agent, '', TRUST_POLICY);
   const named = [
     ...collaboration.allow.map((edge) => edge.target),
     ...(collaboration.deny === 'everybody' ? [] : collaboration.deny),
@@ -125,7 +125,7 @@ function remarks(agent: Agent, agents: ReadonlyMap<string, Agent>): Diagnostic[]
   ];
 }
 
-function orphans(lock: Lock, agents: ReadonlyMap<string, Agent>): Diagnostic[] {
+function orphans(lock: PromptLock, agents: ReadonlyMap<string, Agent>): Diagnostic[] {
   return [...lock.entries.keys()]
     .filter((id) => !agents.has(id))
     .map((id) => warning(null, 'LOCK_ORPHAN', `the lock pins ${id.slice(0, 64)}, which the manifest does not list`));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
 import { envelope, put } from './fixtures/world.ts';
 import { ENVELOPE_SCHEMA } from './schema.ts';
-import { mismatches } from './shape.ts';
+import { schemaMismatches } from './shape.ts';
 
 const isEnvelope = new Ajv2020({ ownProperties: true, allowUnionTypes: true }).compile(ENVELOPE_SCHEMA);
 
@@ -44,7 +44,7 @@ test('agrees with a general validator on the published schema', { timeout: 600_0
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...PLACES), value), { minLength: 1, maxLength: 2 }), (changes) => {
       const changed = changes.reduce<Json>((before, [place, member]) => put(before, place, member), envelope());
-      const found = mismatches(changed, ENVELOPE_SCHEMA, '').filter(({ rule }) => rule !== 'unknown');
+      const found = schemaMismatches(changed, ENVELOPE_SCHEMA, '').filter(({ rule }) => rule !== 'unknown');
       expect(found.length === 0).toBe(isEnvelope(changed));
       if (found.length === 0) accepted += 1;
     }),
@@ -56,7 +56,7 @@ test('agrees with a general validator on the published schema', { timeout: 600_0
 test('an object says what it lacks, then what it has too much, then what is wrong with its members', () => {
   const { handoff_id: _, ...rest } = envelope();
   const value = { extra: 1, ...rest, protocol_version: 1, timestamp: null, another: 2 };
-  expect(mismatches(value, ENVELOPE_SCHEMA, '').map(({ rule, at }) => `${rule} ${at}`)).toEqual([
+  expect(schemaMismatches(value, ENVELOPE_SCHEMA, '').map(({ rule, at }) => `${rule} ${at}`)).toEqual([
     'required /handoff_id',
     'unknown /extra',
     'unknown /another',

@@ -5,7 +5,7 @@ import { pointer } from '../kernel/trust/problem.ts';
 import type { Schema } from './schema.ts';
 
 /** Where a value is not as its schema says. `unknown` are members beside the named ones: a matter of taste, not of shape. */
-export type Mismatch = {
+export type SchemaMismatch = {
   readonly rule: 'type' | 'required' | 'unknown' | 'enum' | 'form';
   readonly at: string;
   readonly schema: Schema;
@@ -13,7 +13,7 @@ export type Mismatch = {
 };
 
 /** All of them: an object's absent members first, then its unknown ones, then what its members say themselves. */
-export function mismatches(value: Json, schema: Schema, at: string): Mismatch[] {
+export function schemaMismatches(value: Json, schema: Schema, at: string): SchemaMismatch[] {
   const search: Search = { found: [], at, path: [] };
   visit(value, shapeOf(schema), search);
   return search.found;
@@ -50,7 +50,7 @@ function shapeOf(schema: Schema): Shape {
 }
 
 /** What was found, and the names from `at` to where the search stands. Places are spelled only for what is found. */
-type Search = { readonly found: Mismatch[]; readonly at: string; readonly path: (string | number)[] };
+type Search = { readonly found: SchemaMismatch[]; readonly at: string; readonly path: (string | number)[] };
 
 function visit(value: Json, shape: Shape, search: Search): void {
   const { schema, members, items } = shape;
@@ -113,7 +113,7 @@ function visitMember(value: Json, shape: Shape, search: Search, name: string | n
 }
 
 function note(
-  rule: Mismatch['rule'],
+  rule: SchemaMismatch['rule'],
   value: Json | undefined,
   schema: Schema,
   { found, at, path }: Search,

@@ -2,28 +2,28 @@
 // same answer.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import type { Agent, Registry } from './agent.ts';
-import { type Asked, checkBoundary, coveredScopes } from './boundary.ts';
+import { type AskedScope, checkBoundary, coveredScopes } from './boundary.ts';
 import { checkComposition, constituents, shareOf } from './composition.ts';
 import type { Policy } from './policy.ts';
 import type { AgentType } from './schema.ts';
 
-export type Suggestion = {
+export type TargetSuggestion = {
   readonly agent_id: string;
   readonly agent_type: AgentType;
   readonly via: 'direct' | 'archetype' | 'orchestrator';
   readonly why: string;
 };
 
-export type Refused = {
+export type RefusedHandoff = {
   readonly code: GovernedCode;
   readonly source: Agent;
   readonly target: Agent;
-  readonly asked: Asked;
+  readonly asked: AskedScope;
   readonly isBlocked: (agent: Agent) => boolean;
 };
 
 /** A domain within reach that covers what is wanted, else an archetype, else an orchestrator. */
-export function suggestTarget(registry: Registry, refused: Refused, policy: Policy): Suggestion | null {
+export function suggestTarget(registry: Registry, refused: RefusedHandoff, policy: Policy): TargetSuggestion | null {
   const { source, target, asked, isBlocked } = refused;
   const wanted = asked.scopes ?? [...coveredScopes(registry, target)];
   const usable = directoryOf(registry)
@@ -66,7 +66,7 @@ export function suggestTarget(registry: Registry, refused: Refused, policy: Poli
 }
 
 /** The agent somebody probably meant by an id that no agent has. */
-export function suggestId(registry: Registry, text: string): Suggestion | null {
+export function suggestId(registry: Registry, text: string): TargetSuggestion | null {
   const meant = slug(text);
   if (meant.length === 0 || meant.length > 80) return null;
   const entries = directoryOf(registry);
@@ -95,7 +95,7 @@ function directoryOf(registry: Registry): readonly Entry[] {
   return entries;
 }
 
-function suggestion(agent: Agent, via: Suggestion['via'], why: string): Suggestion {
+function suggestion(agent: Agent, via: TargetSuggestion['via'], why: string): TargetSuggestion {
   return { agent_id: agent.id, agent_type: agent.type, via, why };
 }
 
@@ -215,7 +215,7 @@ const REMEDIES: Readonly<Partial<Record<GovernedCode, readonly Remedy[]>>> = {
   AUDIT_UNAVAILABLE: [WRITABLE],
 };
 
-export function remediesFor(code: GovernedCode, suggestion: Suggestion | null): readonly Remedy[] {
+export function remediesFor(code: GovernedCode, suggestion: TargetSuggestion | null): readonly Remedy[] {
   const general = REMEDIES[code] ?? [FIX_FIELD];
   if (!suggestion) return general;
   const named = `${suggestion.agent_id}: ${suggestion.why}`;

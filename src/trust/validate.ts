@@ -4,7 +4,7 @@ import { isObject, isString, type Json } from '../kernel/json.ts';
 import { fatal } from '../kernel/trust/problem.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Registry } from './agent.ts';
-import { DEFAULT_POLICY, type Policy } from './policy.ts';
+import { type Policy, TRUST_POLICY } from './policy.ts';
 import { unusable } from './registry.ts';
 import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
 
@@ -31,12 +31,12 @@ export function validateGoverned(input: unknown, options: unknown, loader: Regis
     seen: read.seen_handoff_ids ? new Set(read.seen_handoff_ids.map((id) => id.toLowerCase())) : NOTHING_SEEN,
     maxAgeS: read.max_age_s ?? MAX_AGE_S,
     maxSkewS: read.max_skew_s ?? MAX_SKEW_S,
-    policy: read.strict === true ? STRICT : DEFAULT_POLICY,
+    policy: read.strict === true ? STRICT : TRUST_POLICY,
   });
 }
 
 const NOTHING_SEEN: ReadonlySet<string> = new Set();
-const STRICT: Policy = { ...DEFAULT_POLICY, strictMembers: true };
+const STRICT: Policy = { ...TRUST_POLICY, strictMembers: true };
 
 type ReadOptions = { readonly [name in keyof GovernedOptions]: GovernedOptions[name] | undefined } & {
   readonly now: string;

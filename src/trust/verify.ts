@@ -6,13 +6,13 @@ import { checkInjection } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem, quote } from '../kernel/trust/problem.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';
-import { accepted, type Progress, rejected } from './answer.ts';
+import { acceptedVerdict, rejectedVerdict, type VerifyProgress } from './answer.ts';
 import { checkBoundary, checkScope, checkSelf, patternOf, sourceCouldDoIt } from './boundary.ts';
-import { digestOf } from './canonical.ts';
+import { canonicalDigest } from './canonical.ts';
 import { denies, edgesTo } from './collaboration.ts';
 import { checkComposition } from './composition.ts';
 import { checkClaims, checkSchema, claimedBy, type Envelope, nothingRecomputed } from './envelope.ts';
-import { checkHashes, checkQuarantine, checkVersions, type End, type Role, resolveEnds } from './identity.ts';
+import { checkHashes, checkQuarantine, checkVersions, type End, type EndRole, resolveEnds } from './identity.ts';
 import {
   checkChain,
   checkOriginator,
@@ -23,7 +23,7 @@ import {
   originatorOf,
 } from './lineage.ts';
 import { envelopeTexts, parseEnvelope } from './parse.ts';
-import { DEFAULT_POLICY, type Policy } from './policy.ts';
+import { type Policy, TRUST_POLICY } from './policy.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import type { StageName } from './stage.ts';
 import { suggestId, suggestTarget } from './suggestion.ts';
@@ -60,7 +60,7 @@ export const MAX_SKEW_S = 60;
 export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
   const now = readClock(options.now);
   if (now === null) return deny('BAD_USAGE', 'now must be a date and time with an offset, like 2026-02-11T00:45:02Z');
-  const progress: Progress = {
+  const progress: VerifyProgress = {
     registry: options.registry,
     value: null,
     isVerbatim: false,
@@ -73,9 +73,9 @@ export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
     suggest: nothing,
     contextDigest: null,
   };
-  const policy = options.policy ? { ...DEFAULT_POLICY, ...options.policy } : DEFAULT_POLICY;
+  const policy = options.policy ? { ...TRUST_POLICY, ...options.policy } : TRUST_POLICY;
   const refused = verifyInput(input, { options, policy, now, progress });
-  return refused ? rejected(refused.stage, refused.problems, progress) : accepted(progress);
+  return refused ? rejectedVerdict(refused.stage, refused.problems, progress) : acceptedVerdict(progress);
 }
 
 /** The first stage that found something, and everything it found. */
@@ -86,7 +86,7 @@ type Hearing = {
   readonly options: VerifyOptions;
   readonly policy: Policy;
   readonly now: Instant;
-  readonly progress: Progress;
+  readonly progress: VerifyProgress;
 };
 /** What they ask once both agents are known. */
 type EndsHearing = Hearing & { readonly envelope: Envelope; readonly source: End; readonly target: End };
@@ -167,7 +167,7 @@ function timestampProblems({ timestamp }: Envelope, { options, now }: Hearing): 
   return checkFreshness(timestamp, { now, maxAgeS: options.maxAgeS, maxSkewS: options.maxSkewS });
 }
 
-function hashProblems(ends: readonly End[], progress: Progress): readonly Problem[] {
+function hashProblems(ends: readonly End[], progress: VerifyProgress): readonly Problem[] {
   progress.recomputed.source_agent_verified = true;
   progress.recomputed.target_agent_verified = true;
   return blame(progress, checkHashes(ends));
@@ -210,7 +210,7 @@ function boundaryProblems(hearing: EndsHearing): readonly Problem[] {
   problems.push(...checkOriginator(originator, target));
   // Only with earlier handoffs is there something to compare the request with.
   if (options.origin !== 'graph' && lineage.ancestors.length > 0) {
-    problems.push(...checkChain(source, target, digestOf(request as unknown as Json, registry.sha256), lineage));
+    problems.push(...checkChain(source, target, canonicalDigest(request as unknown as Json, registry.sha256), lineage));
   }
   if (problems.length > 0) progress.recomputed.boundaries_respected = false;
   else progress.pattern = patternOf(source.type, target.type, policy);
@@ -234,7 +234,7 @@ function injectionProblems({ options, policy, progress, envelope }: EndsHearing)
     progress.warnings.push(...flags);
     return problems;
   }
-  progress.contextDigest = digestOf(envelope.context as unknown as Json, options.registry.sha256);
+  progress.contextDigest = canonicalDigest(envelope.context as unknown as Json, options.registry.sha256);
   if (progress.contextDigest === null || !options.isCleared?.(progress.contextDigest)) return problems;
   progress.warnings.push(...problems, ...flags);
   return [];
@@ -288,9 +288,9 @@ function checkReach(
 }
 
 // Whoever a problem of these stages points at is not verified; about the other nothing is known yet.
-function blame(progress: Progress, problems: readonly Problem[]): readonly Problem[] {
+function blame(progress: VerifyProgress, problems: readonly Problem[]): readonly Problem[] {
   if (problems.length === 0) return problems;
-  const isBlamed = (role: Role) => problems.some(({ pointer }) => pointer.startsWith(role, 1));
+  const isBlamed = (role: EndRole) => problems.some(({ pointer }) => pointer.startsWith(role, 1));
   if (isBlamed('source_agent')) progress.recomputed.source_agent_verified = false;
   if (isBlamed('target_agent')) progress.recomputed.target_agent_verified = false;
   return problems;

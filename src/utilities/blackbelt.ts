@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isObject, isText } from '../kernel/json.ts';
 import { ignorePatterns } from './ignore-artifacts.ts';
-import { noResult, result, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
+import { type ShippedInput, titleOf, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
 import { branchNameFor, hasBookmark, hasJj, isBookmarkName, isClean, JJ_MISSING, jj, jjInTurn } from './vcs.ts';
 
 /** Jj records everything that is not ignored, so these are ignored before its first look. */
@@ -12,29 +12,29 @@ const BUILD_FOLDERS = ['node_modules/', 'dist/', 'build/', 'target/', '.venv/', 
 export async function blackbeltBootstrap({ cwd, castId, params }: ShippedInput): Promise<UtilityOutcome> {
   const bookmarkName = isText(params.bookmarkName) ? params.bookmarkName.trim() : branchNameFor('blackbelt', castId);
   if (!isBookmarkName(bookmarkName)) {
-    return noResult(`params.bookmarkName ${JSON.stringify(bookmarkName)} is not a name for a bookmark`);
+    return utilityFault(`params.bookmarkName ${JSON.stringify(bookmarkName)} is not a name for a bookmark`);
   }
-  if (!(await hasJj(cwd))) return noResult(JJ_MISSING);
+  if (!(await hasJj(cwd))) return utilityFault(JJ_MISSING);
   const existing = await jj(cwd, 'root');
   const initialized = !existing.ok;
   if (initialized) {
     const failure = await initialize(cwd);
-    if (failure !== null) return noResult(failure);
+    if (failure !== null) return utilityFault(failure);
   }
   const root = existing.ok ? existing.stdout.trim() : cwd;
 
   const clean = await isClean(root);
-  if (typeof clean === 'object') return noResult(clean.error);
+  if (typeof clean === 'object') return utilityFault(clean.error);
   const mark = ['bookmark', 'set', bookmarkName, '-r', '@', '--allow-backwards'];
   const record = [['describe', '-m', `bootstrap: ${bookmarkName}`], mark, ['new']];
   const failure = await jjInTurn(root, clean ? [mark] : record);
-  if (failure !== null) return noResult(failure);
+  if (failure !== null) return utilityFault(failure);
   const emptyHead = await isClean(root);
   if (emptyHead !== true)
-    return noResult(`the working copy of ${root} is not empty after bootstrapping; look at \`jj status\``);
+    return utilityFault(`the working copy of ${root} is not empty after bootstrapping; look at \`jj status\``);
 
   const state = { ok: true, root, available: true, initialized, newWorkingCommit: !clean, emptyHead, bookmarkName };
-  return result({ satisfied: true, state: { blackbeltBootstrap: state } });
+  return utilityResult({ satisfied: true, state: { blackbeltBootstrap: state } });
 }
 
 async function initialize(cwd: string): Promise<string | null> {
@@ -49,7 +49,7 @@ export async function blackbeltMaintain(input: ShippedInput): Promise<UtilityOut
   if (!(await hasJj(cwd))) return unsatisfied(JJ_MISSING);
   const clean = await isClean(cwd);
   if (typeof clean === 'object') return unsatisfied(`the state of the working copy is not known: ${clean.error}`);
-  if (clean) return result({ satisfied: true, context: '' });
+  if (clean) return utilityResult({ satisfied: true, context: '' });
 
   const bookmark = isObject(state.blackbeltBootstrap) ? state.blackbeltBootstrap.bookmarkName : null;
   if (!isText(bookmark) || !isBookmarkName(bookmark)) {
@@ -60,9 +60,9 @@ export async function blackbeltMaintain(input: ShippedInput): Promise<UtilityOut
   if (!(await hasBookmark(cwd, bookmark))) return unsatisfied(`the bookmark ${bookmark} does not exist any more`);
   const move = ['bookmark', 'set', bookmark, '-r', '@', '--allow-backwards'];
   const failure = await jjInTurn(cwd, [['describe', '-m', title], move, ['new']]);
-  return failure === null ? result({ satisfied: true, context: `Recorded: ${title}` }) : unsatisfied(failure);
+  return failure === null ? utilityResult({ satisfied: true, context: `Recorded: ${title}` }) : unsatisfied(failure);
 }
 
 function unsatisfied(context: string): UtilityOutcome {
-  return result({ satisfied: false, context });
+  return utilityResult({ satisfied: false, context });
 }

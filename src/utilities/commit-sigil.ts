@@ -1,7 +1,7 @@
 // Commit-Sigil: checks that the title of each work item can be a commit message, `type(scope)!: summary`. It passes the items on
 // unchanged.
 import { isObject, type Json } from '../kernel/json.ts';
-import { result, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { type ShippedInput, type UtilityOutcome, utilityResult } from './utility.ts';
 
 const TYPES = ['build', 'chore', 'ci', 'docs', 'feat', 'fix', 'perf', 'refactor', 'revert', 'style', 'test'];
 const REMARKS_MAX = 20;
@@ -10,7 +10,7 @@ const TITLE_CHARS_MAX = 200;
 export async function commitSigil({ state }: ShippedInput): Promise<UtilityOutcome> {
   const items = state.workItems;
   if (!Array.isArray(items))
-    return result({ workItems: [], satisfied: false, context: 'state.workItems is not a list' });
+    return utilityResult({ workItems: [], satisfied: false, context: 'state.workItems is not a list' });
   const complaints: string[] = [];
   const advice: string[] = [];
   for (const [index, item] of items.entries()) {
@@ -23,7 +23,7 @@ export async function commitSigil({ state }: ShippedInput): Promise<UtilityOutco
     ...list('These titles are not of the form `type(scope)!: summary`:', complaints),
     ...list('Only advice:', advice),
   ].join('\n');
-  return result({ workItems: items, satisfied: complaints.length === 0, context });
+  return utilityResult({ workItems: items, satisfied: complaints.length === 0, context });
 }
 
 /** The probably intended title. */

@@ -3,7 +3,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { noResult, result, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { type ShippedInput, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
 import { askGit, repositoryOf } from './vcs.ts';
 
 type IgnoreResult = {
@@ -17,13 +17,15 @@ type IgnoreResult = {
 
 export async function ignoreArtifacts(input: ShippedInput): Promise<UtilityOutcome> {
   const done = await ignoreByParams(input);
-  return typeof done === 'string' ? noResult(done) : result({ satisfied: true, state: { artifactIgnore: done } });
+  return typeof done === 'string'
+    ? utilityFault(done)
+    : utilityResult({ satisfied: true, state: { artifactIgnore: done } });
 }
 
 /** The built-in form has the same fields at the top of its result. */
 export async function ensureIgnored(input: ShippedInput): Promise<UtilityOutcome> {
   const done = await ignoreByParams(input);
-  return typeof done === 'string' ? noResult(done) : result(done);
+  return typeof done === 'string' ? utilityFault(done) : utilityResult(done);
 }
 
 /** Adds missing patterns. `unchanged` names the others. */

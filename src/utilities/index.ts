@@ -7,7 +7,7 @@ import { commitSigil } from './commit-sigil.ts';
 import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
 import { mimeBootstrap, mimeMaintain } from './mime.ts';
 import type { BuiltinName, ShippedName } from './names.ts';
-import { noResult, type ShippedInput, type Utility, type UtilityOutcome } from './utility.ts';
+import { type ShippedInput, type Utility, type UtilityOutcome, utilityFault } from './utility.ts';
 import { detectVcs, detectVcsPlainly } from './vcs.ts';
 
 export type { ShippedInput, Utility, UtilityOutcome } from './utility.ts';
@@ -56,11 +56,11 @@ async function runNamed(
   if (given !== null) return { ok: true, output: given };
   const run = Object.hasOwn(table, name) ? table[name] : undefined;
   if (run === undefined)
-    return noResult(`there is no ${what} ${JSON.stringify(name)}; known are ${Object.keys(table).join(', ')}`);
+    return utilityFault(`there is no ${what} ${JSON.stringify(name)}; known are ${Object.keys(table).join(', ')}`);
   try {
     return await run(input);
   } catch (error) {
-    return noResult(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    return utilityFault(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -3,25 +3,25 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isText, type JsonObject } from '../kernel/json.ts';
-import { noResult, result, type ShippedInput, titleOf, type UtilityOutcome } from './utility.ts';
+import { type ShippedInput, titleOf, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
 import { askGit, branchNameFor, currentBranch, gitRoot } from './vcs.ts';
 
 export async function mimeBootstrap({ cwd, castId, params }: ShippedInput): Promise<UtilityOutcome> {
   const found = await gitRoot(cwd);
-  if ('error' in found) return noResult(found.error);
+  if ('error' in found) return utilityFault(found.error);
   const { root } = found;
   const branchName = isText(params.branchName) ? params.branchName.trim() : branchNameFor('mime', castId);
   if (!(await askGit(root, 'check-ref-format', `refs/heads/${branchName}`)).ok || branchName.startsWith('-')) {
-    return noResult(`params.branchName ${JSON.stringify(branchName)} is not a name that git accepts for a branch`);
+    return utilityFault(`params.branchName ${JSON.stringify(branchName)} is not a name that git accepts for a branch`);
   }
   const before = await currentBranch(root);
   const exists = (await askGit(root, 'show-ref', '--verify', '--quiet', `refs/heads/${branchName}`)).ok;
   if (before !== branchName) {
     const switched = await askGit(root, 'switch', ...(exists ? [branchName] : ['-c', branchName]));
-    if (!switched.ok) return noResult(`git could not switch to ${branchName}: ${switched.error}`);
+    if (!switched.ok) return utilityFault(`git could not switch to ${branchName}: ${switched.error}`);
   }
   const created = before !== branchName && !exists;
-  return result({ satisfied: true, state: { mimeBootstrap: { ok: true, root, branchName, created } } });
+  return utilityResult({ satisfied: true, state: { mimeBootstrap: { ok: true, root, branchName, created } } });
 }
 
 /** Mime-Maintain commits every change, under the title of the current work item. */
@@ -59,12 +59,12 @@ export async function mimeMaintain(input: ShippedInput): Promise<UtilityOutcome>
 }
 
 function done(state: JsonObject, context: string): UtilityOutcome {
-  return result({ satisfied: true, context, state: { mimeMaintain: { ok: true, ...state } } });
+  return utilityResult({ satisfied: true, context, state: { mimeMaintain: { ok: true, ...state } } });
 }
 
 function fail(root: string | null, error: string): UtilityOutcome {
   const state = { mimeMaintain: { ok: false, root, committed: false, error } };
-  return result({ satisfied: false, context: error, state });
+  return utilityResult({ satisfied: false, context: error, state });
 }
 
 /** Everything except our log, if git does not ignore it. Git refuses to exclude an ignored path. */

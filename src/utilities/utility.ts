@@ -11,11 +11,11 @@ export type UtilityOutcome =
 
 export type Utility = (input: ShippedInput) => Promise<UtilityOutcome>;
 
-export function result(result: JsonObject): UtilityOutcome {
+export function utilityResult(result: JsonObject): UtilityOutcome {
   return { ok: true, output: JSON.stringify(result) };
 }
 
-export function noResult(reason: string): UtilityOutcome {
+export function utilityFault(reason: string): UtilityOutcome {
   return { ok: false, reason };
 }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { runGit } from '../git/run-git.ts';
-import { result, type ShippedInput, type UtilityOutcome } from './utility.ts';
+import { type ShippedInput, type UtilityOutcome, utilityResult } from './utility.ts';
 
 export type ProgramAnswer = {
   readonly ok: boolean;
@@ -209,12 +209,12 @@ type Detected = {
 const ANSWER_MS = 2_000;
 
 export async function detectVcs({ cwd }: ShippedInput): Promise<UtilityOutcome> {
-  return result({ satisfied: true, state: { vcs: await detect(cwd) } });
+  return utilityResult({ satisfied: true, state: { vcs: await detect(cwd) } });
 }
 
 /** The built-in form has the same fields at the top of its result. */
 export async function detectVcsPlainly({ cwd }: ShippedInput): Promise<UtilityOutcome> {
-  return result(await detect(cwd));
+  return utilityResult(await detect(cwd));
 }
 
 async function detect(cwd: string): Promise<Detected> {

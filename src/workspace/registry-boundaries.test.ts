@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
 import { lockOf } from '../trust/lock.ts';
-import { DEFAULT_POLICY } from '../trust/policy.ts';
+import { TRUST_POLICY } from '../trust/policy.ts';
 import { LOCK_PATH, loadRegistry, MANIFEST_PATH } from '../trust/registry.ts';
 import { sha256 } from '../trust/registry-folder.ts';
 import { boundariesIn, boundariesOf } from './registry-boundaries.ts';
@@ -46,7 +46,7 @@ function byRegistry(manifest: Uint8Array): Answers {
     (id) => agents.has(id),
     (source, target) => {
       const [from, to] = [agents.get(source), agents.get(target)];
-      return from && to ? (checkBoundary(from, to, { type: 'task' }, DEFAULT_POLICY)[0]?.message ?? null) : null;
+      return from && to ? (checkBoundary(from, to, { type: 'task' }, TRUST_POLICY)[0]?.message ?? null) : null;
     },
   );
 }

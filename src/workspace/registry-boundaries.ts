@@ -10,7 +10,7 @@ import { libraryText } from '../trust/canonical.ts';
 import { denies } from '../trust/collaboration.ts';
 import { checkShares } from '../trust/composition.ts';
 import { isSemver, readManifest } from '../trust/manifest.ts';
-import { DEFAULT_POLICY } from '../trust/policy.ts';
+import { TRUST_POLICY } from '../trust/policy.ts';
 import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry.ts';
 import { readInside } from '../trust/registry-folder.ts';
 import type { Workspace } from './locate.ts';
@@ -36,12 +36,12 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
       if (!agent) return null;
       if (agent.canonicalId !== agent.id) return `the canonical_id of ${agent.id} is not its key in the manifest`;
       if (agent.status === 'retired') return `${agent.id} is retired`;
-      return checkShares({ agents }, agent, '', DEFAULT_POLICY)[0]?.message ?? null;
+      return checkShares({ agents }, agent, '', TRUST_POLICY)[0]?.message ?? null;
     },
     refusal(source, target) {
       const [from, to] = [agents.get(source), agents.get(target)];
       if (!from || !to) return null;
-      return checkBoundary(from, to, ASKED_BY_CASTS, DEFAULT_POLICY)[0]?.message ?? null;
+      return checkBoundary(from, to, ASKED_BY_CASTS, TRUST_POLICY)[0]?.message ?? null;
     },
     malformed: diagnostics.flatMap(({ code, agent, message }) =>
       code === 'BOUNDARY_MALFORMED' && agent !== null ? [{ agent, message }] : [],

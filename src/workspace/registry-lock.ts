@@ -8,8 +8,8 @@ import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
 import { isHigher } from '../kernel/trust/version.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Agent, Registry } from '../trust/agent.ts';
-import { boundariesIn } from '../trust/boundary-prose.ts';
-import { type Lock, lockOf, type Relock, readLock } from '../trust/lock.ts';
+import { proseBoundaries } from '../trust/boundary-prose.ts';
+import { lockOf, type PromptLock, type Relock, readLock } from '../trust/lock.ts';
 import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
 import { type ReadFile, safePath } from '../trust/prompt.ts';
 import { LOCK_PATH, loadedFrom, loadRegistry, MANIFEST_PATH, readRegistry } from '../trust/registry.ts';
@@ -92,13 +92,13 @@ function replace(file: string, content: string | Uint8Array): void {
   renameSync(draft, file);
 }
 
-function isRepinned(before: Lock, now: Lock, id: string): boolean {
+function isRepinned(before: PromptLock, now: PromptLock, id: string): boolean {
   const hash = before.entries.get(id)?.hash ?? null;
   return hash !== null && hash !== now.entries.get(id)?.hash;
 }
 
 /** A lock that cannot be read has nothing to be taken over. */
-export function lockIn(dir: string): Lock | null {
+export function lockIn(dir: string): PromptLock | null {
   try {
     const parsed = parseJsonText(readFileSync(join(dir, LOCK_PATH), 'utf8'));
     return parsed.ok ? readLock(parsed.value) : null;
@@ -206,7 +206,7 @@ type Taken = { readonly record: AgentRecord; readonly bytes: Uint8Array | null; 
 function taken(agent: Agent, ids: readonly string[]): Taken {
   const { prompt, file, id } = agent;
   const says = agent.collaboration.allow.length > 0 || agent.collaboration.deny.length > 0;
-  const prose = says || !prompt ? null : boundariesIn(new TextDecoder().decode(prompt), ids);
+  const prose = says || !prompt ? null : proseBoundaries(new TextDecoder().decode(prompt), ids);
   // A prompt that the lock itself holds has no file yet.
   const place = (file !== null && safePath(file)) || `prompts/${id}.md`;
   const record = { ...agent, file: place, ...(prose ? { collaboration: prose } : {}) };

@@ -9,7 +9,7 @@ import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
 import type { Registry } from '../trust/agent.ts';
-import { type Approval, driftFrom, pastPins, readLock } from '../trust/lock.ts';
+import { type ApprovedSetup, driftFrom, pastPins, readLock } from '../trust/lock.ts';
 import { isPinnedModel } from '../trust/manifest.ts';
 
 /** Everything found, the worst first. `before` is the registry that last came into force. */
@@ -121,8 +121,8 @@ export function problemsIn(found: readonly Diagnostic[]) {
 
 // What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
 /** Of several materia with the same identity the first one counts. */
-export function approvalsOf(config: Json): ReadonlyMap<string, Approval> {
-  const approvals = new Map<string, Approval>();
+export function approvalsOf(config: Json): ReadonlyMap<string, ApprovedSetup> {
+  const approvals = new Map<string, ApprovedSetup>();
   const all = isObject(config) ? objectAt(config, 'materia') : {};
   for (const id of Object.keys(all)) {
     const materia = objectAt(all, id);

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { entryOf } from '../../src/log/line.ts';
+import { entryFromLine } from '../../src/log/line.ts';
 import { loadRegistry } from '../../src/trust/registry.ts';
 import { sha256 } from '../../src/trust/registry-folder.ts';
 import { verifyHandoff } from '../../src/trust/verify.ts';
@@ -116,7 +116,7 @@ test('a verdict is derived again from a bundle alone, after the registry has mov
     readonly facts: readonly { readonly line: string }[];
     readonly texts: Readonly<Record<string, string>>;
   };
-  const entries = facts.map(({ line }) => entryOf(line, (digest) => texts[digest] ?? ''));
+  const entries = facts.map(({ line }) => entryFromLine(line, (digest) => texts[digest] ?? ''));
   const loaded = entries.flatMap(({ fact }) => (fact.kind === 'registry.loaded' ? fact : []));
   expect(loaded).toHaveLength(1);
   const prompts = entries.flatMap(({ fact }) =>

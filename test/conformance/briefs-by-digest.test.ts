@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { foldAll } from '../../src/app/views/cast-view.ts';
 import { shownCast } from '../../src/app/views/shown-cast.ts';
-import { digestOf } from '../../src/log/blob-text.ts';
+import { textDigest } from '../../src/log/blob-text.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { always, graph } from '../loadouts.ts';
@@ -29,7 +29,7 @@ test.each([
   const [brief] = whole.attempts.map((attempt) => String(attempt.brief));
   expect(brief).toContain(LONG);
   expect(short.attempts[0]?.brief).toEqual({
-    digest: digestOf(brief ?? ''),
+    digest: textDigest(brief ?? ''),
     seq: entries.find(({ fact }) => fact.kind === 'attempt.started')?.seq,
     bytes: Buffer.byteLength(brief ?? ''),
     preview: brief?.slice(0, 200),
@@ -51,9 +51,9 @@ test.each([
     const [entry] = await log.read(started);
     return JSON.parse(JSON.stringify(entry?.fact)).rules.materia.First.prompt;
   };
-  const reference = { digest: digestOf(LONG), seq: 1, bytes: Buffer.byteLength(LONG) };
+  const reference = { digest: textDigest(LONG), seq: 1, bytes: Buffer.byteLength(LONG) };
   expect(await promptIn()).toEqual({ ...reference, preview: LONG.slice(0, 200) });
-  const erased = { kind: 'blob.erased', digest: digestOf(LONG), from: [1], reason: 'asked for' } as const;
+  const erased = { kind: 'blob.erased', digest: textDigest(LONG), from: [1], reason: 'asked for' } as const;
   const head = (await log.head()).seq;
   await log.commit(head, { decide: () => [{ fact: erased, by: 'ann', at: Date.now() }] });
   expect(await promptIn()).toEqual({ ...reference, preview: '[erased]' });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Entry, Fact } from '../../src/kernel/fact.ts';
-import { entryOf } from '../../src/log/line.ts';
+import { entryFromLine } from '../../src/log/line.ts';
 import { faultsOf, leafOf } from '../conformance/chain.ts';
 import { FACT_FORMS } from './fact-forms.ts';
 import { outcomeOf, silentKinds } from './outcome.ts';
@@ -212,7 +212,7 @@ function load(name: string): { stored: Stored[]; expected: { head: { seq: number
 }
 
 function entriesOf(stored: readonly Stored[]): Entry[] {
-  return stored.map(({ line, texts }) => entryOf(line, (digest) => texts[digest] ?? null));
+  return stored.map(({ line, texts }) => entryFromLine(line, (digest) => texts[digest] ?? null));
 }
 
 const newest = entriesOf(load(names.at(-1) ?? '').stored);

@@ -8,7 +8,7 @@ import {
   parseClaim,
   parseExit,
   parsePacket,
-  readClaim,
+  readAttemptClaim,
   readExit,
   takeClaim,
   unrun,
@@ -93,13 +93,13 @@ test('of many who want a claim one gets it, and it is whole at once', async () =
   const dir = mkdtempSync(path.join(root, 'claim-'));
   const won = await Promise.all(Array.from({ length: 20 }, () => takeClaim(dir, 'engine')));
   expect(won.filter(Boolean)).toHaveLength(1);
-  expect(await readClaim(dir)).toMatchObject({ by: 'engine', pid: process.pid });
+  expect(await readAttemptClaim(dir)).toMatchObject({ by: 'engine', pid: process.pid });
   expect(readdirSync(dir)).toEqual(['claim']);
 });
 
 test('a file is written whole under its name, and a missing one reads as nothing', async () => {
   const dir = mkdtempSync(path.join(root, 'file-'));
-  expect([await readClaim(dir), await readExit(dir)]).toEqual([null, null]);
+  expect([await readAttemptClaim(dir), await readExit(dir)]).toEqual([null, null]);
   await writeDurably(dir, 'exit.json', JSON.stringify(exit));
   expect(await readExit(dir)).toEqual(exit);
   expect(readdirSync(dir)).toEqual(['exit.json']);

@@ -91,7 +91,7 @@ export async function clearAttempt(dir: string): Promise<void> {
   await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
 
-export async function readClaim(dir: string): Promise<AttemptClaim | null> {
+export async function readAttemptClaim(dir: string): Promise<AttemptClaim | null> {
   return parseClaim(await readText(path.join(dir, 'claim')));
 }
 

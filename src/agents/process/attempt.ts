@@ -13,8 +13,8 @@ import { USUAL } from '../environment.ts';
 import {
   type ExitRecord,
   isErrno,
+  readAttemptClaim,
   readChild,
-  readClaim,
   readExit,
   type SupervisorPacket,
   syncFolder,
@@ -82,7 +82,7 @@ export async function awaitAttempt(dir: string, signal: AbortSignal): Promise<At
       if (signal.aborted && signal.reason === HANDED_OVER) return handedOver();
       const exit = await readExit(dir);
       if (exit !== null) return await withOutput(dir, exit, false);
-      const claim = await readClaim(dir);
+      const claim = await readAttemptClaim(dir);
       if (claim === null) {
         const isOver = signal.aborted || performance.now() > claimBy;
         if (isOver && (await recoverAttempt(dir)) === 'never-started') return neverStarted(signal);
@@ -107,7 +107,7 @@ export async function awaitAttempt(dir: string, signal: AbortSignal): Promise<At
  */
 export async function recoverAttempt(dir: string): Promise<Recovered> {
   if (await takeIfThere(dir)) return 'never-started';
-  const claim = await readClaim(dir);
+  const claim = await readAttemptClaim(dir);
   if (claim?.by === 'engine') return 'never-started';
   if ((await readExit(dir)) !== null) return 'finished';
   if (claim !== null && isAlive(claim)) return 'running';
@@ -126,7 +126,7 @@ export async function endAttempt(dir: string, limitMs: number): Promise<readonly
     const ended = awaitAttempt(dir, AbortSignal.abort()).then(() => true);
     const isEnded = await Promise.race([ended, sleep(limitMs, false, { signal: late.signal })]);
     late.abort();
-    const claim = isEnded ? null : await readClaim(dir);
+    const claim = isEnded ? null : await readAttemptClaim(dir);
     if (claim !== null && killProcess(claim, 'SIGKILL')) await ended;
   }
   const folder = await realpath(dir).catch(() => null);

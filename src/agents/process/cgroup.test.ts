@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { awaitAttempt, recoverAttempt, startAttempt } from './attempt.ts';
-import { readClaim } from './attempt-folder.ts';
+import { readAttemptClaim } from './attempt-folder.ts';
 import { endGroup, groupOf, makeGroup, membersOfGroup, ownGroup, startWithin } from './cgroup.ts';
 import { startTimeOf } from './process-identity.ts';
 
@@ -109,7 +109,7 @@ test.runIf(trial !== null)(
     const dir = path.join(root, 'attempts-2');
     await startAttempt(dir, packet(cwd, `${ORPHAN} sleep 60`), '');
     const orphan = await pidIn(path.join(cwd, 'orphan'));
-    process.kill((await readClaim(dir))?.pid ?? 0, 'SIGKILL');
+    process.kill((await readAttemptClaim(dir))?.pid ?? 0, 'SIGKILL');
     await sleep(100);
     expect(startTimeOf(orphan)).not.toBeNull();
     expect(await recoverAttempt(dir)).toBe('lost');

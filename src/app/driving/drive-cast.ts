@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { noteDriver } from '../../access/person-proof.ts';
 import { revealingCheckers } from '../../agents/hidden-texts.ts';
-import { readClaim, readExit } from '../../agents/process/attempt-folder.ts';
+import { readAttemptClaim, readExit } from '../../agents/process/attempt-folder.ts';
 import { isAlive } from '../../agents/process/process-identity.ts';
 import {
   type CheckpointInterval,
@@ -131,7 +131,7 @@ function newestRun(dir: string): string {
 }
 
 async function stateOf(dir: string): Promise<'running' | 'answered' | null> {
-  const claim = await readClaim(dir);
+  const claim = await readAttemptClaim(dir);
   if (claim?.by !== 'supervisor') return null;
   if (isAlive(claim)) return 'running';
   return (await readExit(dir)) === null ? null : 'answered';

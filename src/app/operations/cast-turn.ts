@@ -27,7 +27,7 @@ export const run: Run<FieldsOf<'cast.turn'>> = async (workspace, { cast: word, t
 async function readerFor({ rules }: Cast): Promise<ReadReport> {
   if (!Object.values(rules.graph.sockets).some(({ contract }) => dialectCan(rules, contract, 'reportsStatus')))
     return () => null;
-  const { read } = await import('../../dialects/gaia/read.ts');
+  const { gaiaRead: read } = await import('../../dialects/gaia/read.ts');
   return (socket, output, input) => {
     const reading = read(output, { ...contractOf(rules, socket), turn: { agentId: null, input } });
     return reading.ok && isObject(reading.handoff.payload) ? reading.handoff.payload : null;

@@ -13,7 +13,7 @@ import type { Refusal } from '../../kernel/trust/sighting.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { handoffIdOf, refusal } from '../../trust/answer.ts';
 import { asRefusal } from '../../trust/attest.ts';
-import { digestOf } from '../../trust/canonical.ts';
+import { canonicalDigest } from '../../trust/canonical.ts';
 import { nothingRecomputed } from '../../trust/envelope.ts';
 import { HOPS_MAX, type PastHandoff } from '../../trust/lineage.ts';
 import { parseEnvelope } from '../../trust/parse.ts';
@@ -173,7 +173,7 @@ function contentDigestOf(bytes: Uint8Array): string | null {
   const parsed = parseEnvelope(bytes);
   if (!parsed.ok || !isObject(parsed.value)) return null;
   const { handoff_id: _id, timestamp: _timestamp, ...content } = parsed.value;
-  return digestOf(content, sha256);
+  return canonicalDigest(content, sha256);
 }
 
 function idOf({ fact }: Entry): string | null {

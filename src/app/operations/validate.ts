@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import {
   misuseOf,
-  type Payload,
+  type PayloadInput,
   type ValidateOptions,
   type Validator,
   validatorFor,
@@ -35,7 +35,7 @@ export const run: Run<FieldsOf<'validate'>> = async ({ cwd }, input, { onEvent }
   return validator(payloadOf(payload, input.bytes), given);
 };
 
-function payloadOf(payload: Json, bytes: string | undefined): Payload {
+function payloadOf(payload: Json, bytes: string | undefined): PayloadInput {
   if (!isString(payload)) return { value: payload };
   return { text: payload, ...(bytes === undefined ? {} : { bytes: Buffer.from(bytes, 'base64') }) };
 }

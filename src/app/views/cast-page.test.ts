@@ -6,7 +6,7 @@ import { type Play, play } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { entryOf } from '../../log/line.ts';
+import { entryFromLine } from '../../log/line.ts';
 import { type CastPage, castPageOf } from './cast-page.ts';
 import { emptyView, fold, foldAll, foldSent } from './cast-view.ts';
 
@@ -40,7 +40,7 @@ const GOLDEN = readdirSync(FOLDER).filter((name) => /^golden-\d+\.jsonl$/.test(n
 test.each(GOLDEN)('the pages of %s are plain JSON, the same looked at once or often, and stay as they were', (name) => {
   const [, ...lines] = readFileSync(new URL(name, FOLDER), 'utf8').trim().split('\n');
   const stored = lines.map((line) => JSON.parse(line) as { line: string; texts: Record<string, string> });
-  const entries = stored.map(({ line, texts }) => entryOf(line, (digest) => texts[digest] ?? null));
+  const entries = stored.map(({ line, texts }) => entryFromLine(line, (digest) => texts[digest] ?? null));
   const ids = entries.flatMap(({ fact }) => (fact.kind === 'cast.started' ? [fact.cast] : []));
   for (const id of ids) {
     const own = entries.filter(({ fact }) => 'cast' in fact && fact.cast === id);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { play } from '../../../test/play.ts';
 import { config, data, script } from '../../../test/random-casts.ts';
 import type { Entry } from '../../kernel/fact.ts';
-import { entryOf } from '../../log/line.ts';
+import { entryFromLine } from '../../log/line.ts';
 import { emptyView, fold, foldAll, type View } from './cast-view.ts';
 import { shownCast } from './shown-cast.ts';
 import { tasksIn } from './tasks.ts';
@@ -57,7 +57,7 @@ const GOLDEN = readdirSync(FOLDER).filter((name) => /^golden-\d+\.jsonl$/.test(n
 test.each(GOLDEN)('the casts of %s are the same, looked at once or often', async (name) => {
   const [, ...lines] = readFileSync(new URL(name, FOLDER), 'utf8').trim().split('\n');
   const stored = lines.map((line) => JSON.parse(line) as { line: string; texts: Record<string, string> });
-  const casts = castsIn(stored.map(({ line, texts }) => entryOf(line, (digest) => texts[digest] ?? null)));
+  const casts = castsIn(stored.map(({ line, texts }) => entryFromLine(line, (digest) => texts[digest] ?? null)));
   expect(casts.length).toBeGreaterThan(0);
   for (const entries of casts) {
     const whole = foldAll(entries);

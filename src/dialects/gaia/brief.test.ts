@@ -6,7 +6,7 @@ import { MEMORIALIZE_CLASSES, MEMORIALIZE_TYPES } from '../../kernel/knowledge/m
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 import { PLAN_STATUSES } from '../../kernel/report/status.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
-import { briefFor, exampleReport } from './brief.ts';
+import { exampleReport, gaiaBriefFor } from './brief.ts';
 import { APPROVAL_ADVISORY_KEYS, OWNERSHIP_ASSESSMENTS, RISK_LEVELS } from './contract.ts';
 import { gaia } from './index.ts';
 import { findBlock, readReport } from './read.ts';
@@ -48,7 +48,7 @@ test.each(PLAN_STATUSES)('whoever knows only the brief can report %s', (plan) =>
 
 test('a brief for a known turn leads to a report that fits the turn', () => {
   const situation = { agentId: 'a12345f', consolidationRequired: true, writableSections: ['apps'] };
-  const text = briefFor(contract(), situation);
+  const text = gaiaBriefFor(contract(), situation);
   const given = { injectedContext: { surface_routing: { multi_surface: true } }, taskAgentId: 'a12345f' };
   expect(readReport(answer(text, 'COMPLETE'), given).code).toBe('OK');
   expect(text).toContain('sections you may write: apps');
@@ -63,7 +63,7 @@ const SITUATIONS = [false, true].flatMap((consolidationRequired) =>
 test.each(SITUATIONS)(
   'a brief for %o tells of what the turn needs, of nothing else, and can be followed',
   (situation) => {
-    const text = briefFor(contract(), situation);
+    const text = gaiaBriefFor(contract(), situation);
     expect(text.includes('consolidation_report')).toBe(situation.consolidationRequired);
     expect(text.includes('approval_request')).toBe(situation.mayAskPermission);
     expect(text.includes('APPROVAL_REQUEST')).toBe(situation.mayAskPermission);
@@ -101,7 +101,7 @@ test('a repair explains the sections that were missed', () => {
 });
 
 test('a brief without writable sections says to leave update_contracts out', () => {
-  expect(briefFor(contract(), { writableSections: [] })).toContain('Leave out update_contracts');
+  expect(gaiaBriefFor(contract(), { writableSections: [] })).toContain('Leave out update_contracts');
 });
 
 test('a brief shows only what its socket needs', () => {

@@ -4,7 +4,7 @@ import { isObject, isString, type Json, type JsonObject } from '../../kernel/jso
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 import { PLAN_STATUSES } from '../../kernel/report/status.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { sourcesOf } from './checks.ts';
+import { slotSources } from './checks.ts';
 import {
   APPROVAL_ADVISORY_KEYS,
   APPROVAL_BLOCKING_KEYS,
@@ -12,12 +12,12 @@ import {
   OWNERSHIP_ASSESSMENTS,
   RISK_LEVELS,
   STATUS_MEANS,
+  sectionsToWrite,
   TAG,
-  writableSections,
 } from './contract.ts';
 
 /** What is known about the turn beside its socket. What a turn does not need is not explained to it. */
-export type Situation = {
+export type BriefSituation = {
   readonly agentId?: string;
   /** Whether the INPUT asks for a consolidation_report. */
   readonly consolidationRequired?: boolean;
@@ -32,14 +32,14 @@ export type Situation = {
 
 const EXAMPLE_ID = 'a0c0ffee';
 
-export function brief(contract: Contract): string {
-  return briefFor(contract, situationIn(contract));
+export function gaiaBrief(contract: Contract): string {
+  return gaiaBriefFor(contract, situationIn(contract));
 }
 
 /** What the INPUT of the turn says about its report. */
-function situationIn({ turn }: Pick<Contract, 'turn'>): Situation {
+function situationIn({ turn }: Pick<Contract, 'turn'>): BriefSituation {
   if (!turn) return {};
-  const writable = writableSections(turn.input);
+  const writable = sectionsToWrite(turn.input);
   return {
     ...(turn.agentId === null ? {} : { agentId: turn.agentId }),
     consolidationRequired: consolidationRequired(turn.input),
@@ -48,7 +48,7 @@ function situationIn({ turn }: Pick<Contract, 'turn'>): Situation {
   };
 }
 
-export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, given: Situation): string {
+export function gaiaBriefFor(contract: Pick<Contract, 'assign' | 'schema'>, given: BriefSituation): string {
   const situation = {
     ...given,
     consolidationRequired: given.consolidationRequired === true || asksFor(contract, 'consolidation_report'),
@@ -68,7 +68,7 @@ export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, given: S
 function asksFor(contract: Pick<Contract, 'assign' | 'schema'>, section: string): boolean {
   const required = contract.schema?.required;
   if (Array.isArray(required) && required.includes(section)) return true;
-  return sourcesOf(contract).some((source) => source === `$.${section}` || source.startsWith(`$.${section}.`));
+  return slotSources(contract).some((source) => source === `$.${section}` || source.startsWith(`$.${section}.`));
 }
 
 /** A report that keeps the contract, as an example to fill in. */
@@ -77,7 +77,7 @@ export function exampleReport({
   consolidationRequired = false,
   iterates = false,
   statuses = PLAN_STATUSES,
-}: Situation): JsonObject {
+}: BriefSituation): JsonObject {
   const isDone = statuses.includes('COMPLETE');
   const stands = isDone
     ? { plan_status: 'COMPLETE', agent_id: agentId, pending_steps: [], next_action: 'done' }
@@ -114,7 +114,7 @@ const EXAMPLE_CONSOLIDATION = {
   next_best_agent: 'none',
 };
 
-function formatLines(situation: Situation): string[] {
+function formatLines(situation: BriefSituation): string[] {
   return [
     '## Report',
     `End your answer with exactly one fenced block tagged ${TAG}. Inside it stands one JSON object and nothing else:`,
@@ -128,7 +128,7 @@ function formatLines(situation: Situation): string[] {
   ];
 }
 
-function statusLines({ agentId, mayAskPermission = true, statuses: next = PLAN_STATUSES }: Situation): string[] {
+function statusLines({ agentId, mayAskPermission = true, statuses: next = PLAN_STATUSES }: BriefSituation): string[] {
   const statuses = PLAN_STATUSES.filter(
     (status) => next.includes(status) && (mayAskPermission || status !== 'APPROVAL_REQUEST'),
   );
@@ -143,7 +143,7 @@ function statusLines({ agentId, mayAskPermission = true, statuses: next = PLAN_S
   ];
 }
 
-function sectionLines(situation: Situation): string[] {
+function sectionLines(situation: BriefSituation): string[] {
   return [
     `evidence_report, always, with all of ${EVIDENCE_KEYS.join(', ')}; each a list, [] when there is nothing.`,
     'evidence_report.verification, only for COMPLETE: an object with method, checks, details and result; result must be "pass", and you must have verified it.',
@@ -158,7 +158,7 @@ const AFTER_APPROVAL =
   'Once it is approved you are given its ID: run it with `baton exec --approval ID -- ` and the words of the command, once, and alone on its line.';
 
 /** The sections that not every turn needs. */
-function conditionalLines({ mayAskPermission = true, consolidationRequired, iterates }: Situation): string[] {
+function conditionalLines({ mayAskPermission = true, consolidationRequired, iterates }: BriefSituation): string[] {
   const lines: string[] = [];
   if (mayAskPermission) {
     const keys = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
@@ -188,7 +188,7 @@ function updateLine(writable: readonly string[] | undefined): string {
 }
 
 function socketLines(contract: Pick<Contract, 'assign' | 'schema'>): string[] {
-  const sources = sourcesOf(contract);
+  const sources = slotSources(contract);
   const lines: string[] = [];
   if (sources.length > 0) {
     lines.push('', 'A COMPLETE report must also hold these paths ($ is the object), for they are handed on:');
@@ -205,19 +205,19 @@ const ISSUES_MAX = 20;
 const ISSUE_CHARS_MAX = 240;
 const EXCERPT_CHARS = 60;
 
-export function repair(refusal: Denied, raw: string, contract: Contract): string {
+export function gaiaRepair(refusal: Denied, raw: string, contract: Contract): string {
   return [
     `Your report was not accepted (${refusal.code}): ${refusal.reason}`,
     ...excerptLines(refusal, raw),
     ...(refusal.code === 'CONTRACT_VIOLATION' ? issueLines(refusal) : []),
     `Send your whole answer again, with one ${TAG} block that mends this. Do not change what was right.`,
     '',
-    briefFor(contract, { ...situationIn(contract), ...situationOf(refusal, contract) }),
+    gaiaBriefFor(contract, { ...situationIn(contract), ...situationOf(refusal, contract) }),
   ].join('\n');
 }
 
 /** What the refusal itself shows about the turn: a section that is missed is one that the turn needs. */
-function situationOf({ details }: Denied, contract: Contract): Situation {
+function situationOf({ details }: Denied, contract: Contract): BriefSituation {
   const paths = (Array.isArray(details.issues) ? (details.issues as readonly Json[]) : [])
     .filter(isObject)
     .filter(({ kind }) => kind !== 'warning')

@@ -30,7 +30,7 @@ import {
   usable,
 } from './contract.ts';
 
-export type Status = {
+export type StatusCheck = {
   /** As reported, in capitals; null when nothing was reported. Only `plan` may steer anything. */
   readonly reported: string | null;
   readonly plan: PlanStatus | null;
@@ -39,7 +39,7 @@ export type Status = {
 };
 
 /** `issuedId` is the id the runtime gave to this turn; null when it gave none that could be routed to. */
-export function checkStatus(report: JsonObject, issuedId: string | null): Status {
+export function checkStatus(report: JsonObject, issuedId: string | null): StatusCheck {
   const section = usable(report.agent_status);
   const reported = reportedStatus(section?.plan_status);
   const agentId = section?.agent_id;
@@ -241,9 +241,9 @@ export function checkLoopState(report: JsonObject, plan: PlanStatus | null): Fin
 }
 
 // The socket: the paths its assignments read, and its own schema. Only COMPLETE hands something on, so only COMPLETE is checked.
-export function checkSocket(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
+export function checkSlots(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
   if (!isComplete(report)) return [];
-  const absent = sourcesOf(contract).filter((source) => !hasPath(report, source));
+  const absent = slotSources(contract).filter((source) => !hasPath(report, source));
   return [
     ...absent.map((source) => missing(`ASSIGN:${source}`, source, 'the socket hands this on: give it a value')),
     ...(contract.schema ? checkSchema(report, contract.schema) : []),
@@ -251,7 +251,7 @@ export function checkSocket(report: JsonObject, contract: Pick<Contract, 'assign
 }
 
 /** The paths into the report that the assignments of a socket read, each once. */
-export function sourcesOf({ assign }: Pick<Contract, 'assign'>): string[] {
+export function slotSources({ assign }: Pick<Contract, 'assign'>): string[] {
   return [...new Set(Object.values(assign).filter((source) => source.startsWith('$.')))];
 }
 

@@ -106,7 +106,7 @@ function isSet(section: Json | undefined, flag: string): boolean {
 }
 
 /** The sections the INPUT allows to be written; null when there was no INPUT to say so. */
-export function writableSections(injectedContext: JsonObject | null): readonly string[] | null {
+export function sectionsToWrite(injectedContext: JsonObject | null): readonly string[] | null {
   if (injectedContext === null) return null;
   const { write_permissions: permissions } = injectedContext;
   const sections = isObject(permissions) ? permissions.writable_sections : undefined;

@@ -7,24 +7,24 @@ import { saysNothing } from '../../kernel/report/note.ts';
 import { sectionAt, valueAt } from '../../kernel/report/sections.ts';
 import { isPlanStatus, OUTCOME_OF, type PlanStatus } from '../../kernel/report/status.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
-import { parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
-import { checkSocket, nothingReported } from './checks.ts';
+import { JSON_BYTES_MAX, parseJsonText } from '../json-text.ts';
+import { checkSlots, nothingReported } from './checks.ts';
 import { TAG } from './contract.ts';
-import { findingsAsDetails, type Given, judgeReport } from './report.ts';
+import { findingsAsDetails, judgeReport, type ReportGiven } from './report.ts';
 
 /** The one answer about a reply: is there a report, and does it keep its contract? */
-export function readReport(raw: string, given: Given = {}): Verdict {
+export function readReport(raw: string, given: ReportGiven = {}): Verdict {
   const parsed = parseReply(raw);
   return parsed.ok ? judgeReport(parsed.report, given, parsed.findings) : refuseReply(parsed, given);
 }
 
 /** Reads a reply for its socket, in the light of what the agent was told for this turn. */
-export function read(raw: string, contract: Contract): Reading {
+export function gaiaRead(raw: string, contract: Contract): Reading {
   const parsed = parseReply(raw, contract.maxBytes);
   const given = contract.turn ? { injectedContext: contract.turn.input, taskAgentId: contract.turn.agentId } : {};
   if (!parsed.ok) return { ok: false, verdict: refuseReply(parsed, given) };
   const { report, findings } = parsed;
-  const verdict = judgeReport(report, given, [...findings, ...checkSocket(report, contract)]);
+  const verdict = judgeReport(report, given, [...findings, ...checkSlots(report, contract)]);
   if (!verdict.allow) return { ok: false, verdict };
   return { ok: true, handoff: handoffOf(verdict.details.plan_status, report) };
 }
@@ -37,7 +37,7 @@ type Unread = {
   readonly place?: JsonObject;
 };
 
-export function refuseReply({ code, reason, place = {} }: Unread, given: Given): Denied {
+export function refuseReply({ code, reason, place = {} }: Unread, given: ReportGiven): Denied {
   const nothing = { reported: null, plan: null, agentId: null };
   return deny(code, reason, { ...findingsAsDetails(nothingReported(), given, nothing), ...place });
 }
@@ -46,7 +46,7 @@ type Parsed =
   | { readonly ok: true; readonly report: JsonObject; readonly findings: readonly Finding[] }
   | ({ readonly ok: false } & Unread);
 
-function parseReply(raw: string, maxBytes = TEXT_BYTES_MAX): Parsed {
+function parseReply(raw: string, maxBytes = JSON_BYTES_MAX): Parsed {
   const block = findBlock(raw);
   if (!block.found) return { ok: false, code: 'NO_BLOCK', reason: block.message };
   const parsed = parseBody(block, maxBytes);
@@ -95,7 +95,7 @@ function parseBody({ body, line: firstLine }: Block, maxBytes: number): Body {
 function handoffOf(plan: unknown, payload: JsonObject): Handoff {
   if (!isPlanStatus(plan)) throw new Error('a report was allowed without a plan_status');
   const satisfied = plan === 'COMPLETE' ? true : plan === 'BLOCKED' ? false : null;
-  const note = noteOf(plan, payload);
+  const note = gaiaNote(plan, payload);
   return { outcome: OUTCOME_OF[plan], satisfied, payload, ...(note === '' ? {} : { note }) };
 }
 
@@ -173,7 +173,7 @@ function lineAt(text: string, offset: number): number {
 // The note of a handoff: findings, gaps or questions in the agent's own words.
 const NOTE_CHARS_MAX = 1_200;
 
-export function noteOf(plan: PlanStatus, report: JsonObject): string {
+export function gaiaNote(plan: PlanStatus, report: JsonObject): string {
   const evidence = isObject(report.evidence_report) ? report.evidence_report : {};
   const status = isObject(report.agent_status) ? report.agent_status : {};
   const said: Readonly<Record<PlanStatus, readonly string[]>> = {

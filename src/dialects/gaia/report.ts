@@ -14,12 +14,12 @@ import {
   checkVerification,
   lacksVerbatimOutput,
   prepare,
-  type Status,
+  type StatusCheck,
 } from './checks.ts';
-import { asDetails, consolidationRequired, isAgentId, writableSections } from './contract.ts';
+import { asDetails, consolidationRequired, isAgentId, sectionsToWrite } from './contract.ts';
 
 /** What the runtime knows about the turn that is reported. */
-export type Given = {
+export type ReportGiven = {
   /** The INPUT envelope of the turn. */
   readonly injectedContext?: JsonObject | null;
   /** The id issued to the agent. One that could not be routed to counts as none. */
@@ -27,11 +27,11 @@ export type Given = {
 };
 
 /** `more` are findings from outside the report itself, such as those of its text or of its socket. */
-export function judgeReport(report: JsonObject, given: Given, more: readonly Finding[] = []): Verdict {
+export function judgeReport(report: JsonObject, given: ReportGiven, more: readonly Finding[] = []): Verdict {
   const context = given.injectedContext ?? null;
   const status = checkStatus(report, issuedId(given));
   const memorials = memorializeSuggestions(report);
-  const writes = sortEntries(report.update_contracts, writableSections(context), 'update_contracts');
+  const writes = sortEntries(report.update_contracts, sectionsToWrite(context), 'update_contracts');
   const findings = [
     ...status.findings,
     ...(status.plan ? checkEvidence(report) : []),
@@ -73,8 +73,8 @@ function doubtsAbout(entries: ReturnType<typeof sortEntries>['permitted']): read
 /** The part of the details that every answer about a reply has, also when no report could be read from it. */
 export function findingsAsDetails(
   findings: readonly Finding[],
-  given: Given,
-  { reported, plan, agentId }: Pick<Status, 'reported' | 'plan' | 'agentId'>,
+  given: ReportGiven,
+  { reported, plan, agentId }: Pick<StatusCheck, 'reported' | 'plan' | 'agentId'>,
 ): Details {
   const { missing, invalid, warnings, issues } = asDetails(findings);
   const repairAgent = issuedId(given) ?? (isAgentId(agentId) ? agentId : null);
@@ -94,7 +94,7 @@ export function findingsAsDetails(
   };
 }
 
-function issuedId({ taskAgentId }: Given): string | null {
+function issuedId({ taskAgentId }: ReportGiven): string | null {
   return isAgentId(taskAgentId) ? taskAgentId : null;
 }
 

@@ -9,7 +9,7 @@ import { parseJsonText } from '../json-text.ts';
 import { prepare } from './checks.ts';
 import { asDetails, faultOfValue } from './contract.ts';
 import { readReport, refuseReply } from './read.ts';
-import { type Given, judgeReport } from './report.ts';
+import { judgeReport, type ReportGiven } from './report.ts';
 
 /** A string is the whole reply of an agent; anything else is the content of its block, already parsed. */
 export function validateGaia(input: Json, options: Json = {}): Verdict {
@@ -52,7 +52,7 @@ export function validateTransition(input: Json, _options: Json = {}): Verdict {
 
 type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-function givenOf(options: Json): Checked<Given> {
+function givenOf(options: Json): Checked<ReportGiven> {
   const { injected_context: context = null, task_agent_id: agent = null } = isObject(options) ? options : {};
   if (options !== null && !isObject(options)) {
     return { ok: false, reason: `options must be an object, got ${nameOfType(options)}` };

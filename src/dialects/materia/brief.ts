@@ -12,7 +12,7 @@ const SCHEMA_LENGTH_MAX = 8_000;
 const ONLY_JSON = 'Return one JSON object only: no code fences, no prose before or after it.';
 
 /** The format instructions. The first braces are those of the example, so that it can be found in any text around it. */
-export function brief(contract: Contract): string {
+export function materiaBrief(contract: Contract): string {
   const terms = termsOf(contract);
   const fields = fieldLines(terms);
   return [
@@ -47,7 +47,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
 };
 
 /** The message of a repair turn. What the agent wrote is quoted line by line, so that it cannot pass for ours. */
-export function repair(refusal: Denied, raw: string, contract: Contract): string {
+export function materiaRepair(refusal: Denied, raw: string, contract: Contract): string {
   const category = CATEGORIES[refusal.code] ?? 'contract violation (the JSON object lacks the promised shape)';
   return [
     'Your previous final JSON was invalid, and nothing of it was used.',
@@ -57,7 +57,7 @@ export function repair(refusal: Denied, raw: string, contract: Contract): string
     ...excerptLines(raw),
     'Answer again with the complete object, mended. Return only JSON.',
     '',
-    brief(contract),
+    materiaBrief(contract),
   ].join('\n');
 }
 

@@ -5,7 +5,7 @@ import type { Contract, Reading } from '../../kernel/dialect.ts';
 import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { extractObject } from '../json-answer.ts';
-import { TEXT_BYTES_MAX } from '../json-text.ts';
+import { JSON_BYTES_MAX } from '../json-text.ts';
 import { readWithSchema } from '../user-schema.ts';
 import { fieldsOf, type Path, type Terms, takesText, termsOf } from './contract.ts';
 import { checkPlaceholders, mayHoldPlaceholder } from './example.ts';
@@ -18,7 +18,7 @@ const CONTRACT_FIELDS: ReadonlySet<string> = new Set(['workItems', 'satisfied', 
 
 export function readMateria(raw: string, contract: Contract): MateriaReading {
   const found = extractObject(raw, {
-    maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX,
+    maxBytes: contract.maxBytes ?? JSON_BYTES_MAX,
     strict: contract.strict ?? false,
     fields: () => fieldsOf(contract),
   });

@@ -3,34 +3,34 @@ import type { Mismatch } from '../../kernel/fields.ts';
 import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { refusalOfTaskFiles } from '../../kernel/ledger/scope.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { ASSIGNMENT, LOCK, type Options, TASK } from './contract.ts';
+import { ASSIGNMENT, LOCK, type OperatorOptions, TASK } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkPresence,
   checkValue,
-  Findings,
+  elementsOf,
   HEAD,
-  listOf,
+  inQuotes,
   normalPaths,
+  OperatorFindings,
   payloadOf,
-  quoted,
   warnOfRunId,
 } from './findings.ts';
 import { overlapsBetween, overlapsIn, overlapWith } from './locks.ts';
 import { checkForeignText, warnOfSecret } from './untrusted.ts';
 
-export function validateAssignment(input: unknown, options: Options = {}): Verdict {
+export function validateAssignment(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const packet = given.payload;
   const task = isObject(packet.task) ? packet.task : {};
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => checkPresence(found, packet, ASSIGNMENT),
-    () => checkFields(found, packet, ASSIGNMENT, ['schema_version']),
+    () => checkMembers(found, packet, ASSIGNMENT, ['schema_version']),
     () => {
-      checkFields(found, packet, ASSIGNMENT, [...HEAD, 'packet_type', 'global_objective', 'required_output_schema']);
+      checkMembers(found, packet, ASSIGNMENT, [...HEAD, 'packet_type', 'global_objective', 'required_output_schema']);
       warnOfRunId(found, packet);
       if (!isObject(packet.task)) found.add('SCHEMA_INVALID', 'task', 'must be an object');
     },
@@ -39,8 +39,8 @@ export function validateAssignment(input: unknown, options: Options = {}): Verdi
       checkValue(found, task, TASK, 'task', { only: isShape });
       warnOfDependencies(found, task);
       warnOfFiles(found, task);
-      checkFields(found, packet, ASSIGNMENT, ['context_package']);
-      checkFields(found, packet, ASSIGNMENT, ['active_locks'], { only: ({ path }) => path.length === 0 });
+      checkMembers(found, packet, ASSIGNMENT, ['context_package']);
+      checkMembers(found, packet, ASSIGNMENT, ['active_locks'], { only: ({ path }) => path.length === 0 });
       checkExtensions(found, packet, ASSIGNMENT, '');
       checkExtensions(found, task, TASK, 'task');
     },
@@ -49,7 +49,7 @@ export function validateAssignment(input: unknown, options: Options = {}): Verdi
       checkCheckers(found, task.x_checkers, 'task.x_checkers', task, options);
     },
     () => checkUntrusted(found, packet, task),
-    () => checkFields(found, task, TASK, SCOPES, { at: 'task' }),
+    () => checkMembers(found, task, TASK, SCOPES, { at: 'task' }),
     () => checkForbidden(found, task),
     () => checkOwnOverlap(found, task),
     () => checkActiveLocks(found, packet.active_locks, task),
@@ -65,15 +65,15 @@ function isShape({ rule, path: [name = '', index] }: Mismatch): boolean {
   return rule === 'type' || index === undefined || !SCOPES.includes(String(name));
 }
 
-function warnOfDependencies(found: Findings, { dependencies, task_id }: JsonObject): void {
-  const ids = listOf(dependencies);
+function warnOfDependencies(found: OperatorFindings, { dependencies, task_id }: JsonObject): void {
+  const ids = elementsOf(dependencies);
   if (task_id !== undefined && ids.includes(task_id))
     found.warn('task.dependencies names the task itself, which can then never start');
   if (new Set(ids).size < ids.length) found.warn('task.dependencies names a task twice');
 }
 
 /** The contract takes any path. The ledger is more careful with files that are written outside of the task's paths. */
-function warnOfFiles(found: Findings, task: JsonObject): void {
+function warnOfFiles(found: OperatorFindings, task: JsonObject): void {
   const { worklog_path: worklog, report_path: report } = task;
   const refusal = refusalOfTaskFiles(String(task.task_id), {
     worklogPath: isText(worklog) ? worklog : '',
@@ -85,18 +85,18 @@ function warnOfFiles(found: Findings, task: JsonObject): void {
 
 /** A packet may ask for a checker of a criterion, by the name under which a person declared it and in no other way. */
 function checkCheckers(
-  found: Findings,
+  found: OperatorFindings,
   wanted: Json | undefined,
   path: string,
   task: JsonObject,
-  options: Options,
+  options: OperatorOptions,
 ): void {
   if (wanted === undefined) return;
   if (!isObject(wanted)) return found.add('SCHEMA_INVALID', path, 'must be an object of criterion and checker name');
-  const criteria = new Set(listOf(task.acceptance_criteria));
+  const criteria = new Set(elementsOf(task.acceptance_criteria));
   const { checkers: known } = options;
   for (const [criterion, name] of Object.entries(wanted)) {
-    const place = `${path}[${quoted(criterion)}]`;
+    const place = `${path}[${inQuotes(criterion)}]`;
     if (!criteria.has(criterion)) found.add('SCHEMA_INVALID', place, 'names no criterion of this task');
     else if (!isText(name)) found.add('SCHEMA_INVALID', place, 'must be the name of a checker');
     else if (known && !known.includes(name)) {
@@ -105,11 +105,11 @@ function checkCheckers(
   }
 }
 
-function checkUntrusted(found: Findings, packet: JsonObject, task: JsonObject): void {
-  for (const [index, text] of listOf(task.acceptance_criteria).entries()) {
+function checkUntrusted(found: OperatorFindings, packet: JsonObject, task: JsonObject): void {
+  for (const [index, text] of elementsOf(task.acceptance_criteria).entries()) {
     checkForeignText(found, text, `task.acceptance_criteria[${index}]`, { index });
   }
-  for (const [index, item] of listOf(packet.context_package).entries()) {
+  for (const [index, item] of elementsOf(packet.context_package).entries()) {
     const value = isObject(item) ? item.value : undefined;
     checkForeignText(found, value, `context_package[${index}].value`, { index });
     warnOfSecret(found, value, `context_package[${index}].value`);
@@ -117,40 +117,40 @@ function checkUntrusted(found: Findings, packet: JsonObject, task: JsonObject): 
 }
 
 /** What is forbidden lies apart from what is claimed, in both directions. */
-function checkForbidden(found: Findings, task: JsonObject): void {
+function checkForbidden(found: OperatorFindings, task: JsonObject): void {
   for (const overlap of overlapsBetween(task.lock_scope, task.forbidden_scope)) {
     const { forbidden_resource, resource } = overlap;
-    const message = `${quoted(forbidden_resource)} overlaps ${quoted(resource)} of lock_scope; no path can be both`;
+    const message = `${inQuotes(forbidden_resource)} overlaps ${inQuotes(resource)} of lock_scope; no path can be both`;
     found.add('SCOPE_VIOLATION', 'task.forbidden_scope', message, overlap);
   }
 }
 
 /** No claim lies inside another one of the same task. */
-function checkOwnOverlap(found: Findings, task: JsonObject): void {
+function checkOwnOverlap(found: OperatorFindings, task: JsonObject): void {
   for (const { resource, conflict_resource, index } of overlapsIn(task.lock_scope)) {
-    const message = `${quoted(resource)} and ${quoted(conflict_resource)} overlap; name each path once, and none below it`;
+    const message = `${inQuotes(resource)} and ${inQuotes(conflict_resource)} overlap; name each path once, and none below it`;
     const ids = { task_id: task.task_id ?? null, conflict_task_id: task.task_id ?? null };
     found.add('LOCK_CONFLICT', `task.lock_scope[${index}]`, message, { ...ids, resource, conflict_resource });
   }
 }
 
 /** One record after the other, so that a conflict is reported before a malformed record that comes later. */
-function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonObject): void {
+function checkActiveLocks(found: OperatorFindings, locks: Json | undefined, task: JsonObject): void {
   const overlapOf = overlapWith(task.lock_scope);
-  for (const [index, lock] of listOf(locks).entries()) {
+  for (const [index, lock] of elementsOf(locks).entries()) {
     const path = `active_locks[${index}]`;
     if (!isObject(lock)) {
       found.add('SCHEMA_INVALID', path, 'must be an object', { index });
       continue;
     }
     const before = found.count;
-    checkFields(found, lock, LOCK, Object.keys(LOCK.fields), { at: path, details: { index } });
+    checkMembers(found, lock, LOCK, Object.keys(LOCK.fields), { at: path, details: { index } });
     checkExtensions(found, lock, LOCK, path);
     if (found.count > before || lock.active !== true || lock.task_id === task.task_id) continue;
     const [held] = normalPaths([lock.resource ?? null]);
     const resource = held === undefined ? undefined : overlapOf(held);
     if (held === undefined || resource === undefined) continue;
-    const message = `${String(lock.task_id)} holds ${quoted(held)}, which overlaps ${quoted(resource)}`;
+    const message = `${String(lock.task_id)} holds ${inQuotes(held)}, which overlaps ${inQuotes(resource)}`;
     const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held };
     found.add('LOCK_CONFLICT', path, message, { task_id: task.task_id ?? null, resource, ...holder });
   }

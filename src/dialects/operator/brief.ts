@@ -25,16 +25,16 @@ import {
   TITLE_CHARS_MAX,
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
-import { Findings } from './findings.ts';
+import { OperatorFindings } from './findings.ts';
 
 const ISSUES_SHOWN_MAX = 12;
 const ISSUE_CHARS_MAX = 300;
 const EXCERPT_CHARS_MAX = 2000;
 const ONLY_JSON = 'Return one JSON object and nothing else: no prose, no code fences.';
 
-export function brief(contract: Contract): string {
+export function operatorBrief(contract: Contract): string {
   const lines = contract.generator ? ENVELOPE_LINES : RESULT_LINES;
-  const extra = sourcesOf(contract).map((source) => source.slice(2));
+  const extra = assignSources(contract).map((source) => source.slice(2));
   const unnamed = extra.filter((path) => !lines.some((line) => line.includes(`\`${path.split('.')[0]}\``)));
   return [
     ...lines,
@@ -45,7 +45,7 @@ export function brief(contract: Contract): string {
   ].join('\n');
 }
 
-export function repair(refusal: Denied, raw: string, contract: Contract): string {
+export function operatorRepair(refusal: Denied, raw: string, contract: Contract): string {
   return [
     'Your previous answer was not accepted, and nothing of it was used.',
     `Code: ${refusal.code}.`,
@@ -54,7 +54,7 @@ export function repair(refusal: Denied, raw: string, contract: Contract): string
     ...excerptLines(raw),
     'Answer again with the complete object, mended. Do not claim more than is true to make it pass.',
     '',
-    brief(contract),
+    operatorBrief(contract),
   ].join('\n');
 }
 
@@ -131,14 +131,14 @@ export const EXAMPLE_ENVELOPE = exampleOf(ENVELOPE) as JsonObject;
 const DERIVED = ['$.workItems', '$.satisfied'];
 
 /** The payload paths that assignments read. What the graph derives from the payload itself is not among them. */
-export function sourcesOf({ assign }: Pick<Contract, 'assign'>): readonly string[] {
+export function assignSources({ assign }: Pick<Contract, 'assign'>): readonly string[] {
   const sources = new Set(Object.values(assign).filter((source) => source.startsWith('$.')));
   return [...sources].filter((source) => !DERIVED.some((path) => source === path || source.startsWith(`${path}.`)));
 }
 
-export function checkSocket(payload: JsonObject, contract: Contract): Findings {
-  const found = new Findings();
-  const missing = sourcesOf(contract).filter((source) => !holds(payload, source));
+export function refusalOfAssign(payload: JsonObject, contract: Contract): OperatorFindings {
+  const found = new OperatorFindings();
+  const missing = assignSources(contract).filter((source) => !holds(payload, source));
   if (missing.length > 0) {
     found.add('MISSING_REQUIRED_INPUT', '$', `this socket also hands on ${missing.join(', ')}; add it`, { missing });
   } else if (contract.schema) checkSchema(found, payload, contract.schema);
@@ -154,7 +154,7 @@ function holds(payload: JsonObject, source: string): boolean {
   return true;
 }
 
-function checkSchema(found: Findings, payload: JsonObject, schema: JsonObject): void {
+function checkSchema(found: OperatorFindings, payload: JsonObject, schema: JsonObject): void {
   const reading = readWithSchema(schema, payload);
   if (!reading.usable) {
     return found.add('MISSING_VALIDATOR', '$', `the schema of the socket cannot be used: ${reading.why}`);

@@ -424,7 +424,7 @@ export function requiredIn({ fields }: Table): readonly string[] {
 }
 
 /** What the caller knows beside the payload. */
-export type Options = {
+export type OperatorOptions = {
   /** Refuse fields that are neither part of the contract nor start with `x_`. */
   readonly strict?: boolean;
   /** The time, where a payload does not bring its own. */

@@ -9,14 +9,14 @@ import { isCreateIntent } from '../../kernel/ledger/deltas.ts';
 import { unmetOf } from '../../kernel/ledger/run-index.ts';
 import { isTerminal, mayMove, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { DELTAS, type Options } from './contract.ts';
+import { DELTAS, type OperatorOptions } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkOptionalHead,
-  Findings,
+  elementsOf,
   isTaskId,
-  listOf,
+  OperatorFindings,
   objectsOf,
   payloadOf,
 } from './findings.ts';
@@ -37,11 +37,11 @@ type Outcome = { readonly rows: Map<string, Row>; readonly applied: string[]; re
  * Checks and applies `{ledger, ledger_delta, base_versions?, applied_deltas?}`, or `{ledger, streams: [{ledger_delta,
  * base_versions?}]}`. When allowed, `details.ledger` is the ledger afterwards.
  */
-export function validateDeltas(input: unknown, options: Options = {}): Verdict {
+export function validateDeltas(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const { payload } = given;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const outcome: Outcome = { rows: new Map(), applied: [], ignored: [] };
   const refusal = found.through([
     () => checkInputs(found, payload),
@@ -49,9 +49,9 @@ export function validateDeltas(input: unknown, options: Options = {}): Verdict {
       checkOptionalHead(found, payload, DELTAS);
       checkExtensions(found, payload, DELTAS, '');
     },
-    () => checkFields(found, payload, DELTAS, ['ledger']),
+    () => checkMembers(found, payload, DELTAS, ['ledger']),
     () => checkStreams(found, payload),
-    () => checkFields(found, payload, DELTAS, ['applied_deltas']),
+    () => checkMembers(found, payload, DELTAS, ['applied_deltas']),
     () => loadRows(found, payload.ledger, outcome),
     () => applyStreams(found, payload, outcome),
   ]);
@@ -64,7 +64,7 @@ export function validateDeltas(input: unknown, options: Options = {}): Verdict {
   );
 }
 
-function checkInputs(found: Findings, payload: JsonObject): void {
+function checkInputs(found: OperatorFindings, payload: JsonObject): void {
   const missing = [];
   if (!Array.isArray(payload.ledger)) missing.push('ledger');
   if (!Array.isArray(deltaList(payload)) && !Array.isArray(payload.streams)) missing.push('ledger_delta');
@@ -77,20 +77,20 @@ function deltaList(stream: JsonObject): Json | undefined {
   return stream.ledger_delta === undefined ? stream.deltas : stream.ledger_delta;
 }
 
-function checkStreams(found: Findings, payload: JsonObject): void {
+function checkStreams(found: OperatorFindings, payload: JsonObject): void {
   if (payload.streams === undefined) return checkStream(found, payload, '');
   if (!Array.isArray(payload.streams)) found.add('SCHEMA_INVALID', 'streams', 'must be an array of streams');
   if (deltaList(payload) !== undefined) {
     found.add('SCHEMA_INVALID', 'streams', 'cannot stand beside ledger_delta; put that stream into streams too');
   }
-  for (const [index, stream] of listOf(payload.streams).entries()) {
+  for (const [index, stream] of elementsOf(payload.streams).entries()) {
     const path = `streams[${index}]`;
     if (isObject(stream)) checkStream(found, stream, `${path}.`);
     else found.add('SCHEMA_INVALID', path, 'must be an object with ledger_delta', { index });
   }
 }
 
-function checkStream(found: Findings, stream: JsonObject, lead: string): void {
+function checkStream(found: OperatorFindings, stream: JsonObject, lead: string): void {
   checkDeltas(found, deltaList(stream), `${lead}ledger_delta`);
   if (stream.ledger_delta !== undefined && stream.deltas !== undefined) {
     found.add('SCHEMA_INVALID', `${lead}deltas`, 'is another name for ledger_delta; give one of the two');
@@ -104,7 +104,7 @@ function checkStream(found: Findings, stream: JsonObject, lead: string): void {
   }
 }
 
-function loadRows(found: Findings, ledger: Json | undefined, { rows }: Outcome): void {
+function loadRows(found: OperatorFindings, ledger: Json | undefined, { rows }: Outcome): void {
   for (const row of rowsOf(ledger)) {
     const { task_id } = row;
     if (rows.has(task_id)) found.add('LEDGER_INCONSISTENT', 'ledger', `holds ${task_id} twice`, { task_id });
@@ -131,9 +131,9 @@ function streamsOf(payload: JsonObject): readonly Stream[] {
   }));
 }
 
-function applyStreams(found: Findings, payload: JsonObject, outcome: Outcome): void {
+function applyStreams(found: OperatorFindings, payload: JsonObject, outcome: Outcome): void {
   const seen = new Map<string, JsonObject | null>();
-  for (const one of listOf(payload.applied_deltas)) {
+  for (const one of elementsOf(payload.applied_deltas)) {
     if (isString(one)) seen.set(one, null);
     else if (isObject(one)) seen.set(String(one.delta_id), one);
   }
@@ -156,14 +156,14 @@ function applyStreams(found: Findings, payload: JsonObject, outcome: Outcome): v
   }
 }
 
-function refuseReuse(found: Findings, { delta_id, task_id }: Delta, path: string, index: number): void {
+function refuseReuse(found: OperatorFindings, { delta_id, task_id }: Delta, path: string, index: number): void {
   const message = 'has the delta_id of another delta that was applied; read the ledger again and use a new id';
   found.add('CONCURRENCY_CONFLICT', path, message, { index, delta_id, task_id });
 }
 
 /** Whether the row is no longer the one that the stream was computed from. */
 function hasMoved(
-  found: Findings,
+  found: OperatorFindings,
   { rows }: Outcome,
   delta: Delta,
   stream: Stream,
@@ -181,7 +181,7 @@ function hasMoved(
 }
 
 /** Changes the row, or adds a finding and answers false. */
-function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: string, index: number): boolean {
+function applyDelta(found: OperatorFindings, { rows }: Outcome, delta: Delta, path: string, index: number): boolean {
   const { task_id, delta_id, status } = delta;
   const row = rows.get(task_id);
   const details = { index, task_id, delta_id };
@@ -205,7 +205,7 @@ function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: stri
     found.add('INVALID_TRANSITION', path, move.reason, { ...details, ...move.details });
     return false;
   }
-  const dependencies = status === 'in_progress' ? listOf(row.dependencies).filter(isString) : [];
+  const dependencies = status === 'in_progress' ? elementsOf(row.dependencies).filter(isString) : [];
   const unmet = unmetOf(dependencies, (id) => rows.get(id)?.status);
   if (unmet.length > 0) {
     const message = `${task_id} cannot start before ${unmet.map(({ depends_on }) => depends_on).join(', ')} is done`;

@@ -7,9 +7,17 @@ import { isObject, isString, type Json, type JsonObject, nameOfType } from '../.
 import { normalPath, pathKey } from '../../kernel/ledger/path.ts';
 import { type Allowed, allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { JSON_DEPTH_MAX } from '../json-text.ts';
-import { type OperatorCode, type Options, RUN_ID, requiredIn, SUPPORTED, TASK_ID, type Table } from './contract.ts';
+import {
+  type OperatorCode,
+  type OperatorOptions,
+  RUN_ID,
+  requiredIn,
+  SUPPORTED,
+  TASK_ID,
+  type Table,
+} from './contract.ts';
 
-export type Issue = {
+export type OperatorIssue = {
   readonly code: OperatorCode | OperatorRule;
   /** Such as `task.lock_scope[0]`; `$` is the payload itself. */
   readonly path: string;
@@ -21,14 +29,14 @@ const LISTED_MAX = 100;
 const WARNINGS_MAX = 20;
 const KEY_SHOWN_MAX = 60;
 
-export class Findings {
+export class OperatorFindings {
   readonly strict: boolean;
-  readonly #issues: Issue[] = [];
+  readonly #issues: OperatorIssue[] = [];
   readonly #warnings: string[] = [];
   #count = 0;
   #details: JsonObject = {};
 
-  constructor({ strict = false }: Options = {}) {
+  constructor({ strict = false }: OperatorOptions = {}) {
     this.strict = strict;
   }
 
@@ -48,7 +56,7 @@ export class Findings {
     const { warnings, issues, path: _path, omitted: _omitted, ...details } = verdict.details;
     if (Array.isArray(warnings)) for (const warning of warnings) this.warn(`${path}: ${warning}`);
     if (verdict.allow) return;
-    const list = (Array.isArray(issues) ? issues : []) as readonly Issue[];
+    const list = (Array.isArray(issues) ? issues : []) as readonly OperatorIssue[];
     for (const [index, { code, path: inner, message, ...rest }] of list.entries()) {
       this.add(code, inner === '$' ? path : `${path}.${inner}`, message, index === 0 ? details : rest);
     }
@@ -86,7 +94,7 @@ export class Findings {
   }
 }
 
-function sentence({ path, message }: Issue): string {
+function sentence({ path, message }: OperatorIssue): string {
   const plain = message.replace(/\.$/, '');
   return path === '$' || plain.startsWith(path) ? plain : `${path}: ${plain}`;
 }
@@ -97,12 +105,12 @@ function shortOnes(details: JsonObject): JsonObject {
 
 /** The path of a member. Keys that are no plain names are quoted and cut. */
 export function member(path: string, key: string): string {
-  const name = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : quoted(key);
+  const name = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : inQuotes(key);
   return path === '' || path === '$' ? name : `${path}.${name}`;
 }
 
 /** A stranger's word inside one of our sentences: on one line, bounded, visibly quoted. */
-export function quoted(text: string): string {
+export function inQuotes(text: string): string {
   const shown = text.length > KEY_SHOWN_MAX ? `${text.slice(0, KEY_SHOWN_MAX)}…` : text;
   return JSON.stringify(shown.toWellFormed());
 }
@@ -111,14 +119,14 @@ export function quoted(text: string): string {
 // unknown field is refused in strict mode and otherwise only mentioned.
 const EXTENSION_PREFIX = 'x_';
 
-export function checkExtensions(found: Findings, object: JsonObject, table: Table, path: string): void {
+export function checkExtensions(found: OperatorFindings, object: JsonObject, table: Table, path: string): void {
   for (const key of Object.keys(object)) {
     if (key.startsWith(EXTENSION_PREFIX) || Object.hasOwn(table.fields, key)) continue;
     noteUnknown(found, member(path, key));
   }
 }
 
-function noteUnknown(found: Findings, place: string): void {
+function noteUnknown(found: OperatorFindings, place: string): void {
   if (found.strict) {
     found.add('SCHEMA_INVALID', place, 'unknown field; leave it out, or rename it so that it starts with x_');
   } else found.warn(`${place} is not part of the contract; extensions start with x_`);
@@ -129,7 +137,7 @@ const FORM =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
 
 /** The instant in whole seconds since 1970, or null when the text names none. */
-export function readInstant(text: string): number | null {
+export function instantOf(text: string): number | null {
   const match = FORM.exec(text);
   if (!match) return null;
   const part = (index: number) => Number(match[index] ?? 0);
@@ -156,7 +164,7 @@ export function isTaskId(value: unknown): value is string {
 
 // Checks of fields by the tables of the contract.
 /** One finding that names every required field that is not there, in the order of the contract. */
-export function checkPresence(found: Findings, object: JsonObject, table: Table, path = ''): void {
+export function checkPresence(found: OperatorFindings, object: JsonObject, table: Table, path = ''): void {
   const missing = requiredIn(table).filter((name) => object[name] === undefined);
   if (missing.length === 0) return;
   const names = missing.map((name) => member(path, name)).join(', ');
@@ -173,8 +181,8 @@ type FieldsAt = {
 };
 
 /** Adds what differs from the table in these fields, one after the other. Optional fields may be absent. */
-export function checkFields(
-  found: Findings,
+export function checkMembers(
+  found: OperatorFindings,
   object: JsonObject,
   { fields }: Table,
   names: readonly string[],
@@ -194,7 +202,7 @@ export function checkFields(
 
 /** Adds what differs from the field in one value, which lies at `path`. */
 export function checkValue(
-  found: Findings,
+  found: OperatorFindings,
   value: unknown,
   field: Field,
   path: string,
@@ -226,31 +234,31 @@ function detailsOf({ rule, path, field, value }: Mismatch): JsonObject {
 
 /** The normal forms of the paths of a list, as they are compared: composed and decomposed letters are the same. */
 export function normalPaths(scope: Json | undefined): readonly string[] {
-  return listOf(scope).flatMap((item) => {
+  return elementsOf(scope).flatMap((item) => {
     const normal = isString(item) ? normalPath(item) : null;
     return normal?.ok ? [pathKey(normal.path, false)] : [];
   });
 }
 
 /** The items of an array; of anything else, none. */
-export function listOf(value: Json | undefined): readonly Json[] {
+export function elementsOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** The items of an array that are objects; of anything else, none. */
 export function objectsOf(value: Json | undefined): readonly JsonObject[] {
-  return listOf(value).filter(isObject);
+  return elementsOf(value).filter(isObject);
 }
 
 // The beginning every payload shares, and the way from any value to a payload that can be checked.
 const NODES_MAX = 2_000_000;
 
-export type Payload =
+export type OperatorPayload =
   | { readonly ok: true; readonly payload: JsonObject }
   | { readonly ok: false; readonly verdict: Denied };
 
 /** Anything but an object of plain JSON is refused here, so that no check behind it can be surprised. */
-export function payloadOf(input: unknown): Payload {
+export function payloadOf(input: unknown): OperatorPayload {
   if (!isObject(input)) {
     const message = `expected a JSON object, not ${nameOfType(input)}`;
     return { ok: false, verdict: refuse(message) };
@@ -267,13 +275,13 @@ export function payloadOf(input: unknown): Payload {
 export const HEAD = ['run_id', 'generated_at'];
 
 /** The form of a run decides; that it is no UUID of version 4 is only mentioned. */
-export function warnOfRunId(found: Findings, { run_id }: JsonObject): void {
+export function warnOfRunId(found: OperatorFindings, { run_id }: JsonObject): void {
   if (isRunId(run_id) && !UUID_V4.test(run_id)) found.warn('run_id is accepted but is no UUID v4');
 }
 
 /** What is asked about a ledger needs no version and no run, but what it states must be right. */
-export function checkOptionalHead(found: Findings, payload: JsonObject, table: Table): void {
-  checkFields(found, payload, table, ['schema_version', ...HEAD]);
+export function checkOptionalHead(found: OperatorFindings, payload: JsonObject, table: Table): void {
+  checkMembers(found, payload, table, ['schema_version', ...HEAD]);
   warnOfRunId(found, payload);
 }
 

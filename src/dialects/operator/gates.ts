@@ -8,7 +8,7 @@ import { scopeRule } from '../../kernel/ledger/scope.ts';
 import { CODE_OF_RULE } from '../../kernel/ledger/wire.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { HEARTBEAT_SECONDS_MIN, NOTES_MAX, RESULT_STATUSES, TIMEOUT_SECONDS_MIN } from './contract.ts';
-import { Findings, isTaskId, listOf, normalPaths, objectsOf, payloadOf, quoted } from './findings.ts';
+import { elementsOf, inQuotes, isTaskId, normalPaths, OperatorFindings, objectsOf, payloadOf } from './findings.ts';
 import { activeLocks, overlapsBetween, overlapsIn, overlapWith, validateLocks } from './locks.ts';
 import { checkForeignText, checkNoSecret } from './untrusted.ts';
 
@@ -28,7 +28,7 @@ export function gatePreDispatch(input: unknown): Verdict {
   const { payload } = given;
   const assignment = isObject(payload.assignment) ? payload.assignment : {};
   const { lock_scope: scope, forbidden_scope: forbidden } = assignment;
-  const found = new Findings();
+  const found = new OperatorFindings();
   const refusal = found.through([
     () => checkDispatchNames(found, payload, assignment),
     () => checkScopeList(found, 'R-PD-002', scope, 'assignment.lock_scope', 1),
@@ -57,7 +57,7 @@ export function gateLockUpdate(input: unknown): Verdict {
   return deny('R-LK-001', verdict.reason, { contract_code: verdict.code, ...verdict.details });
 }
 
-function checkDispatchNames(found: Findings, payload: JsonObject, assignment: JsonObject): void {
+function checkDispatchNames(found: OperatorFindings, payload: JsonObject, assignment: JsonObject): void {
   const top = ['task_id', 'assignment', 'active_locks'].filter((name) => payload[name] === undefined);
   const inner = isObject(payload.assignment) ? FIELDS.filter((name) => assignment[name] === undefined) : [];
   const missing = [...top, ...inner.map((name) => `assignment.${name}`)];
@@ -67,7 +67,7 @@ function checkDispatchNames(found: Findings, payload: JsonObject, assignment: Js
 }
 
 function checkScopeList(
-  found: Findings,
+  found: OperatorFindings,
   rule: 'R-PD-002' | 'R-PD-004',
   scope: Json | undefined,
   path: string,
@@ -78,17 +78,17 @@ function checkScopeList(
   if (!isList) breaks(found, rule, path, `must be an array of paths${least}`);
 }
 
-function checkAssignedCriteria(found: Findings, criteria: Json | undefined): void {
+function checkAssignedCriteria(found: OperatorFindings, criteria: Json | undefined): void {
   if (Array.isArray(criteria) && criteria.length > 0 && criteria.every(isText)) return;
   breaks(found, 'R-PD-001', 'assignment.acceptance_criteria', 'must hold at least one criterion, and no blank one');
 }
 
-function checkWorklog(found: Findings, path: Json | undefined): void {
+function checkWorklog(found: OperatorFindings, path: Json | undefined): void {
   if (isText(path) && normalPath(path).ok) return;
   breaks(found, 'R-PD-005', 'assignment.worklog_path', 'must be the path of a file inside the workspace');
 }
 
-function checkTimes(found: Findings, assignment: JsonObject): void {
+function checkTimes(found: OperatorFindings, assignment: JsonObject): void {
   const { timeout_seconds: timeout, heartbeat_interval_seconds: heartbeat } = assignment;
   const isWhole = (value: Json | undefined, min: number) => Number.isSafeInteger(value) && Number(value) >= min;
   if (!isWhole(timeout, TIMEOUT_SECONDS_MIN)) {
@@ -100,30 +100,35 @@ function checkTimes(found: Findings, assignment: JsonObject): void {
   }
 }
 
-function checkPaths(found: Findings, rule: 'R-PD-002' | 'R-PD-004', scope: Json | undefined, path: string): void {
-  for (const [index, item] of listOf(scope).entries()) {
+function checkPaths(
+  found: OperatorFindings,
+  rule: 'R-PD-002' | 'R-PD-004',
+  scope: Json | undefined,
+  path: string,
+): void {
+  for (const [index, item] of elementsOf(scope).entries()) {
     if (!normalPath(String(item)).ok) breaks(found, rule, `${path}[${index}]`, 'names no path inside', { index });
   }
 }
 
-function checkOwnOverlap(found: Findings, scope: Json | undefined): void {
+function checkOwnOverlap(found: OperatorFindings, scope: Json | undefined): void {
   for (const { resource, conflict_resource, index } of overlapsIn(scope)) {
-    const message = `${quoted(resource)} and ${quoted(conflict_resource)} overlap; name each path once`;
+    const message = `${inQuotes(resource)} and ${inQuotes(conflict_resource)} overlap; name each path once`;
     breaks(found, 'R-PD-003', `assignment.lock_scope[${index}]`, message, { resource, conflict_resource });
   }
 }
 
-function checkForbidden(found: Findings, scope: Json | undefined, forbidden: Json | undefined): void {
+function checkForbidden(found: OperatorFindings, scope: Json | undefined, forbidden: Json | undefined): void {
   for (const { forbidden_resource, resource } of overlapsBetween(scope, forbidden)) {
-    const message = `${quoted(forbidden_resource)} overlaps ${quoted(resource)} of lock_scope`;
+    const message = `${inQuotes(forbidden_resource)} overlaps ${inQuotes(resource)} of lock_scope`;
     breaks(found, 'R-PD-004', 'assignment.forbidden_scope', message, { forbidden_resource, resource });
   }
 }
 
 /** One record after the other, so that a conflict is reported before a malformed record that comes later. */
-function checkLocks(found: Findings, payload: JsonObject, scope: Json | undefined): void {
+function checkLocks(found: OperatorFindings, payload: JsonObject, scope: Json | undefined): void {
   const overlapOf = overlapWith(scope);
-  for (const [place, lock] of listOf(payload.active_locks).entries()) {
+  for (const [place, lock] of elementsOf(payload.active_locks).entries()) {
     const path = `active_locks[${place}]`;
     const fault = faultOfLock(lock);
     if (fault !== null) {
@@ -134,7 +139,7 @@ function checkLocks(found: Findings, payload: JsonObject, scope: Json | undefine
     if (!held || held.holder === payload.task_id) continue;
     const resource = overlapOf(held.path);
     if (resource === undefined) continue;
-    const message = `${held.holder} holds ${quoted(held.path)}, which overlaps ${quoted(resource)}`;
+    const message = `${held.holder} holds ${inQuotes(held.path)}, which overlaps ${inQuotes(resource)}`;
     const conflict = { conflict_task_id: held.holder, conflict_resource: held.path };
     breaks(found, 'R-PD-003', path, message, { task_id: payload.task_id ?? null, resource, ...conflict });
   }
@@ -153,23 +158,23 @@ const LISTED_MAX = 20;
 const RESULT_FIELDS = ['status', 'changes', 'acceptance_check', 'worklog_path', 'notes_for_orchestrator'];
 
 /** What a gate can ask about the outside. */
-export type Sight = {
+export type FileCheck = {
   /** Whether a path of the workspace names an existing regular file; without it no file is asked for. */
   readonly isFile?: (path: string) => boolean;
 };
 
 /** Checks `{task_id, result, assignment: {lock_scope, forbidden_scope}}`. */
-export function gatePostExecution(input: unknown, { isFile }: Sight = {}): Verdict {
+export function gatePostExecution(input: unknown, { isFile }: FileCheck = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const { task_id, result: told, assignment: asked } = given.payload;
   const [result, assignment] = [told, asked].map((part) => (isObject(part) ? part : {})) as [JsonObject, JsonObject];
-  const found = new Findings();
+  const found = new OperatorFindings();
   const refusal = found.through([
     () => checkResultNames(found, given.payload, result),
     () => checkShape(found, result, task_id ?? null),
     () => {
-      const isEmpty = result.status === 'done' && listOf(result.acceptance_check).length === 0;
+      const isEmpty = result.status === 'done' && elementsOf(result.acceptance_check).length === 0;
       if (isEmpty) breaks(found, 'R-PC-001', 'result.acceptance_check', 'must not be empty when the status is done');
     },
     () => checkScopes(found, assignment),
@@ -189,7 +194,7 @@ export function gatePreComplete(input: unknown): Verdict {
   if (!given.ok) return given.verdict;
   const { payload } = given;
   const { acceptance_check: checks, required_criteria: required } = payload;
-  const found = new Findings();
+  const found = new OperatorFindings();
   const refusal = found.through([
     () => {
       const missing = ['task_id', 'acceptance_check', 'required_criteria'].filter(
@@ -199,12 +204,12 @@ export function gatePreComplete(input: unknown): Verdict {
       else if (!isTaskId(payload.task_id)) breaks(found, 'R-PC-001', 'task_id', 'must be a task id');
     },
     () => checkCriteria(found, checks, required),
-    () => checkMet(found, objectsOf(checks), listOf(required).filter(isString)),
+    () => checkMet(found, objectsOf(checks), elementsOf(required).filter(isString)),
   ]);
   return refusal ?? found.allowed('every criterion is met', { task_id: payload.task_id ?? null });
 }
 
-function checkResultNames(found: Findings, payload: JsonObject, result: JsonObject): void {
+function checkResultNames(found: OperatorFindings, payload: JsonObject, result: JsonObject): void {
   const top = ['task_id', 'result', 'assignment'].filter((name) => payload[name] === undefined);
   const inner = isObject(payload.result) ? RESULT_FIELDS.filter((name) => result[name] === undefined) : [];
   const missing = [...top, ...inner.map((name) => `result.${name}`)];
@@ -214,7 +219,7 @@ function checkResultNames(found: Findings, payload: JsonObject, result: JsonObje
   }
 }
 
-function checkShape(found: Findings, result: JsonObject, task: Json): void {
+function checkShape(found: OperatorFindings, result: JsonObject, task: Json): void {
   const wrong = (path: string, message: string) => breaks(found, 'R-PO-001', path, message);
   if (!isTaskId(task)) wrong('task_id', 'must be a task id');
   if (result.task_id !== undefined && result.task_id !== task) wrong('result.task_id', 'is that of another task');
@@ -227,12 +232,12 @@ function checkShape(found: Findings, result: JsonObject, task: Json): void {
     wrong('result.acceptance_check', 'must be an array of {criterion, status, evidence}');
   }
   const notes = result.notes_for_orchestrator;
-  if (!isListOf(notes, isText) || listOf(notes).length > NOTES_MAX) {
+  if (!isListOf(notes, isText) || elementsOf(notes).length > NOTES_MAX) {
     wrong('result.notes_for_orchestrator', `must be an array of at most ${NOTES_MAX} strings, none of them blank`);
   }
 }
 
-function checkScopes(found: Findings, assignment: JsonObject): void {
+function checkScopes(found: OperatorFindings, assignment: JsonObject): void {
   for (const name of ['lock_scope', 'forbidden_scope']) {
     const isPath = (item: Json) => isString(item) && normalPath(item).ok;
     if (!isListOf(assignment[name], isPath))
@@ -241,7 +246,7 @@ function checkScopes(found: Findings, assignment: JsonObject): void {
 }
 
 /** A change lies at or below a claimed path, and touches nothing forbidden from above or from below. */
-function checkChanges(found: Findings, changes: Json | undefined, assignment: JsonObject): void {
+function checkChanges(found: OperatorFindings, changes: Json | undefined, assignment: JsonObject): void {
   const [lockScope, forbidden] = [normalPaths(assignment.lock_scope), normalPaths(assignment.forbidden_scope)];
   const placeOf = scopeRule({ lockScope, forbidden });
   for (const [index, change] of objectsOf(changes).entries()) {
@@ -262,9 +267,9 @@ function checkChanges(found: Findings, changes: Json | undefined, assignment: Js
  */
 const GIVEN = /(?!secret:[a-z-]{1,40}\])(?:api[_-]?key|secret|token)\s{0,64}[:=]\s{0,64}(?!\[secret:)\S/i;
 
-function checkNotes(found: Findings, notes: Json | undefined): void {
-  for (const [index, note] of listOf(notes).entries()) {
-    const own = new Findings();
+function checkNotes(found: OperatorFindings, notes: Json | undefined): void {
+  for (const [index, note] of elementsOf(notes).entries()) {
+    const own = new OperatorFindings();
     checkNoSecret(own, note, 'note');
     checkForeignText(own, note, 'note');
     const refusal = own.refusal();
@@ -277,23 +282,23 @@ function checkNotes(found: Findings, notes: Json | undefined): void {
   }
 }
 
-function checkCriteria(found: Findings, checks: Json | undefined, required: Json | undefined): void {
+function checkCriteria(found: OperatorFindings, checks: Json | undefined, required: Json | undefined): void {
   if (!isListOf(required, isText)) {
     breaks(found, 'R-PC-001', 'required_criteria', 'must be an array of criteria, none of them blank');
   }
   if (!isListOf(checks, (item) => isObject(item) && isText(item.criterion))) {
     breaks(found, 'R-PC-001', 'acceptance_check', 'must be an array of checks, each with its criterion');
   }
-  if (found.count === 0 && listOf(checks).length + listOf(required).length === 0) {
+  if (found.count === 0 && elementsOf(checks).length + elementsOf(required).length === 0) {
     breaks(found, 'R-PC-001', 'acceptance_check', 'nothing was asked for and nothing was checked');
   }
 }
 
-function checkMet(found: Findings, checks: readonly JsonObject[], required: readonly string[]): void {
+function checkMet(found: OperatorFindings, checks: readonly JsonObject[], required: readonly string[]): void {
   const { missing } = unmetClaims(required, checks);
   const [first] = missing;
   if (first !== undefined) {
-    const message = `says nothing about ${quoted(first)}`;
+    const message = `says nothing about ${inQuotes(first)}`;
     breaks(found, 'R-PC-001', 'acceptance_check', message, { missing: missing.slice(0, LISTED_MAX) });
   }
   for (const [index, { status, evidence }] of checks.entries()) {
@@ -317,7 +322,7 @@ function isListOf(value: Json | undefined, accepts: (item: Json) => boolean): bo
 
 // The rules a gate answers with. Each refusal says under which contract code it is stored.
 export function breaks(
-  found: Findings,
+  found: OperatorFindings,
   rule: OperatorRule,
   path: string,
   message: string,

@@ -1,13 +1,13 @@
 // The operator dialect: orchestrators plan in envelopes, subagents answer in results, and every payload between them has
 // a validator that can be used alone.
 import type { Dialect } from '../../kernel/dialect.ts';
-import { brief, repair } from './brief.ts';
-import { read } from './read.ts';
+import { operatorBrief, operatorRepair } from './brief.ts';
+import { operatorRead } from './read.ts';
 
-export const operator: Dialect = { brief, repair, read };
+export const operator: Dialect = { brief: operatorBrief, repair: operatorRepair, read: operatorRead };
 
 export { validateAssignment } from './assignment.ts';
-export type { Options } from './contract.ts';
+export type { OperatorOptions as Options } from './contract.ts';
 export { validateDeltas } from './deltas.ts';
 export { validateLocks } from './locks.ts';
 export { validateBundle, validateOrchestrator, type WorkItem, workItemsOf } from './orchestrator.ts';

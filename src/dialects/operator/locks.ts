@@ -3,24 +3,24 @@
 import type { Json } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { LOCK_TABLE, type Options } from './contract.ts';
+import { LOCK_TABLE, type OperatorOptions } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkOptionalHead,
-  Findings,
+  inQuotes,
   normalPaths,
+  OperatorFindings,
   objectsOf,
   payloadOf,
-  quoted,
 } from './findings.ts';
 
 /** Checks a lock table: `{locks: [{task_id, resource, active}]}`. */
-export function validateLocks(input: unknown, options: Options = {}): Verdict {
+export function validateLocks(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const { payload } = given;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => {
       if (Array.isArray(payload.locks)) return;
@@ -28,7 +28,7 @@ export function validateLocks(input: unknown, options: Options = {}): Verdict {
     },
     () => checkOptionalHead(found, payload, LOCK_TABLE),
     () => {
-      checkFields(found, payload, LOCK_TABLE, ['locks']);
+      checkMembers(found, payload, LOCK_TABLE, ['locks']);
       checkExtensions(found, payload, LOCK_TABLE, '');
     },
     () => checkConflicts(found, payload.locks, 'locks'),
@@ -39,7 +39,7 @@ export function validateLocks(input: unknown, options: Options = {}): Verdict {
 }
 
 /** All pairs of active locks of different tasks that overlap. The records must have been checked. */
-export function checkConflicts(found: Findings, value: Json | undefined, path: string): void {
+export function checkConflicts(found: OperatorFindings, value: Json | undefined, path: string): void {
   const { pairs, truncated } = conflictsOf(activeLocks(value));
   const conflicts = pairs.map(([a, b]) => ({
     task_a: a.holder,
@@ -49,7 +49,7 @@ export function checkConflicts(found: Findings, value: Json | undefined, path: s
   }));
   const [first] = conflicts;
   if (!first) return;
-  const message = `${first.task_a} holds ${quoted(first.resource_a)}, which overlaps ${quoted(first.resource_b)} of ${first.task_b}`;
+  const message = `${first.task_a} holds ${inQuotes(first.resource_a)}, which overlaps ${inQuotes(first.resource_b)} of ${first.task_b}`;
   found.add('LOCK_CONFLICT', path, message, { conflicts, ...(truncated ? { truncated } : {}) });
 }
 

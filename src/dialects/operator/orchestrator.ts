@@ -4,15 +4,15 @@ import { isObject, isSameJson, isString, type Json, type JsonObject } from '../.
 import type { TaskStatus } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { validateAssignment } from './assignment.ts';
-import { BUNDLE, DELTAS_LIST, ENVELOPE, type Options } from './contract.ts';
+import { BUNDLE, DELTAS_LIST, ENVELOPE, type OperatorOptions } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkPresence,
   checkValue,
-  Findings,
+  elementsOf,
   HEAD,
-  listOf,
+  OperatorFindings,
   objectsOf,
   payloadOf,
   warnOfRunId,
@@ -21,19 +21,19 @@ import { checkConflicts } from './locks.ts';
 
 export type WorkItem = { readonly title: string; readonly context: string };
 
-export function validateOrchestrator(input: unknown, options: Options = {}): Verdict {
+export function validateOrchestrator(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const envelope = given.payload;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => checkPresence(found, envelope, ENVELOPE),
-    () => checkFields(found, envelope, ENVELOPE, ['schema_version']),
+    () => checkMembers(found, envelope, ENVELOPE, ['schema_version']),
     () => {
-      checkFields(found, envelope, ENVELOPE, HEAD);
+      checkMembers(found, envelope, ENVELOPE, HEAD);
       checkDeltas(found, envelope.ledger_delta, 'ledger_delta');
-      checkFields(found, envelope, ENVELOPE, ['assignments'], { only: ({ path }) => path.length === 0 });
-      checkFields(found, envelope, ENVELOPE, ['active_locks', 'blockers', 'next_actions']);
+      checkMembers(found, envelope, ENVELOPE, ['assignments'], { only: ({ path }) => path.length === 0 });
+      checkMembers(found, envelope, ENVELOPE, ['active_locks', 'blockers', 'next_actions']);
       warnOfRunId(found, envelope);
       checkExtensions(found, envelope, ENVELOPE, '');
     },
@@ -43,8 +43,8 @@ export function validateOrchestrator(input: unknown, options: Options = {}): Ver
     () => checkConflicts(found, envelope.active_locks, 'active_locks'),
   ]);
   const counts = {
-    assignment_count: listOf(envelope.assignments).length,
-    delta_count: listOf(envelope.ledger_delta).length,
+    assignment_count: elementsOf(envelope.assignments).length,
+    delta_count: elementsOf(envelope.ledger_delta).length,
   };
   return refusal ?? found.allowed('the envelope keeps its contract', counts);
 }
@@ -59,9 +59,9 @@ export function workItemsOf(envelope: JsonObject): readonly WorkItem[] {
 }
 
 /** Each assignment is a whole packet of this run, for a task that is assigned once. */
-function checkAssignments(found: Findings, envelope: JsonObject, options: Options): void {
+function checkAssignments(found: OperatorFindings, envelope: JsonObject, options: OperatorOptions): void {
   const assigned = new Set<Json>();
-  for (const [index, packet] of listOf(envelope.assignments).entries()) {
+  for (const [index, packet] of elementsOf(envelope.assignments).entries()) {
     const path = `assignments[${index}]`;
     const before = found.count;
     found.adopt(validateAssignment(packet, options), path);
@@ -76,7 +76,7 @@ function checkAssignments(found: Findings, envelope: JsonObject, options: Option
 }
 
 /** The same delta twice is harmless; one id on two different deltas is not. */
-function checkDeltaIds(found: Findings, value: Json | undefined): void {
+function checkDeltaIds(found: OperatorFindings, value: Json | undefined): void {
   const seen = new Map<string, Delta>();
   for (const [index, delta] of deltasOf(value).entries()) {
     const { delta_id, task_id } = delta;
@@ -91,7 +91,7 @@ function checkDeltaIds(found: Findings, value: Json | undefined): void {
 }
 
 /** A task that ends up blocked is named among the blockers, with its code. */
-function checkBlockedAreListed(found: Findings, { ledger_delta, blockers }: JsonObject): void {
+function checkBlockedAreListed(found: OperatorFindings, { ledger_delta, blockers }: JsonObject): void {
   const last = new Map(deltasOf(ledger_delta).map((delta) => [delta.task_id, delta.status]));
   const listed = new Set(objectsOf(blockers).map((blocker) => blocker.task_id));
   const missing = [...last].filter(([id, status]) => status === 'blocked' && !listed.has(id)).map(([id]) => id);
@@ -110,7 +110,7 @@ export type Delta = JsonObject & {
   readonly delta_id: string;
 };
 
-export function checkDeltas(found: Findings, deltas: Json | undefined, path: string): void {
+export function checkDeltas(found: OperatorFindings, deltas: Json | undefined, path: string): void {
   for (const [index, { timed_out, status }] of objectsOf(deltas).entries()) {
     if (timed_out !== true || status === 'blocked') continue;
     found.warn(`${path}[${index}]: a task that timed out should be blocked`);
@@ -124,16 +124,16 @@ export function deltasOf(value: Json | undefined): readonly Delta[] {
 }
 
 // The handoff bundle: everything a new session needs to go on with a run, without the conversation that came before.
-export function validateBundle(input: unknown, options: Options = {}): Verdict {
+export function validateBundle(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const bundle = given.payload;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => checkPresence(found, bundle, BUNDLE),
-    () => checkFields(found, bundle, BUNDLE, ['schema_version']),
+    () => checkMembers(found, bundle, BUNDLE, ['schema_version']),
     () => {
-      checkFields(found, bundle, BUNDLE, Object.keys(BUNDLE.fields));
+      checkMembers(found, bundle, BUNDLE, Object.keys(BUNDLE.fields));
       warnOfRunId(found, bundle);
       checkExtensions(found, bundle, BUNDLE, '');
     },
@@ -145,7 +145,7 @@ export function validateBundle(input: unknown, options: Options = {}): Verdict {
   return found.allowed('the bundle keeps its contract', { task_count: objectsOf(bundle.ledger).length });
 }
 
-function checkUnique(found: Findings, ledger: Json | undefined): void {
+function checkUnique(found: OperatorFindings, ledger: Json | undefined): void {
   const seen = new Set<Json | undefined>();
   for (const [index, { task_id }] of objectsOf(ledger).entries()) {
     if (seen.has(task_id)) {
@@ -159,7 +159,7 @@ function checkUnique(found: Findings, ledger: Json | undefined): void {
 }
 
 /** A bundle may name tasks that it does not carry; reconciliation decides about them, but it should not be a surprise. */
-function warnOfStrangers(found: Findings, bundle: JsonObject): void {
+function warnOfStrangers(found: OperatorFindings, bundle: JsonObject): void {
   const rows = new Set(objectsOf(bundle.ledger).map((row) => row.task_id));
   for (const name of ['active_locks', 'dependencies', 'open_blockers', 'acceptance_targets']) {
     for (const [index, entry] of objectsOf(bundle[name]).entries()) {

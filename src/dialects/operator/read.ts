@@ -4,12 +4,12 @@ import { isObject, isString, type Json, type JsonObject } from '../../kernel/jso
 import { scrubJson } from '../../kernel/secrets.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { type AnswerFields, extractObject } from '../json-answer.ts';
-import { parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
+import { JSON_BYTES_MAX, parseJsonText } from '../json-text.ts';
 import { validateAssignment } from './assignment.ts';
-import { checkSocket } from './brief.ts';
-import { ENVELOPE, type Options, RESULT, RESULT_STATUSES } from './contract.ts';
+import { refusalOfAssign } from './brief.ts';
+import { ENVELOPE, type OperatorOptions, RESULT, RESULT_STATUSES } from './contract.ts';
 import { validateDeltas } from './deltas.ts';
-import { Findings, isRunId, objectsOf } from './findings.ts';
+import { isRunId, OperatorFindings, objectsOf } from './findings.ts';
 import { validateLocks } from './locks.ts';
 import { checkDeltas, validateBundle, validateOrchestrator, workItemsOf } from './orchestrator.ts';
 import { validateReconcile, validateWatchdog } from './reconcile.ts';
@@ -20,14 +20,14 @@ type PayloadText =
   | { readonly ok: true; readonly payload: JsonObject }
   | { readonly ok: false; readonly verdict: Denied };
 
-export function read(raw: string, contract: Contract): Reading {
+export function operatorRead(raw: string, contract: Contract): Reading {
   const declined = contract.generator ? readRefusal(raw) : null;
   if (declined) return { ok: true, handoff: handoffOfDeclined(declined) };
   const report = contract.generator ? null : resultFromReport(raw);
   const found = report
     ? { ok: true as const, value: report }
     : extractObject(raw, {
-        maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX,
+        maxBytes: contract.maxBytes ?? JSON_BYTES_MAX,
         strict: contract.strict ?? false,
         fields: () => fieldsOf(contract),
       });
@@ -36,7 +36,7 @@ export function read(raw: string, contract: Contract): Reading {
   const verdict = contract.generator ? validateOrchestrator(payload) : validateResult(payload);
   if (!verdict.allow) return { ok: false, verdict };
   const handoff = contract.generator ? handoffOfEnvelope(payload) : handoffOfResult(payload);
-  const unmet = handoff.outcome === 'done' ? checkSocket(payload, contract).refusal() : null;
+  const unmet = handoff.outcome === 'done' ? refusalOfAssign(payload, contract).refusal() : null;
   return unmet ? { ok: false, verdict: unmet } : { ok: true, handoff };
 }
 
@@ -112,7 +112,7 @@ export type Intake<T = JsonObject> =
   | { readonly ok: true; readonly payload: T; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly refusal: Denied; readonly subject: Subject };
 
-export function takeAssignment(text: string, options: Options = {}): Intake {
+export function takeAssignment(text: string, options: OperatorOptions = {}): Intake {
   const read = payloadFromText(text);
   if (!read.ok) return { ok: false, refusal: read.verdict, subject: NOBODY };
   const task = isObject(read.payload.task) ? read.payload.task : {};
@@ -145,7 +145,7 @@ export type Stream = {
 };
 
 /** An array of deltas for the run that is named, the same with a head of its own, or a whole envelope. */
-export function takeStream(text: string, run: string | undefined, options: Options = {}): Intake<Stream> {
+export function takeStream(text: string, run: string | undefined, options: OperatorOptions = {}): Intake<Stream> {
   const parsed = parseJsonText(text);
   const refuse = (refusal: Denied, of: string = run ?? ''): Intake<Stream> => {
     return { ok: false, refusal, subject: { run: of, task: '' } };
@@ -179,7 +179,7 @@ export function takeStream(text: string, run: string | undefined, options: Optio
 }
 
 function validateStream(stream: JsonObject): Verdict {
-  const found = new Findings();
+  const found = new OperatorFindings();
   const base = stream.base_versions;
   const refusal = found.through([
     () => {
@@ -212,7 +212,7 @@ function warningsOf({ details }: Verdict): readonly string[] {
 }
 
 // The door for callers who have a payload and the name of its kind: any value in, one verdict out.
-type Validator = (input: unknown, options: Options) => Verdict;
+type Validator = (input: unknown, options: OperatorOptions) => Verdict;
 
 const VALIDATORS: Readonly<Record<string, Validator>> = {
   assignment: validateAssignment,
@@ -245,7 +245,7 @@ export function validateOperator(kind: string, input: unknown, options: unknown 
   return typeof input === 'string' ? validateText(name, validate, input, given) : validate(input, given);
 }
 
-function validateText(name: string, validate: Validator, text: string, options: Options): Verdict {
+function validateText(name: string, validate: Validator, text: string, options: OperatorOptions): Verdict {
   if (name === 'worklog') return validateWorklogText(text, options);
   const report = name === 'result' ? resultFromReport(text) : null;
   if (report) return validateResult(report, options);
@@ -256,7 +256,7 @@ function validateText(name: string, validate: Validator, text: string, options: 
 }
 
 /** Options may come from a line of JSON. What is wrong with one is said: dropped, it would loosen a contract in silence. */
-function optionsOf(options: unknown): Options | string {
+function optionsOf(options: unknown): OperatorOptions | string {
   if (options === undefined || options === null) return {};
   if (!isObject(options)) return 'options must be an object';
   const { strict, now, checkers, previous, outcome } = options;

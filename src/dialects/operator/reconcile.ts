@@ -4,16 +4,16 @@ import { isAhead, isSilent, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type OperatorCode, type Options, RECONCILE, SILENT, WATCHDOG } from './contract.ts';
+import { type OperatorCode, type OperatorOptions, RECONCILE, SILENT, WATCHDOG } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkOptionalHead,
-  Findings,
+  elementsOf,
+  instantOf,
   isTaskId,
-  listOf,
+  OperatorFindings,
   payloadOf,
-  readInstant,
 } from './findings.ts';
 import { activeLocks, conflictsOf } from './locks.ts';
 
@@ -28,11 +28,11 @@ type Issue = { readonly code: OperatorCode; readonly message: string; readonly [
 const LISTED_MAX = 1000;
 
 /** Checks `{ledger, active_locks?, events?}`. */
-export function validateReconcile(input: unknown, options: Options = {}): Verdict {
+export function validateReconcile(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const { payload } = given;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => {
       if (Array.isArray(payload.ledger)) return;
@@ -49,7 +49,11 @@ export function validateReconcile(input: unknown, options: Options = {}): Verdic
     },
   ]);
   if (refusal) return refusal;
-  const [ledger, locks, events] = [listOf(payload.ledger), listOf(payload.active_locks), listOf(payload.events)];
+  const [ledger, locks, events] = [
+    elementsOf(payload.ledger),
+    elementsOf(payload.active_locks),
+    elementsOf(payload.events),
+  ];
   const issues: Issue[] = [];
   const rows = readRows(ledger, issues);
   checkDependencies(rows, issues);
@@ -222,13 +226,13 @@ type Silent = {
 };
 
 /** Checks `{now, tasks: [{task_id, status, timeout_seconds, last_heartbeat_at}]}`; `options.now` stands in for `now`. */
-export function validateWatchdog(input: unknown, options: Options = {}): Verdict {
+export function validateWatchdog(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const { payload } = given;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const now = payload.now === undefined ? options.now : payload.now;
-  const instant = isString(now) ? readInstant(now) : null;
+  const instant = isString(now) ? instantOf(now) : null;
   const silent: Silent[] = [];
   const refusal = found.through([
     () => checkInputs(found, now, payload.tasks),
@@ -252,7 +256,7 @@ export function validateWatchdog(input: unknown, options: Options = {}): Verdict
   return { ...refusal, details: { ...refusal.details, timed_out: silent } };
 }
 
-function checkInputs(found: Findings, now: unknown, tasks: Json | undefined): void {
+function checkInputs(found: OperatorFindings, now: unknown, tasks: Json | undefined): void {
   const missing = [];
   if (!isText(now)) missing.push('now');
   if (!Array.isArray(tasks)) missing.push('tasks');
@@ -261,8 +265,8 @@ function checkInputs(found: Findings, now: unknown, tasks: Json | undefined): vo
   found.add('MISSING_REQUIRED_INPUT', '$', message, { missing });
 }
 
-function findSilent(found: Findings, tasks: Json | undefined, now: number): readonly Silent[] {
-  const rows = listOf(tasks);
+function findSilent(found: OperatorFindings, tasks: Json | undefined, now: number): readonly Silent[] {
+  const rows = elementsOf(tasks);
   return rows.flatMap((task, index) => {
     const path = `tasks[${index}]`;
     if (!isObject(task)) {
@@ -273,13 +277,13 @@ function findSilent(found: Findings, tasks: Json | undefined, now: number): read
   });
 }
 
-function judge(found: Findings, task: JsonObject, path: string, index: number, now: number): readonly Silent[] {
+function judge(found: OperatorFindings, task: JsonObject, path: string, index: number, now: number): readonly Silent[] {
   const { task_id, timeout_seconds, last_heartbeat_at } = task;
   const before = found.count;
-  checkFields(found, task, SILENT, ['task_id'], { at: path, details: { index } });
-  checkFields(found, task, SILENT, ['timeout_seconds'], { at: path });
-  checkFields(found, task, SILENT, ['last_heartbeat_at'], { at: path, details: { index } });
-  const heartbeat = isString(last_heartbeat_at) ? readInstant(last_heartbeat_at) : null;
+  checkMembers(found, task, SILENT, ['task_id'], { at: path, details: { index } });
+  checkMembers(found, task, SILENT, ['timeout_seconds'], { at: path });
+  checkMembers(found, task, SILENT, ['last_heartbeat_at'], { at: path, details: { index } });
+  const heartbeat = isString(last_heartbeat_at) ? instantOf(last_heartbeat_at) : null;
   if (heartbeat === null || found.count > before || !isString(task_id) || !isString(last_heartbeat_at)) return [];
   const age_seconds = now - heartbeat;
   if (isAhead(heartbeat * 1000, now * 1000)) {

@@ -2,37 +2,37 @@
 import { isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
-import { type Options, RESULT } from './contract.ts';
+import { type OperatorOptions, RESULT } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkPresence,
-  Findings,
+  elementsOf,
   HEAD,
-  listOf,
+  OperatorFindings,
   objectsOf,
   payloadOf,
   warnOfRunId,
 } from './findings.ts';
 import { checkForeignText, checkNoSecret, warnOfSecret } from './untrusted.ts';
 
-export function validateResult(input: unknown, options: Options = {}): Verdict {
+export function validateResult(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const result = given.payload;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => checkPresence(found, result, RESULT),
-    () => checkFields(found, result, RESULT, ['schema_version']),
+    () => checkMembers(found, result, RESULT, ['schema_version']),
     () => {
       warnOfRunId(found, result);
-      checkFields(found, result, RESULT, [...HEAD, 'task_id', 'status', 'worklog_path']);
+      checkMembers(found, result, RESULT, [...HEAD, 'task_id', 'status', 'worklog_path']);
       for (const name of ['changes', 'acceptance_check']) {
         warnOfEvidence(found, result[name], name);
-        checkFields(found, result, RESULT, [name]);
+        checkMembers(found, result, RESULT, [name]);
       }
       for (const rule of ['type', 'many']) {
-        checkFields(found, result, RESULT, ['notes_for_orchestrator'], { only: (each) => each.rule === rule });
+        checkMembers(found, result, RESULT, ['notes_for_orchestrator'], { only: (each) => each.rule === rule });
       }
       checkExtensions(found, result, RESULT, '');
     },
@@ -42,15 +42,15 @@ export function validateResult(input: unknown, options: Options = {}): Verdict {
   return refusal ?? found.allowed('the result keeps its contract', { status: result.status ?? null });
 }
 
-function warnOfEvidence(found: Findings, entries: Json | undefined, path: string): void {
+function warnOfEvidence(found: OperatorFindings, entries: Json | undefined, path: string): void {
   for (const [index, { evidence }] of objectsOf(entries).entries()) {
     warnOfSecret(found, evidence, `${path}[${index}].evidence`);
   }
 }
 
 /** Each note in turn: a note that is blank is reported before a secret in a later one, and the other way round. */
-function checkNotes(found: Findings, notes: Json | undefined): void {
-  for (const [index, note] of listOf(notes).entries()) {
+function checkNotes(found: OperatorFindings, notes: Json | undefined): void {
+  for (const [index, note] of elementsOf(notes).entries()) {
     const path = `notes_for_orchestrator[${index}]`;
     if (!isText(note)) {
       found.add('SCHEMA_INVALID', path, 'must not be blank', { index });
@@ -62,7 +62,7 @@ function checkNotes(found: Findings, notes: Json | undefined): void {
 }
 
 /** Done means that something was to be met and that all of it was. */
-function checkCompletion(found: Findings, { status, acceptance_check: checks }: JsonObject): void {
+function checkCompletion(found: OperatorFindings, { status, acceptance_check: checks }: JsonObject): void {
   if (status !== 'done') return;
   const path = 'acceptance_check';
   const entries = objectsOf(checks);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mismatches } from '../../kernel/fields.ts';
 import { WORKLOG_ENTRY } from './contract.ts';
-import { readInstant } from './findings.ts';
+import { instantOf } from './findings.ts';
 
 test.each([
   ['1970-01-01T00:00:00Z', 0],
@@ -11,7 +11,7 @@ test.each([
   ['1969-12-31T19:00:00-0500', 0],
   ['2024-02-29T00:00:00Z', 1_709_164_800],
 ])('%s is %i s after 1970', (text, seconds) => {
-  expect(readInstant(text)).toBe(seconds);
+  expect(instantOf(text)).toBe(seconds);
 });
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   '2026-01-01T00:00:00Z\n',
   ' 2026-01-01T00:00:00Z',
 ])('%j names no instant', (text) => {
-  expect(readInstant(text)).toBeNull();
+  expect(instantOf(text)).toBeNull();
 });
 
 test('a time with another offset is an instant, but not written in UTC', () => {
@@ -41,5 +41,5 @@ test('a time with another offset is an instant, but not written in UTC', () => {
 });
 
 test('the years 0 to 99 are not those of the last century', () => {
-  expect(readInstant('0099-01-01T00:00:00Z')).toBeLessThan(-59_000_000_000);
+  expect(instantOf('0099-01-01T00:00:00Z')).toBeLessThan(-59_000_000_000);
 });

@@ -5,7 +5,7 @@ import { inspectJson, inspectText, refuseForeign } from '../../kernel/foreign-te
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { findSecrets, scrubJson } from '../../kernel/secrets.ts';
 import { parseJsonText } from '../json-text.ts';
-import type { Findings } from './findings.ts';
+import type { OperatorFindings } from './findings.ts';
 
 /** The names that the contract gives to kinds of secrets; the others keep the name of their kind. */
 const PATTERNS: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 };
 
 export function checkForeignText(
-  found: Findings,
+  found: OperatorFindings,
   text: Json | undefined,
   path: string,
   details: JsonObject = {},
@@ -53,13 +53,18 @@ function together<T extends { readonly kind: string; readonly what: string }>(
 }
 
 /** Says what kind of secret it is and where, never the secret. */
-export function checkNoSecret(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
+export function checkNoSecret(
+  found: OperatorFindings,
+  text: Json | undefined,
+  path: string,
+  details: JsonObject = {},
+): void {
   const pattern = isString(text) ? secretIn(text) : null;
   if (pattern !== null) refuseSecret(found, pattern, path, details);
 }
 
 /** The same for every text of an object, wherever it stands. */
-export function checkNoSecretIn(found: Findings, payload: JsonObject): void {
+export function checkNoSecretIn(found: OperatorFindings, payload: JsonObject): void {
   const told = new Set<string>();
   const refuse = (path: string, pattern: string) => {
     told.add(path);
@@ -78,12 +83,12 @@ function* textsIn(value: Json, path: string): Generator<{ readonly path: string;
   else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* textsIn(item, `${path}.${key}`);
 }
 
-function refuseSecret(found: Findings, pattern: string, path: string, details: JsonObject): void {
+function refuseSecret(found: OperatorFindings, pattern: string, path: string, details: JsonObject): void {
   const message = `holds what looks like a secret (${pattern}); take it out and rotate it`;
   found.add('UNTRUSTED_CONTEXT_BLOCK', path, message, { ...details, pattern });
 }
 
-export function warnOfSecret(found: Findings, text: Json | undefined, path: string): void {
+export function warnOfSecret(found: OperatorFindings, text: Json | undefined, path: string): void {
   const [first, ...more] = isString(text) ? kindsIn(text) : [];
   if (first === undefined) return;
   const pattern = nameOf([first, ...more].find(isTelling) ?? first);

@@ -3,14 +3,14 @@
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
-import { type Options, WORKLOG_ENTRY } from './contract.ts';
+import { type OperatorOptions, WORKLOG_ENTRY } from './contract.ts';
 import {
   checkExtensions,
-  checkFields,
+  checkMembers,
   checkPresence,
-  Findings,
+  instantOf,
+  OperatorFindings,
   payloadOf,
-  readInstant,
   warnOfRunId,
 } from './findings.ts';
 import { checkForeignText, checkNoSecretIn } from './untrusted.ts';
@@ -22,10 +22,10 @@ const OUTCOME = /^\s*(?:(?:is|was|now)\s+)?(?:blocked|failed)\s*(?:$|[:;,.(!]|[-
 const FILE_CHARS_MAX = 67_108_864;
 
 /** Checks one entry, or an array of entries in the order in which they were written. */
-export function validateWorklog(input: unknown, options: Options = {}): Verdict {
+export function validateWorklog(input: unknown, options: OperatorOptions = {}): Verdict {
   if (!Array.isArray(input)) return validateEntry(input, options, true);
   const entries: readonly unknown[] = input;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const closing = lastPlaces(entries);
   for (const [index, entry] of entries.entries()) {
     found.adopt(validateEntry(entry, options, closing.has(index)), `[${index}]`);
@@ -36,7 +36,7 @@ export function validateWorklog(input: unknown, options: Options = {}): Verdict 
 }
 
 /** Checks a worklog file: one JSON object on each line, after nothing but what it held before. */
-export function validateWorklogText(text: string, options: Options = {}): Verdict {
+export function validateWorklogText(text: string, options: OperatorOptions = {}): Verdict {
   const { previous } = options;
   if (previous !== undefined && !text.startsWith(previous)) {
     const line = firstChange(previous, text);
@@ -57,11 +57,11 @@ export function validateWorklogText(text: string, options: Options = {}): Verdic
   return validateWorklog(entries, options);
 }
 
-function validateEntry(input: unknown, options: Options, isLast: boolean): Verdict {
+function validateEntry(input: unknown, options: OperatorOptions, isLast: boolean): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;
   const entry = given.payload;
-  const found = new Findings(options);
+  const found = new OperatorFindings(options);
   const refusal = found.through([
     () => checkPresence(found, entry, WORKLOG_ENTRY),
     () => checkEntry(found, entry),
@@ -71,8 +71,8 @@ function validateEntry(input: unknown, options: Options, isLast: boolean): Verdi
   return refusal ?? found.allowed('the entry keeps its contract');
 }
 
-function checkEntry(found: Findings, entry: JsonObject): void {
-  checkFields(found, entry, WORKLOG_ENTRY, [
+function checkEntry(found: OperatorFindings, entry: JsonObject): void {
+  checkMembers(found, entry, WORKLOG_ENTRY, [
     'timestamp',
     'schema_version',
     ...Object.keys(WORKLOG_ENTRY.fields).slice(1),
@@ -85,7 +85,7 @@ function checkEntry(found: Findings, entry: JsonObject): void {
  * The entry that ends a task without success must carry a code and a next step. It does so when the caller knows the
  * outcome, when its result opens with the outcome, or when it carries a code, which only such a step has.
  */
-function checkOutcome(found: Findings, entry: JsonObject, isLast: boolean, { outcome }: Options): void {
+function checkOutcome(found: OperatorFindings, entry: JsonObject, isLast: boolean, { outcome }: OperatorOptions): void {
   const isUnsuccessful = outcome !== undefined || entry.code !== undefined || OUTCOME.test(String(entry.result));
   if (!isLast || !isUnsuccessful) return;
   const missing = ['code', 'next_step'].filter((name) => !isText(entry[name]));
@@ -95,7 +95,7 @@ function checkOutcome(found: Findings, entry: JsonObject, isLast: boolean, { out
 }
 
 /** Secrets are refused anywhere in an entry, extensions included. */
-function checkTexts(found: Findings, entry: JsonObject): void {
+function checkTexts(found: OperatorFindings, entry: JsonObject): void {
   checkNoSecretIn(found, entry);
   checkForeignText(found, entry.decision, 'decision');
   checkForeignText(found, entry.result, 'result');
@@ -111,10 +111,10 @@ function lastPlaces(entries: readonly unknown[]): ReadonlySet<number> {
   return new Set(last.values());
 }
 
-function warnOfOrder(found: Findings, entries: readonly unknown[]): void {
+function warnOfOrder(found: OperatorFindings, entries: readonly unknown[]): void {
   let latest = Number.NEGATIVE_INFINITY;
   for (const [index, entry] of entries.entries()) {
-    const at = isObject(entry) && isString(entry.timestamp) ? readInstant(entry.timestamp) : null;
+    const at = isObject(entry) && isString(entry.timestamp) ? instantOf(entry.timestamp) : null;
     if (at === null) continue;
     if (at < latest) found.warn(`[${index}].timestamp is earlier than the entry before it`);
     latest = Math.max(latest, at);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { text } from './index.ts';
+import { textDialect } from './index.ts';
 
 const contract: Contract = {
   dialect: 'text',
@@ -13,12 +13,15 @@ const contract: Contract = {
 };
 
 test.each(['', 'All done.', '{"satisfied":false}', '\ud800'])('%j is handed on as it is, and steers nothing', (raw) => {
-  expect(text.read(raw, contract)).toEqual({ ok: true, handoff: { outcome: 'done', satisfied: null, payload: raw } });
+  expect(textDialect.read(raw, contract)).toEqual({
+    ok: true,
+    handoff: { outcome: 'done', satisfied: null, payload: raw },
+  });
 });
 
 test('the brief asks for plain text, and a repair says why first', () => {
-  expect(text.brief(contract)).toBe('Return a concise plain-text result.');
-  const repair = text.repair(deny('OUTPUT_TOO_LARGE', 'the result is too long'), 'x', contract);
+  expect(textDialect.brief(contract)).toBe('Return a concise plain-text result.');
+  const repair = textDialect.repair(deny('OUTPUT_TOO_LARGE', 'the result is too long'), 'x', contract);
   expect(repair).toContain('the result is too long');
-  expect(repair).toContain(text.brief(contract));
+  expect(repair).toContain(textDialect.brief(contract));
 });

@@ -4,7 +4,7 @@ import type { Denied } from '../../kernel/verdict.ts';
 
 const BRIEF = 'Return a concise plain-text result.';
 
-export const text: Dialect = {
+export const textDialect: Dialect = {
   brief: (_contract: Contract): string => BRIEF,
   // Reading text never refuses; a gate may, and then the agent should know why.
   repair: (refusal: Denied): string => `Your previous result was not accepted: ${refusal.reason}\n\n${BRIEF}`,

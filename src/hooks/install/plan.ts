@@ -15,9 +15,9 @@ type Kept = { readonly before: string | null; readonly digest: string };
 export type InstallRecord = Readonly<Record<string, Kept>>;
 
 export type InstallPlan = { readonly changes: readonly FileChange[]; readonly record: InstallRecord };
-export type FileReader = (file: string) => string | null;
+export type SettingsReader = (file: string) => string | null;
 
-export function planInstall(host: Host, read: FileReader, record: InstallRecord, how: How): InstallPlan | Denied {
+export function planInstall(host: Host, read: SettingsReader, record: InstallRecord, how: How): InstallPlan | Denied {
   const changes: FileChange[] = [];
   const kept: Record<string, Kept> = {};
   for (const file of host.files) {
@@ -34,7 +34,7 @@ export function planInstall(host: Host, read: FileReader, record: InstallRecord,
   return { changes, record: kept };
 }
 
-export function planUndo(host: Host, read: FileReader, record: InstallRecord): InstallPlan | Denied {
+export function planUndo(host: Host, read: SettingsReader, record: InstallRecord): InstallPlan | Denied {
   const changes: FileChange[] = [];
   for (const file of host.files) {
     const before = read(file);

@@ -1,7 +1,7 @@
 // The skill file for agents that report without a brief: the rules of an agent_contract_handoff, made from the same lists as
 // the brief and the checks. Baton never overwrites a skill file that it did not write.
 
-import { briefFor } from '../../dialects/gaia/brief.ts';
+import { gaiaBriefFor } from '../../dialects/gaia/brief.ts';
 import {
   APPROVAL_ADVISORY_KEYS,
   APPROVAL_BLOCKING_KEYS,
@@ -47,7 +47,7 @@ export function skillText(): string {
     'Another agent or person continues your work and sees only your report. A report that breaks a rule below is returned with',
     'the reasons, and nothing in it is used.',
     '',
-    briefFor({ assign: {}, schema: null }, {}),
+    gaiaBriefFor({ assign: {}, schema: null }, {}),
     '',
     ...orderLines(),
     '',

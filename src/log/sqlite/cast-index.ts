@@ -29,13 +29,13 @@ export class CastIndex {
 
   /** Files the blocks that became full, within the transaction that appended everything after `before` up to `head`. */
   keepUp(before: number, head: number): void {
-    for (let block = blocksIn(before); block < blocksIn(head); block++) this.#statements.file.run(block);
+    for (let block = heldBlocks(before); block < heldBlocks(head); block++) this.#statements.file.run(block);
   }
 
   /** At most `max` facts of the cast, or all of them where it is negative. */
   read(cast: string, after: number, max: number): readonly Row[] {
     // How many blocks are full is read first: a block that fills in the meantime is looked through all the same.
-    const blocks = blocksIn((this.#statements.head.get() as { seq: number | null }).seq ?? 0);
+    const blocks = heldBlocks((this.#statements.head.get() as { seq: number | null }).seq ?? 0);
     const filed = this.#filed(cast, after, blocks, max);
     if (filed.length === max) return filed;
     const left = max < 0 ? max : max - filed.length;
@@ -45,7 +45,7 @@ export class CastIndex {
 
   #filed(cast: string, after: number, blocks: number, max: number): Row[] {
     const rows: Row[] = [];
-    for (const { seqs } of this.#statements.places.iterate(cast, blocksIn(after), blocks)) {
+    for (const { seqs } of this.#statements.places.iterate(cast, heldBlocks(after), blocks)) {
       for (const seq of placesIn(seqs)) {
         if (rows.length === max) return rows;
         // A line that is gone is found out by whoever reads it.
@@ -62,7 +62,7 @@ export function placesIn(seqs: unknown): readonly number[] {
 }
 
 /** How many blocks are full in a log of so many facts. */
-export function blocksIn(facts: number): number {
+export function heldBlocks(facts: number): number {
   return Math.floor(facts / BLOCK);
 }
 

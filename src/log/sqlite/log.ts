@@ -29,9 +29,9 @@ import {
   awayOf,
   BEGINNING_CHARS,
   chain,
-  entryOf,
-  escaped,
-  type Line,
+  entryFromLine,
+  escapedKey,
+  type LogLine,
   leafHash,
   NO_PREV,
   onceKey,
@@ -294,7 +294,7 @@ export class SqliteLog implements Log {
     return this.#select.ofKind.all(kindPrefix, after, max);
   }
 
-  #append(appends: readonly Append[]): Line[] {
+  #append(appends: readonly Append[]): LogLine[] {
     let { seq, hash: prev, at } = this.#head;
     const lines = appends.map((append) => {
       const line = chain(append, ++seq, prev, at);
@@ -328,7 +328,7 @@ export class SqliteLog implements Log {
       const first = seq * TEXTS_PER_FACT;
       const text = this.#textsOf(seq).get(digest);
       if (text === undefined) continue;
-      this.#snapshots.dropHolding(escaped(text));
+      this.#snapshots.dropHolding(escapedKey(text));
       this.#db
         .prepare('DELETE FROM texts WHERE id BETWEEN ? AND ? AND digest = ?')
         .run(first, first + TEXTS_PER_FACT - 1, digest);
@@ -391,7 +391,7 @@ export class SqliteLog implements Log {
       return texts.get(digest) ?? null;
     };
     try {
-      return entryOf(line, textOf, query ? awayOf(query, (digest) => this.#beginningOf(seq, digest)) : undefined);
+      return entryFromLine(line, textOf, query ? awayOf(query, (digest) => this.#beginningOf(seq, digest)) : undefined);
     } catch (error) {
       throw error instanceof SyntaxError ? damagedEntry(this.#file, seq, error) : error;
     }
@@ -506,6 +506,6 @@ export function logFileIn(stateDir: string): string {
   return join(stateDir, 'log.sqlite');
 }
 
-export function hasLog(stateDir: string): boolean {
+export function logExists(stateDir: string): boolean {
   return existsSync(logFileIn(stateDir));
 }

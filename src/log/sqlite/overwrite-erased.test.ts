@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Fact } from '../../kernel/fact.ts';
-import { digestOf } from '../blob-text.ts';
+import { textDigest } from '../blob-text.ts';
 import { SqliteLog } from './log.ts';
 
 const MARK = 'erase-me ';
@@ -25,7 +25,7 @@ async function erasedLog(copy: (log: SqliteLog) => Promise<void>) {
   await add({ kind: 'cast.paused', cast: 'c', reason: TEXT }, { kind: 'cast.paused', cast: 'c', reason: OTHER });
   await copy(log);
   expect(bytes().includes(MARK)).toBe(true);
-  await add({ kind: 'blob.erased', digest: digestOf(TEXT), from: [1], reason: '' });
+  await add({ kind: 'blob.erased', digest: textDigest(TEXT), from: [1], reason: '' });
   await log.close();
   return { file, reader, bytes };
 }

@@ -1,10 +1,10 @@
 // A long text of a cast that is over is erased: its lines stay as they are, and the text is gone from them.
-import { digestOf } from '../../../src/log/blob-text.ts';
+import { textDigest } from '../../../src/log/blob-text.ts';
 import { LONG } from './graph.ts';
 import type { Stage } from './stage.ts';
 
 export async function tellOfErasure(stage: Stage): Promise<void> {
-  const digest = digestOf(LONG);
+  const digest = textDigest(LONG);
   const entries = await stage.entries();
   const lines = await stage.log.lines(0, entries.length);
   const from = entries.flatMap(({ seq, fact }) => {
