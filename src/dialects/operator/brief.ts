@@ -3,7 +3,7 @@
 import type { Contract } from '../../kernel/dialect.ts';
 import { exampleOf } from '../../kernel/field-schema.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
+import { PRIORITIES, TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import { readWithSchema } from '../user-schema.ts';
@@ -16,7 +16,6 @@ import {
   OBJECTIVE_CHARS_MAX,
   OUTPUT_SCHEMA,
   PACKET_TYPE,
-  PRIORITIES,
   RESULT,
   RESULT_STATUSES,
   SCHEMA_VERSION,

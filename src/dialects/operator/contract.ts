@@ -10,7 +10,6 @@ import { WORKLOG_FIELDS, type WorklogField } from '../../kernel/ledger/finish.ts
 import { PRIORITIES, TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 
-export { PRIORITIES };
 export const SCHEMA_VERSION = '1.0.0';
 /** Only the major number decides. */
 export const SUPPORTED = '1.x.y';
@@ -436,5 +435,3 @@ export type OperatorOptions = {
   /** How the task of a worklog ended, where that is known and it was no success. */
   readonly outcome?: 'blocked' | 'failed';
 };
-
-export type { OperatorCode };

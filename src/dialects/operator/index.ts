@@ -11,7 +11,7 @@ export type { OperatorOptions as Options } from './contract.ts';
 export { validateDeltas } from './deltas.ts';
 export { validateLocks } from './locks.ts';
 export { validateBundle, validateOrchestrator, type WorkItem, workItemsOf } from './orchestrator.ts';
-export { OPERATOR_KINDS, validateOperator } from './read.ts';
+export { validateOperator } from './read.ts';
 export { validateReconcile, validateWatchdog } from './reconcile.ts';
 export { validateResult } from './result.ts';
 export { validateWorklog, validateWorklogText } from './worklog.ts';

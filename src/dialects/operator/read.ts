@@ -1,4 +1,5 @@
 // From text to payload: handoffs of agents, payloads for the ledger, and the validator of a kind by its name.
+import { OPERATOR_KINDS } from '../../kernel/contract-kinds.ts';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';
@@ -225,8 +226,6 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
   reconcile: validateReconcile,
   watchdog: validateWatchdog,
 };
-
-export const OPERATOR_KINDS: readonly string[] = Object.keys(VALIDATORS).map((name) => `operator/${name}`);
 
 /**
  * Checks a payload of a kind such as `operator/assignment` (or, shorter, `assignment`). A string is the exact text of a

@@ -1,10 +1,12 @@
 // Checks of a whole ledger: whether rows, locks and events agree, and which tasks in progress are silent for too long.
+
+import type { OperatorCode } from '../../kernel/codes/operator.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isAhead, isSilent, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type OperatorCode, type OperatorOptions, RECONCILE, SILENT, WATCHDOG } from './contract.ts';
+import { type OperatorOptions, RECONCILE, SILENT, WATCHDOG } from './contract.ts';
 import {
   checkExtensions,
   checkMembers,

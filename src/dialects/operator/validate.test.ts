@@ -3,11 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CODES } from '../../kernel/codes.ts';
+import { OPERATOR_KINDS } from '../../kernel/contract-kinds.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
 import { OPERATOR_SCHEMAS } from './contract.ts';
 import { operator } from './index.ts';
-import { OPERATOR_KINDS, validateOperator } from './read.ts';
+import { validateOperator } from './read.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const GUIDE = readFileSync(new URL('../../../docs/contracts/operator.md', import.meta.url), 'utf8');
