@@ -1,5 +1,6 @@
 // What the checks of one payload found, and the checks that several payloads share. Checks run in stages: the first stage that
 // finds something is the last, and its first finding gives the code. Messages never repeat a value of the payload.
+import type { OperatorCode } from '../../kernel/codes/operator.ts';
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import { messageOf } from '../../kernel/field-words.ts';
 import { codeOf, type Field, type ListField, type Mismatch, mismatches, type TextField } from '../../kernel/fields.ts';
@@ -7,15 +8,7 @@ import { isObject, isString, type Json, type JsonObject, nameOfType } from '../.
 import { normalPath, pathKey } from '../../kernel/ledger/path.ts';
 import { type Allowed, allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { JSON_DEPTH_MAX } from '../json-text.ts';
-import {
-  type OperatorCode,
-  type OperatorOptions,
-  RUN_ID,
-  requiredIn,
-  SUPPORTED,
-  TASK_ID,
-  type Table,
-} from './contract.ts';
+import { type OperatorOptions, RUN_ID, requiredIn, SUPPORTED, TASK_ID, type Table } from './contract.ts';
 
 export type OperatorIssue = {
   readonly code: OperatorCode | OperatorRule;
