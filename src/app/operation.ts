@@ -127,6 +127,8 @@ export type OperationEvent =
     }
   | { readonly kind: 'change'; readonly entries: readonly LogEntry[] }
   | { readonly kind: 'live'; readonly turn: number; readonly event: LiveEvent }
+  /** A person wants to be told by the bell of the terminal. */
+  | { readonly kind: 'bell' }
   | { readonly kind: 'driven'; readonly cast: string }
   /** For people: where the work of the cast lies, and what can be done with it. */
   | { readonly kind: 'left'; readonly cast: string; readonly says: readonly string[] };

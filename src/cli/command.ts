@@ -82,6 +82,11 @@ function print(screen: NodeJS.WriteStream, line: Line): void {
   for (const piece of pieces) screen.write(`${piece}\n`);
 }
 
+/** The bell of the terminal. */
+export function ring(): void {
+  if (process.stderr.isTTY) process.stderr.write('\x07');
+}
+
 /** The outputs that have their JSON value. */
 const answered = new WeakSet<NodeJS.WriteStream>();
 

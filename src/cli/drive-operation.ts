@@ -9,7 +9,7 @@ import type { CastStatus } from '../kernel/cast/state.ts';
 import { isString } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { closingLines } from './closing-lines.ts';
-import { again, type Call, EXIT, note, out, outJson } from './command.ts';
+import { again, type Call, EXIT, note, out, outJson, ring } from './command.ts';
 import { type Line, paintFor, Ready } from './paint.ts';
 import { type Progress, progressFor } from './progress.ts';
 import { itemLines, notRunLines, reportLines, resultLines } from './result-lines.ts';
@@ -45,7 +45,7 @@ export async function driven(call: Call, name: OperationName, given: Given): Pro
         // A person who has seen the id may interrupt, so listening for that comes first.
         unlisten = onInterrupt((signal) => {
           say(pausing(call));
-          stop.abort(signal === 'SIGINT' ? 'interrupted from the keyboard' : `stopped by ${signal}`);
+          stop.abort(REASONS[signal] ?? `stopped by ${signal}`);
         });
         progress = progressFor(call, event.cast, event.says);
         progress.learn(event.past);
@@ -55,6 +55,9 @@ export async function driven(call: Call, name: OperationName, given: Given): Pro
         break;
       case 'live':
         progress?.hear(event.turn, event.event);
+        break;
+      case 'bell':
+        ring();
         break;
       case 'driven':
         unlisten();
@@ -102,18 +105,22 @@ function pausing(call: Call): string {
   return `Pausing: stopping the running agents. Press Ctrl-C again to leave at once; ${later}`;
 }
 
-/** The first Ctrl-C is heard; a second one ends the process at once, which loses nothing either. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const REASONS: Readonly<Partial<Record<NodeJS.Signals, string>>> = {
+  SIGINT: 'interrupted from the keyboard',
+  SIGHUP: 'its terminal was closed',
+};
+
+/** The first signal is heard; a second one ends the process at once, which loses nothing either. */
 function onInterrupt(heard: (signal: NodeJS.Signals) => void): () => void {
   const stop = () => {
-    process.off('SIGINT', handle);
-    process.off('SIGTERM', handle);
+    for (const each of SIGNALS) process.off(each, handle);
   };
   const handle = (signal: NodeJS.Signals) => {
     stop();
     heard(signal);
   };
-  process.on('SIGINT', handle);
-  process.on('SIGTERM', handle);
+  for (const each of SIGNALS) process.on(each, handle);
   return stop;
 }
 

@@ -9,7 +9,7 @@ import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Workspace as Located } from '../workspace/locate.ts';
-import { type Call, EXIT, exitOf, note, out, outJson, outJsonLine } from './command.ts';
+import { type Call, EXIT, exitOf, note, out, outJson, outJsonLine, ring } from './command.ts';
 import { withWorkspace, workspaceHere, workspaceOf } from './open-workspace.ts';
 import type { Form, Forms } from './show/form.ts';
 
@@ -145,5 +145,6 @@ async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promi
 
 function show(event: OperationEvent): void {
   if (event.kind === 'note') note(event.text);
+  else if (event.kind === 'bell') ring();
   else if (event.kind === 'value') outJsonLine(event.value);
 }

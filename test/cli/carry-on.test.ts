@@ -157,9 +157,29 @@ test('a spent budget: shown, raised, and the cast goes on', async () => {
   expect([ran.code, json(ran).status]).toEqual([0, 'completed']);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s stops what runs, leaves the cast paused, and it can be carried on',
-  async (signal) => {
+test('a second Ctrl-C leaves at once, and status says why the cast is paused', async () => {
+  const config = flow({ U: script('u.mjs') }, { 'Socket-1': { materia: 'U' } });
+  const code = `import { writeFileSync } from 'node:fs'; process.on('SIGTERM', () => {}); writeFileSync('up', '1'); setInterval(() => {}, 1000);`;
+  const dir = project({ 'c.json': config, 'a.json': {}, 'u.mjs': code });
+  const running = start(dir, ['cast', '--file', 'c.json', 'x']);
+  await untilWritten(dir, 'up');
+  running.child.kill('SIGINT');
+  await until('the first', () => running.stderr().includes('Pausing'));
+  await until('the pause', async () => json(await baton(dir, ['show', '--json'])).status === 'paused');
+  running.child.kill('SIGINT');
+  await running.ended;
+  expect((await baton(dir, ['status'])).stdout).toMatch(
+    / paused since .*\n[^]* interrupted from the keyboard\n[^]*continue/,
+  );
+});
+
+test.each([
+  ['SIGINT', 'interrupted from the keyboard'],
+  ['SIGTERM', 'stopped by SIGTERM'],
+  ['SIGHUP', 'its terminal was closed'],
+] as const)(
+  '%s stops what runs, leaves the cast paused, says why, and it can be carried on',
+  async (signal, reason) => {
     const config = flow(
       { U: script('u.mjs'), A: agent },
       { 'Socket-1': { materia: 'U', edges: [always('Socket-2')] }, 'Socket-2': text },
@@ -175,8 +195,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect([paused.code, paused.stdout]).toEqual([1, expect.stringMatching(/is paused.*baton continue/s)]);
     expect(paused.stderr).toContain('Pausing');
     expect(pids.filter(isRunning)).toEqual([]);
-    const reason = signal === 'SIGINT' ? 'interrupted from the keyboard' : 'stopped by SIGTERM';
     expect(json(await baton(dir, ['show', '--json']))).toMatchObject({ status: 'paused', reason });
+    expect((await baton(dir, ['status'])).stdout).toMatch(new RegExp(` paused since .*\\n[^]* ${reason}\\n`));
     await baton(dir, ['-c', 'touch go'], { program: ['/bin/sh'] });
     const ran = await baton(dir, [signal === 'SIGINT' ? 'continue' : 'resume', '--json']);
     expect([ran.code, json(ran).status]).toEqual([0, 'completed']);

@@ -48,6 +48,8 @@ export type Cases = { readonly allowed: Case | { readonly needs: string }; reado
 
 const empty: SetUp = async () => ({ dir: project() });
 
+const notified: SetUp = async () => ({ dir: project({ '.baton/config.json': { ...FLOW, notify: { bell: true } } }) });
+
 const set: SetUp = async () => {
   const dir = project();
   put(dir, {
@@ -389,6 +391,7 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   metrics: { allowed: ok(tasked) },
   init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', pinned, { agent: 'claude' }) },
   doctor: { allowed: { needs: 'an agent program that is signed in' } },
+  notify: { allowed: ok(notified), refused: no('BAD_USAGE', empty) },
   'agents.list': { allowed: ok(empty) },
   'agents.test': {
     allowed: { needs: 'an agent program that is signed in' },

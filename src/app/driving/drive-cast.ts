@@ -33,6 +33,7 @@ import type { Workspace } from '../workspace.ts';
 import { groundFor } from './cast-ground.ts';
 import { wayOut } from './check-start.ts';
 import { layeredRunners } from './layered-runners.ts';
+import { notifier } from './notify.ts';
 
 export type Drive = {
   /** Runs once the cast is ours to drive. */
@@ -63,7 +64,10 @@ export async function driveCast(
   const pause = () => store.submit({ kind: 'cast.pause', cast, reason: whyStopped(signal) }, actor);
   const onAbort = () => void pause().catch(() => undefined);
   signal.addEventListener('abort', onAbort, { once: true });
-  onEvent({ kind: 'driving', cast, past: await store.read({ after: 0, cast }), says });
+  const past = await store.read({ after: 0, cast });
+  onEvent({ kind: 'driving', cast, past, says });
+  const telling = notifier(workspace, { say, ring: () => onEvent({ kind: 'bell' }) });
+  telling.learn(past);
   const signing = checkpointWhileDriven(workspace, say);
   try {
     const engine = new Engine({
@@ -83,6 +87,7 @@ export async function driveCast(
     };
     await engine.drive(cast, started, ({ entries }) => {
       onEvent({ kind: 'change', entries });
+      telling.saw(entries);
       for (const { seq } of entries.slice(-1)) signing.saw(seq);
     });
   } catch (error) {
@@ -97,6 +102,7 @@ export async function driveCast(
     // The lease of a process that has ended counts for nothing, so a store that is broken by now does no harm.
     await store.lease('releaseCast', cast, me).catch(() => undefined);
   }
+  await telling.settled();
   await writeWorklogsOf(cast, store, workspace, say);
   await keepQuarantine(store, workspace, say);
   await checkpointAtEnd(workspace, say);

@@ -44,10 +44,10 @@ export function userLimits(env: NodeJS.ProcessEnv): UserLimits {
   const config = read(file);
   if (config === null) return { file, isThere: false, limits: new Map() };
   const [issue] = check({ runners: config.runners ?? {} }).filter(({ path }) => /^runners\b/.test(path));
-  const odd = Object.keys(config).find((name) => name !== 'runners');
+  const odd = Object.keys(config).find((name) => name !== 'runners' && name !== 'notify');
   if (issue) throw new UsageError(`${file}: ${issue.path}: ${issue.message}`, 'INVALID_CONFIG');
   if (odd !== undefined)
-    throw new UsageError(`${file}: there is no ${odd} here, only runners; take it out`, 'INVALID_CONFIG');
+    throw new UsageError(`${file}: there is no ${odd} here, only runners and notify; take it out`, 'INVALID_CONFIG');
   const rows = Object.entries((config.runners ?? {}) as JsonObject);
   return { file, isThere: true, limits: new Map(rows.map(([runner, its]) => [runner, slotOf(runner, its)])) };
 }

@@ -91,6 +91,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   doctor: () => import('./doctor.ts'),
   'agents.list': () => import('./agents-list.ts'),
   'agents.test': () => import('./agents-test.ts'),
+  notify: () => import('./notify.ts'),
   install: () => import('./install.ts'),
   hook: () => import('./hook.ts'),
   'hooks.verify': () => import('./hooks-verify.ts'),

@@ -68,6 +68,16 @@ export const PROJECT = {
       without: ['probe'],
     },
   },
+  notify: {
+    name: 'notify',
+    group: 'project',
+    act: 'steer',
+    peopleOnly: 'try the notifications',
+    means: 'try every way in which `notify` of the configuration tells you of a cast',
+    example: 'baton notify',
+    fields: {},
+    mcp: { leftOut: 'it is for the person who is told' },
+  },
   'agents.list': {
     name: 'agents.list',
     group: 'project',

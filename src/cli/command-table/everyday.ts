@@ -103,6 +103,15 @@ a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. F
   },
   operationCommand(
     {
+      name: 'notify',
+      group: 'try',
+      summary: 'try the notifications of the configuration: bell, desktop, webhook, program',
+      note: 'Exit: 0 all worked, 1 one failed.',
+    },
+    ['notify'],
+  ),
+  operationCommand(
+    {
       name: 'agents',
       group: 'try',
       summary: 'which agents are installed and signed in; with test, whether they answer',

@@ -9,12 +9,13 @@ import { type Line, paintFor, Ready } from '../paint.ts';
 import { oneLine, safe } from '../safe-text.ts';
 import { table } from '../table.ts';
 import { wrap } from '../text-width.ts';
-import { type Forms, rowsIn } from './form.ts';
+import { type Forms, reasonLine, rowsIn } from './form.ts';
 
 const isBad = ({ ok }: JsonObject): boolean => ok === false;
 
 export const forms: Forms = {
   doctor: { value: (details) => details, lines: findingLines, isBad },
+  notify: { lines: reasonLine, refusal: 'fault' },
   'agents.list': { value: (details) => details, lines: agentLines },
   'agents.test': {
     value: (details) => details,

@@ -6,7 +6,17 @@ import type { JsonObject } from '../json.ts';
 import { DEFAULTS, MODEL_RUNNERS, RUNNERS } from './config.ts';
 import { LOADOUT, part } from './loadout-fields.ts';
 import { authored, MATERIA, POSITIVE, related } from './materia-fields.ts';
-import { APPROVAL_FIELDS, CHECKERS, CONTEXT, deletable, HOOKS, lenient, SURFACE, WORKTREE } from './project-fields.ts';
+import {
+  APPROVAL_FIELDS,
+  CHECKERS,
+  CONTEXT,
+  deletable,
+  HOOKS,
+  lenient,
+  NOTIFY,
+  SURFACE,
+  WORKTREE,
+} from './project-fields.ts';
 
 const OLD = { type: 'json', ignored: true, means: 'no longer read' } as const;
 const COST = { type: 'number', min: 0 } as const;
@@ -174,6 +184,7 @@ const SECTIONS: Fields = {
     'what agents use where their own materia does not say it',
     { model: 'opus' },
   ),
+  notify: part(NOTIFY, 'how you are told that a cast waits, failed or ended', { bell: true, desktop: true }),
   hooks: part(HOOKS, 'what the hooks of agent programs ask for', { rules: { sleep: false } }),
   approvals: part(APPROVAL_FIELDS, 'permissions: tiers of commands, and how long requests and grants live', {
     blocked: ['terraform destroy'],

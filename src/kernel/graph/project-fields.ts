@@ -26,6 +26,37 @@ export const WHEN = {
   example: 'merge',
 } as const;
 
+/** When a person wants to be told of a cast. */
+export const NOTIFY_EVENTS = ['waiting', 'failed', 'ended'] as const;
+
+export const NOTIFY: ObjectField = authored({
+  on: {
+    type: 'list',
+    of: { type: 'choice', of: NOTIFY_EVENTS },
+    means: 'when you are told: it waits for a person, it failed, it ended (completed or aborted)',
+    default: [...NOTIFY_EVENTS],
+    example: ['waiting', 'failed'],
+  },
+  bell: { type: 'flag', means: 'ring the bell of the terminal that runs the cast', example: true },
+  desktop: { type: 'flag', means: 'a notification of the desktop, by notify-send or osascript', example: true },
+  webhook: {
+    type: 'text',
+    form: '^https?://\\S+$',
+    charsMax: 2_048,
+    wants: 'an address that begins with https:// or http://',
+    means: 'an address that gets the event as JSON, by POST',
+    example: 'https://hooks.example.com/baton',
+  },
+  command: {
+    type: 'list',
+    of: { type: 'text', mayBeEmpty: true },
+    itemsMin: 1,
+    wants: 'a list: the program and its arguments, which no shell sees',
+    means: 'a program that gets the event as JSON on standard input',
+    example: ['./notify.sh', 'team'],
+  },
+});
+
 /** By the member that says which kind of checker it is. */
 export const CHECKERS: Readonly<Record<string, ObjectField>> = {
   command: authored({

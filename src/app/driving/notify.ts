@@ -1,0 +1,266 @@
+// Tells a person that a cast waits, failed or ended: by the bell, the desktop, a webhook or a program. The process that drives
+// the cast does it, once for each event. A notification that fails is said once and changes nothing for the cast. Words of
+// agents go along as data only: as a member of the JSON, and as one argument of the desktop's own program.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { TOKEN_VARIABLE } from '../../access/actor.ts';
+import { userFolder } from '../../access/user-folder.ts';
+import { isTrusted } from '../../git/folder-trust.ts';
+import type { Entry } from '../../kernel/fact.ts';
+import type { Rules } from '../../kernel/graph/config.ts';
+import { checkFields } from '../../kernel/graph/issue.ts';
+import { NOTIFY, NOTIFY_EVENTS } from '../../kernel/graph/project-fields.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { collapse, cut } from '../../kernel/text.ts';
+import { readJsonFile } from '../../workspace/load-config.ts';
+import { socketName, socketNames, withNames } from '../views/socket-names.ts';
+import type { Workspace } from '../workspace.ts';
+
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+/** What a webhook and a program get as JSON. */
+export type Notice = {
+  readonly event: NotifyEvent;
+  readonly cast: string;
+  readonly loadout: string;
+  readonly request: string;
+  readonly status: string;
+  readonly code: string | null;
+  /** One line for people, with all that they need at first. */
+  readonly text: string;
+  readonly workspace: string;
+  /** The command that says more, or carries on. */
+  readonly next: string;
+};
+
+export type NotifySettings = {
+  readonly on: readonly NotifyEvent[];
+  readonly bell: boolean;
+  readonly desktop: boolean;
+  readonly webhook: string | null;
+  readonly command: readonly string[] | null;
+  /** The file that says so. */
+  readonly file: string;
+  /** Whether a person trusts that file, so that it may start programs and send data elsewhere. */
+  readonly isTrusted: boolean;
+};
+
+type Place = Pick<Workspace, 'dir' | 'configFile' | 'env' | 'program'>;
+
+/** The settings of the workspace, else those in the user's own folder; null where there are none that can be read. */
+export function notifySettings({ dir, configFile, env }: Place): NotifySettings | null {
+  const own = join(userFolder(env), 'config.json');
+  const section = sectionOf(configFile);
+  if (section) return settingsOf(section, configFile, isTrusted(dir, env));
+  const personal = sectionOf(own);
+  return personal && settingsOf(personal, own, true);
+}
+
+/** `check` names the mistakes of a configuration; a cast goes on without what is wrong here. */
+function sectionOf(file: string): JsonObject | null {
+  try {
+    const config = existsSync(file) ? readJsonFile(file) : null;
+    const section = isObject(config) ? config.notify : undefined;
+    if (!isObject(section)) return null;
+    const issues = [...checkFields(section, NOTIFY, { path: 'notify', code: 'INVALID_CONFIG', what: 'notify' })];
+    return issues.some(({ level }) => level === 'error') ? null : section;
+  } catch {
+    return null;
+  }
+}
+
+function settingsOf(section: JsonObject, file: string, isFileTrusted: boolean): NotifySettings {
+  const { on = [...NOTIFY_EVENTS], bell, desktop, webhook = null, command = null } = section;
+  return {
+    on: on as readonly NotifyEvent[],
+    bell: bell === true,
+    desktop: desktop === true,
+    webhook: webhook as string | null,
+    command: command as readonly string[] | null,
+    file,
+    isTrusted: isFileTrusted,
+  };
+}
+
+export type Sink = 'bell' | 'desktop' | 'webhook' | 'command';
+/** What became of one way to tell somebody; `why` is null where it worked. */
+export type Sent = { readonly sink: Sink; readonly why: string | null };
+
+/** Tells it in every way that is set up. Nothing is thrown. */
+export async function sendNotice(
+  notice: Notice,
+  settings: NotifySettings,
+  { dir, env, program }: Place,
+  ring: () => void,
+): Promise<readonly Sent[]> {
+  const { bell, desktop, webhook, command } = settings;
+  const untrusted = settings.isTrusted ? null : `the folder is not trusted; \`${program} trust\` lets it run`;
+  const body = JSON.stringify(notice);
+  const ways: [Sink, () => Promise<string | null>][] = [];
+  if (bell) ways.push(['bell', async () => (ring(), null)]);
+  if (desktop) ways.push(['desktop', () => run(desktopCommand(notice), '', dir, env)]);
+  if (webhook !== null) ways.push(['webhook', async () => untrusted ?? post(webhook, body)]);
+  if (command !== null) ways.push(['command', async () => untrusted ?? run(command, `${body}\n`, dir, env)]);
+  return Promise.all(
+    ways.map(async ([sink, way]): Promise<Sent> => {
+      const why = await way().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      return { sink, why };
+    }),
+  );
+}
+
+const TIMEOUT_MS = 10_000;
+const SAID_CHARS_MAX = 200;
+
+async function post(url: string, body: string): Promise<string | null> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' });
+  await response.body?.cancel();
+  return response.ok ? null : `it answered with status ${response.status}`;
+}
+
+/** A program without a shell; a relative name is looked up in the folder of the workspace. */
+function run(argv: readonly string[], input: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const [file = '', ...args] = argv;
+  const { [TOKEN_VARIABLE]: _own, ...others } = env;
+  return new Promise((done) => {
+    const child = spawn(file, args, { cwd, env: others, stdio: ['pipe', 'ignore', 'pipe'], timeout: TIMEOUT_MS });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said = `${said}${chunk.toString('utf8')}`.slice(-SAID_CHARS_MAX);
+    });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    child.on('error', (error) => done(error.message));
+    child.on('close', (code, signal) => {
+      const end =
+        signal === 'SIGTERM' ? `it did not end within ${TIMEOUT_MS / 1_000} s` : `it ended with ${code ?? signal}`;
+      done(code === 0 ? null : [end, collapse(said)].filter(Boolean).join(': '));
+    });
+  });
+}
+
+const TEXT_CHARS_MAX = 300;
+
+/** The words are arguments of the program, and no part of a script. */
+export function desktopCommand(
+  { text, request }: Pick<Notice, 'text' | 'request'>,
+  platform = process.platform,
+): string[] {
+  const [title, body] = [plain(text, TEXT_CHARS_MAX), plain(request, 100)];
+  if (platform === 'darwin') {
+    const show = 'display notification (item 2 of argv) with title (item 1 of argv)';
+    return ['osascript', '-e', 'on run argv', '-e', show, '-e', 'end run', '--', title, body];
+  }
+  return ['notify-send', '--app-name=baton', '--', title, body.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)];
+}
+
+function plain(text: string, max: number): string {
+  return cut(collapse(text.replace(/\p{Cc}/gu, ' ')), max);
+}
+
+type Facts = readonly Pick<Entry, 'fact'>[];
+
+/** Of entries that were committed together: what a person wants to be told, at most once. */
+export function occasionIn(
+  entries: Facts,
+): (Pick<Notice, 'event' | 'status' | 'code'> & { why: string; turn: number | null }) | null {
+  const facts = entries.map(({ fact }) => fact);
+  const stop = facts.findLast(({ kind }) => STOPS.has(kind));
+  if (stop?.kind === 'cast.waiting' || stop?.kind === 'cast.failed') {
+    const event = stop.kind === 'cast.failed' ? 'failed' : 'waiting';
+    return { event, status: event, code: stop.code, why: stop.reason, turn: null };
+  }
+  if (stop?.kind === 'cast.completed') return { event: 'ended', status: 'completed', code: null, why: '', turn: null };
+  if (stop?.kind === 'cast.aborted')
+    return { event: 'ended', status: 'aborted', code: 'ABORTED', why: stop.reason, turn: null };
+  // The other items go on, so that the cast itself does not wait.
+  const asks = facts.findLast(
+    (fact) => fact.kind === 'turn.asked' || (fact.kind === 'turn.reported' && fact.outcome !== 'continue'),
+  );
+  if (asks?.kind === 'turn.asked')
+    return {
+      event: 'waiting',
+      status: 'running',
+      code: 'ANSWER_NEEDED',
+      why: 'a step is yours to do',
+      turn: asks.turn,
+    };
+  if (asks?.kind !== 'turn.reported') return null;
+  const code = asks.outcome === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
+  return { event: 'waiting', status: 'running', code, why: asks.note, turn: asks.turn };
+}
+
+const STOPS: ReadonlySet<string> = new Set(['cast.waiting', 'cast.failed', 'cast.completed', 'cast.aborted']);
+
+type Told = { readonly cast: string; readonly loadout: string; readonly request: string; readonly rules: Rules };
+
+export function noticeOf(
+  { cast, loadout, request, rules }: Told,
+  { event, status, code, why }: NonNullable<ReturnType<typeof occasionIn>>,
+  { dir, program }: Place,
+  socket: string | null = null,
+): Notice {
+  const who = socket === null ? '' : `${socketName(rules, socket)}: `;
+  const reason = why === '' ? '' : `: ${who}${withNames(collapse(why), socketNames(rules))}`;
+  const how = { waiting: 'waits for you', failed: 'failed', ended: status }[event];
+  const text = cut(
+    `${loadout} ${how}${code === null || status === 'aborted' ? '' : ` (${code})`}${reason}`,
+    TEXT_CHARS_MAX,
+  );
+  const next = `${program} ${event === 'ended' ? 'show' : 'why'} ${cast}`;
+  return { event, cast, loadout, request: cut(request, 1_000), status, code, text, workspace: dir, next };
+}
+
+export type Notifier = {
+  /** Learns what the cast is from entries that are no news. */
+  learn(entries: Facts): void;
+  saw(entries: Facts): void;
+  /** All notifications are out, or have failed. */
+  settled(): Promise<void>;
+};
+
+type Ways = { readonly say: (line: string) => void; readonly ring: () => void };
+
+/** Looks at what is committed while a cast is driven. */
+export function notifier(place: Place, { say, ring }: Ways): Notifier {
+  const settings = notifySettings(place);
+  const failed = new Set<Sink>();
+  const sockets = new Map<number, string>();
+  let cast: Told | null = null;
+  let last: Promise<void> = Promise.resolve();
+  const learn = (entries: Facts) => {
+    for (const { fact } of entries) {
+      if (fact.kind === 'cast.started') cast = fact;
+      if (fact.kind === 'turn.started') sockets.set(fact.turn, fact.socket);
+    }
+  };
+  const tell = async (notice: Notice, given: NotifySettings) => {
+    for (const { sink, why } of await sendNotice(notice, given, place, ring)) {
+      if (why === null || failed.has(sink)) continue;
+      failed.add(sink);
+      say(`You were not told by notify.${sink} of ${given.file}: ${why}. \`${place.program} notify\` tries it.`);
+    }
+  };
+  return {
+    learn,
+    saw(entries) {
+      learn(entries);
+      const occasion = settings && occasionIn(entries);
+      if (!cast || !occasion || !settings.on.includes(occasion.event)) return;
+      const socket = occasion.turn === null ? null : (sockets.get(occasion.turn) ?? null);
+      const notice = noticeOf(cast, occasion, place, socket);
+      last = last.then(() => tell(notice, settings)).catch(() => undefined);
+    },
+    settled: () => last,
+  };
+}
+
+/** A notice that says nothing of a cast, to try the settings with. */
+export function sampleNotice({ dir, program }: Place): Notice {
+  const words = { loadout: 'test', request: 'Try the notifications', status: 'waiting', code: null };
+  const text = 'Baton tells you here when a cast waits, failed or ended.';
+  return { event: 'waiting', cast: 'test', ...words, text, workspace: dir, next: `${program} status` };
+}
