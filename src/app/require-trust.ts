@@ -2,7 +2,7 @@
 // person says once that a folder is trusted, as in an editor. `baton init` says so too.
 import { isTrusted } from '../git/folder-trust.ts';
 import { untrustedDrivers } from '../git/run-git.ts';
-import { type CheckerTime, checkersAt, readChecker } from '../kernel/graph/checker.ts';
+import { type CheckerTime, checkersAt, checkersOfTurns, readChecker } from '../kernel/graph/checker.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { deny } from '../kernel/verdict.ts';
@@ -34,15 +34,22 @@ export async function requireTrust(
 
 /** The commands that a cast by these rules runs by itself: the set-up of its worktrees, and the checkers after its turns. */
 export function commandsOf(
-  { worktree, checkers }: Pick<Rules, 'worktree' | 'checkers'>,
+  { worktree, checkers, graph }: Pick<Rules, 'worktree' | 'checkers' | 'graph'>,
   isInPlace: boolean,
 ): ProjectCommand[] {
   const setup = isInPlace ? [] : (worktree?.setup ?? []);
-  return [...setup.map((command) => ({ member: 'worktree.setup', command })), ...checkerCommands(checkers, 'turn')];
+  return [
+    ...setup.map((command) => ({ member: 'worktree.setup', command })),
+    ...commandsNamed(checkers, checkersOfTurns(checkers, graph.sockets)),
+  ];
 }
 
 export function checkerCommands(checkers: Rules['checkers'], time: CheckerTime): ProjectCommand[] {
-  return checkersAt(checkers, time).flatMap((name) => {
+  return commandsNamed(checkers, checkersAt(checkers, time));
+}
+
+function commandsNamed(checkers: Rules['checkers'], names: readonly string[]): ProjectCommand[] {
+  return names.flatMap((name) => {
     const checker = readChecker(checkers[name]);
     return checker?.kind === 'command' ? [{ member: `checkers.${name}`, command: checker.command }] : [];
   });

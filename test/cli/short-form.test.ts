@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, project, put } from './baton.ts';
+import { baton, json, project, put, read } from './baton.ts';
 
 const BUGFIX = `defaults: { runner: claude }
 steps:
@@ -112,4 +112,48 @@ test('a file anywhere is compiled and drawn', async () => {
   const svg = await baton(dir, ['graph', 'bugfix', '--format', 'svg']);
   expect(svg.stdout).toMatch(/^<svg [\s\S]*review[\s\S]*<\/svg>\n$/);
   expect(json(await baton(dir, ['compile', '.baton/config.json', '--json'])).code).toBe('BAD_USAGE');
+});
+
+const CHECKED = 'steps:\n  - build: { tools: write, check: [unit] }\n  - polish: { tools: write }\n';
+const ran = (name: string): JsonObject => ({ command: ['sh', '-c', `echo ${name} >> .baton/state/ran`] });
+const PROMPTS = { '.baton/prompts/build.md': 'Build.', '.baton/prompts/polish.md': 'Polish.' };
+
+test('a step names the checkers that run after it; the others run after every other step', async () => {
+  const checkers = { unit: { ...ran('unit'), when: 'merge' }, lint: ran('lint') };
+  const writes = (path: string): Json => ({ $turn: { output: 'done', write: { [path]: 'x' } } });
+  const dir = team({
+    ...PROMPTS,
+    '.baton/config.json': { checkers },
+    '.baton/loadouts/bugfix.yaml': CHECKED,
+    'agents.json': { build: [writes('one')], polish: [writes('two')] },
+  });
+  expect((await baton(dir, ['check'])).stdout).toContain('ok: no issues');
+  const view = json<CastView>(await baton(dir, ['cast', '--agents', 'agents.json', '--in-place', '--json', 'do it']));
+  expect(view).toMatchObject({ status: 'completed' });
+  expect(read(dir, '.baton/state/ran')).toBe('unit\nlint\n');
+});
+
+test.each<[string, Json, string, string]>([
+  [
+    'is misspelt',
+    { unit: ran('unit') },
+    'build: { tools: write, check: [unti] }',
+    'There is no checker "unti". Did you mean unit?',
+  ],
+  ['is declared nowhere', {}, 'build: { tools: write, check: [unit] }', 'Declare it: "checkers"'],
+  [
+    'checks a step that changes nothing',
+    { unit: ran('unit') },
+    'build: { tools: read, check: [unit] }',
+    'this one may change none',
+  ],
+])('a checker of a step that %s is told with its line', async (_what, checkers, step, words) => {
+  const dir = team({
+    ...PROMPTS,
+    '.baton/config.json': { checkers },
+    '.baton/loadouts/bugfix.yaml': `steps:\n  - ${step}\n`,
+  });
+  const { stdout } = await baton(dir, ['check']);
+  expect(stdout).toContain(words);
+  expect(stdout).toContain('bugfix.yaml:2:');
 });

@@ -2,6 +2,7 @@
 // while something is. Nothing is changed.
 
 import { mayWrite } from '../../kernel/cast/lock-scope.ts';
+import { checkersOfTurns } from '../../kernel/graph/checker.ts';
 import type { Rules, Script } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { addressFindings, agentFindings } from './agents.ts';
@@ -59,7 +60,7 @@ export function needsOf(all: readonly Rules[], script: Script | null, isInPlace 
     agents: script === null ? materia.filter((one) => one.type === 'agent') : [],
     commands,
     checkers: Object.assign({}, ...all.map(({ checkers }) => checkers)) as JsonObject,
-    checks: [],
+    checks: all.flatMap(({ checkers, graph }) => checkersOfTurns(checkers, graph.sockets)),
     isSetUp: (first?.worktree?.setup ?? []).length > 0,
     isApart: !isInPlace && all.some((rules) => rules.worktree !== null && mayWrite(rules)),
   };

@@ -37,7 +37,7 @@ export type Needs = {
   readonly agents: readonly AgentMateria[];
   readonly commands: readonly { readonly id: string; readonly command: readonly string[] }[];
   readonly checkers: JsonObject;
-  /** The names of checkers that single steps ask for. */
+  /** The names of those that run during a cast. */
   readonly checks: readonly string[];
   /** A worktree is set up by commands first. */
   readonly isSetUp: boolean;

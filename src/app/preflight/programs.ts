@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findExecutable } from '../../agents/environment.ts';
-import { checkersAt, readChecker } from '../../kernel/graph/checker.ts';
+import { readChecker } from '../../kernel/graph/checker.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';
 import { error, type Finding, type StartScene, warning } from './finding.ts';
@@ -95,7 +95,7 @@ function firstProgram(line: string): string | null {
 /** The checkers that run during a cast. Where its worktree is set up first, what is missing may be there then. */
 export function checkerFindings({ workspace: { dir, env }, needs }: StartScene): readonly Finding[] {
   const declared = needs.checkers;
-  const used = new Set([...checkersAt(declared, 'turn'), ...needs.checks]);
+  const used = new Set(needs.checks);
   const own = Object.fromEntries(Object.entries(declared).filter(([name]) => used.has(name)));
   if (Object.keys(own).length === 0 || needs.isSetUp) return [];
   return unstartableIn(dir, own, env.PATH).map(({ name, command, why }) => {

@@ -196,7 +196,7 @@ function workWatchOf(cast: Cast, turn: Turn): WorkWatch | null {
   if (!hasOwnPaths(cast.rules, turn.socket)) return null;
   const before = workBefore(cast, turn);
   return {
-    checkers: checkersAt(cast.rules.checkers, 'turn'),
+    checkers: socketOf(cast, turn.socket).checkers ?? checkersAt(cast.rules.checkers, 'turn'),
     files: [...(before?.files ?? [])],
     base: before?.diff?.base ?? null,
   };

@@ -22,7 +22,6 @@ import { problemOfName, problemOfSource } from './path.ts';
 const SOCKET_FIELDS = apart(SOCKET, 'edges', 'advance', 'foreach');
 
 export function* checkSockets(draft: Draft): Findings {
-  yield* checkSocketNames(draft);
   for (const [id, socket] of Object.entries(draft.sockets)) {
     const path = `${draft.path}.sockets.${id}`;
     if (!isObject(socket)) {
@@ -34,7 +33,7 @@ export function* checkSockets(draft: Draft): Findings {
 }
 
 /** However many sockets have names of their own, it is one mistake: whoever thinks in names writes the short form. */
-function* checkSocketNames(draft: Draft): Findings {
+export function* checkSocketNames(draft: Draft): Findings {
   const odd = Object.keys(draft.sockets).filter((id) => !isSocketId(id));
   const [first, ...more] = odd;
   if (first === undefined) return;
@@ -218,8 +217,6 @@ export function* checkEndpoint(
   if (!isSocketId(value)) {
     // A socket with such a name is refused where it is defined. One cause gives one issue.
     if (typeof value === 'string' && Object.hasOwn(draft.sockets, value)) return false;
-    // With sockets of other names this follows from them.
-    if (Object.keys(draft.sockets).some((id) => !isSocketId(id))) return false;
     const why = isEnd ? '`end` is only a target of edges' : `${shown(value)} is not of the form Socket-N`;
     yield error('INVALID_SOCKET_ID', path, `${why}. Name ${choices(draft, allowed)}.`);
     return false;

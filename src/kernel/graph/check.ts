@@ -1,8 +1,8 @@
 // The static checks of a configuration: every issue of every loadout and materia, not only the first.
 // One bad loadout leaves the others usable, so an issue says in its path whom it concerns.
-import { given, isObject, isString, type Json, type JsonObject, objectAt, stringAt } from '../json.ts';
+import { given, isObject, isString, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { findSecrets, scrubJson } from '../secrets.ts';
-import { draftOf, withDefaultRunner } from './authored.ts';
+import { type Draft, draftOf, materiaOf, withDefaultRunner } from './authored.ts';
 import { type Boundaries, checkBoundaries, checkIdentity, checkMalformed, REGISTRY } from './check-boundaries.ts';
 import { ACTIVE_FIELDS, checkConfig } from './check-config.ts';
 import { checkFlow, checkParking, checkSlots } from './check-flow.ts';
@@ -14,9 +14,10 @@ import {
   checkUtilityName,
   type UtilityNames,
 } from './check-materia.ts';
-import { checkEndpoint, checkSockets } from './check-sockets.ts';
+import { checkEndpoint, checkSocketNames, checkSockets } from './check-sockets.ts';
+import { checkerNames } from './checker.ts';
 import type { Issue } from './config.ts';
-import { checkFields, error, type Findings, shown, warning } from './issue.ts';
+import { checkFields, error, type Findings, listed, meant, shown, warning } from './issue.ts';
 import { apart, LOADOUT } from './loadout-fields.ts';
 import { graphOf } from './resolve-graph.ts';
 
@@ -91,15 +92,43 @@ function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilitie
     ...checkFrame(loadout, draft.path),
     ...checkEndpoint(draft, given(loadout, 'entry'), `${draft.path}.entry`, 'socket'),
     ...checkSockets(draft),
+    ...checkCheckerNames(draft, config),
     ...checkLoops(draft),
   ];
-  yield* found;
+  const names = [...checkSocketNames(draft)];
+  yield* names;
+  // Where sockets have names of their own, other words for them follow from that.
+  yield* names.length === 0 ? found : found.filter(({ code }) => code !== 'INVALID_SOCKET_ID');
   // In a broken graph the flow would be blamed for what the errors already say.
-  if (found.some((issue) => issue.level === 'error')) return;
+  if ([...names, ...found].some((issue) => issue.level === 'error')) return;
   const graph = graphOf(draft);
   yield* checkFlow(draft, graph);
   yield* checkParking(draft, graph, given(config, 'worktree') === false);
   yield* checkSlots(draft, graph, utilities);
+}
+
+/** The checkers that sockets ask for, and whether their turns change anything that could be checked. */
+function* checkCheckerNames(draft: Draft, config: JsonObject): Findings {
+  const known = checkerNames(config);
+  for (const id of draft.socketIds) {
+    const socket = objectAt(draft.sockets, id);
+    const path = `${draft.path}.sockets.${id}.checkers`;
+    const names = listAt(socket, 'checkers').filter(isString);
+    for (const name of names.filter((each) => !known.includes(each))) {
+      const fix =
+        known.length === 0
+          ? 'Declare it: "checkers": {"test": {"command": ["npm", "test"]}}.'
+          : `There are: ${listed(known)}.`;
+      yield error('INVALID_CONFIG', path, `There is no checker ${shown(name)}. ${meant(name, known)}${fix}`);
+    }
+    const materia = materiaOf(draft, socket);
+    const mayWrite =
+      given(socket, 'lockScope') ?? given(materia ?? {}, 'lockScope') ?? given(materia ?? {}, 'tools') === 'coding';
+    if (names.length === 0 || materia === null || mayWrite) continue;
+    const message =
+      'Checkers run after turns that changed files, and this one may change none. Put them on the step that does.';
+    yield warning('INVALID_CONFIG', path, message);
+  }
 }
 
 const LOADOUT_FIELDS = apart(LOADOUT, 'sockets', 'loops');

@@ -2,6 +2,7 @@
 // and to nothing else, so that no agent's text ever becomes a command.
 import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject, objectAt } from '../json.ts';
 import { normalPath } from '../ledger/path.ts';
+import type { Socket } from './config.ts';
 
 export type Checker =
   /** Runs a program, without a shell, and looks at its exit code. */
@@ -55,6 +56,12 @@ export function checkersAt(declared: JsonObject, time: CheckerTime): readonly st
     if (!isObject(definition) || readChecker(definition) === null) return [];
     return (definition.when === 'merge' ? 'merge' : 'turn') === time ? [name] : [];
   });
+}
+
+/** Those that run during a cast: after every turn, and where single sockets ask for them. */
+export function checkersOfTurns(declared: JsonObject, sockets: Readonly<Record<string, Socket>>): readonly string[] {
+  const named = Object.values(sockets).flatMap(({ checkers }) => checkers ?? []);
+  return [...new Set([...checkersAt(declared, 'turn'), ...named])];
 }
 
 /** The steps to a value: those of a JSON pointer, or the names of a dotted path. */

@@ -61,6 +61,8 @@ export type Socket = {
   readonly strict?: true;
   /** The paths its turns may change, as templates; null where the materia says. */
   readonly lockScope: readonly string[] | null;
+  /** The checkers that run after its turns, in the place of those that run after every turn. */
+  readonly checkers?: readonly string[];
 };
 
 export type Loop = {

@@ -107,6 +107,11 @@ export const SOCKET = authored({
   schema: { ...SCHEMA, means: 'what the JSON output must look like', example: 'plan.schema.json' },
   strict: { type: 'flag', means: 'refuse text around the JSON object of the answer', default: false, example: true },
   lockScope: { ...TEXTS, means: 'the paths its turns may change, as templates', example: '{{item.path}}' },
+  checkers: {
+    type: 'list',
+    means: 'the checkers that run after its turns that changed files, in the place of those that run after every turn',
+    example: ['test'],
+  },
   label: { type: 'text', mayBeEmpty: true, means: 'its name for people', example: 'Build' },
   description: { type: 'text', mayBeEmpty: true, means: 'what it does here', example: 'Builds one item' },
   socketKind: {

@@ -112,6 +112,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
     schema: schemaOf(socket) ?? schemaOf(materia),
     ...(given(socket, 'strict') === true ? { strict: true } : {}),
     lockScope: lockScopeOf(socket),
+    ...(given(socket, 'checkers') === undefined ? {} : { checkers: listAt(socket, 'checkers').filter(isString) }),
   };
 }
 
