@@ -48,7 +48,9 @@ export default function Home(): ReactNode {
   return (
     <>
       <Header title="Home" beside={longDay(now)}>
-        <Button onPress={() => go('/casts')}>All casts</Button>
+        <Button className="home-all" onPress={() => go('/casts')}>
+          All casts
+        </Button>
         {mayStart ? (
           <Button kind="primary" keys="c" onPress={() => request.current?.focus()}>
             New cast
@@ -66,7 +68,7 @@ export default function Home(): ReactNode {
           ) : (
             <>
               <Waits waits={waits} canWait={canWait.length} now={now} />
-              <Running casts={openCasts} now={now} />
+              <Running casts={openCasts.filter(({ status }) => status !== 'waiting')} now={now} />
               <section aria-labelledby="home-ended">
                 <SectionTitle
                   id="home-ended"

@@ -1,18 +1,17 @@
 // A request for permission. What is shown is what is sealed, and the decision names the seal that was shown.
 import { Fragment, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { commandOf } from '../command.ts';
 import { useKeys } from '../keys.ts';
-import { Button, CopyCommand } from '../parts/button.tsx';
+import { Button } from '../parts/button.tsx';
 import { Diff, type FilePatch, patchesIn } from '../parts/diff.tsx';
 import { AreaField, TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/glyphs.tsx';
 import { Facts } from '../parts/pane.tsx';
 import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, ForeignLines, Quote } from '../parts/text.tsx';
-import { RefusalBlock, sentence } from '../parts/verdict.tsx';
+import { RefusalBlock } from '../parts/verdict.tsx';
 import { titleOf } from '../shell/overview.ts';
 import { clock, count, day, shortPath } from '../words.ts';
-import { useLook, useMay, useOperation } from '../workspace.ts';
+import { useLook, useMay } from '../workspace.ts';
 import { CardFrame, type CardProps, DecisionBar, useDecision, useInert, useOffline } from './card.tsx';
 
 /** As `approvals.list` shows it. */
@@ -105,7 +104,6 @@ function Request({
   const may = useMay();
   const offline = useOffline();
   const isInert = useInert(view.revision);
-  const approve = useOperation('approve');
   const { cast, revision } = view;
   const changes = useChanges(cast);
   const bound = boundFiles(view, changes.files);
@@ -190,7 +188,11 @@ function Request({
       }
       bar={
         <div ref={bar}>
-          <DecisionBar {...{ row, isGone, decision, needs: 'approve' }} gone={goneWords(view, now)}>
+          <DecisionBar
+            {...{ row, isGone, decision, needs: 'approve' }}
+            gone={goneWords(view, now)}
+            copies={{ operation: 'approve', input: { id: view.id, again: isUnknown } }}
+          >
             {isRejecting ? (
               <div className="bar-form">
                 <AreaField
@@ -264,7 +266,6 @@ function Request({
                 <Button className="bar-no" isBig keys="r" onPress={() => setRejecting(true)}>
                   {isUnknown ? 'Give it up' : 'Reject with a reason'}
                 </Button>
-                <CopyCommand command={commandOf(approve, { id: view.id, again: isUnknown })} isBare />
               </>
             )}
           </DecisionBar>
@@ -277,7 +278,10 @@ function Request({
         rows={[
           ['Risk', <RiskWords key="r" view={view} />],
           ['Where', <Where key="w" view={view} isWorktree={changes.isWorktree} />],
-          bound.length > 0 && ['Files bound', <Files key="f" bound={bound} seen={seen} onRead={readOn} />],
+          bound.length > 0 && [
+            'Files bound',
+            <Files key="f" folder={view.folder} bound={bound} seen={seen} onRead={readOn} />,
+          ],
           view.env.length > 0 && ['Variables', <Foreign key="v" text={view.env.join(', ')} />],
           [
             'Undo',
@@ -299,7 +303,7 @@ function Request({
           ['If you say no', `${who} reads your reason and goes on without it.`],
         ]}
       />
-      <Quote by={who} note="not sealed" text={[view.operation, view.rationale].filter(Boolean).join('. ')} />
+      <Quote by={who} note="not sealed" text={inOwnWords(view)} />
       {toRead.length > 0 ? (
         <div ref={diff} className="card-diffs">
           {toRead.map(({ path, change }) =>
@@ -315,6 +319,12 @@ function Request({
       ) : null}
     </CardFrame>
   );
+}
+
+/** What the rules found out about the command is no word of the agent. */
+function inOwnWords({ operation, rationale, commands }: ApprovalView): string {
+  const isFound = commands.some(({ because }) => because === rationale);
+  return [operation, isFound ? '' : rationale].filter(Boolean).join('. ');
 }
 
 function focusIt(element: HTMLTextAreaElement | null): void {
@@ -425,7 +435,9 @@ export function wordsIn(command: string): readonly string[] {
 /** Parts that the reason of the risk names, where it does not name the whole command. */
 function isRisky(word: string, because: string, all: readonly string[]): boolean {
   const named = all.filter((each) => because.split(/[\s,;:`"()]+/).includes(each));
-  return named.length < all.length && named.includes(word);
+  // Where it names options, they are what matters.
+  const options = named.filter((each) => each.startsWith('-'));
+  return named.length < all.length && (options.length > 0 ? options : named).includes(word);
 }
 
 function lastWord({ commands }: ApprovalView): string {
@@ -440,7 +452,7 @@ function RiskWords({ view: { risk, commands } }: { view: ApprovalView }): ReactN
       <b className={tone}>{risk.charAt(0).toUpperCase() + risk.slice(1).toLowerCase()}.</b>{' '}
       {highest ? (
         <>
-          {TIERS[highest.tier] ?? 'It runs'}: <Foreign text={sentence(highest.because)} />{' '}
+          {TIERS[highest.tier] ?? 'It runs'}: <Foreign text={highest.because} />.{' '}
           <span className="tier">{highest.tier}</span>
         </>
       ) : (
@@ -456,12 +468,8 @@ function Where({ view, isWorktree }: { view: ApprovalView; isWorktree: boolean }
       {isWorktree
         ? 'In the worktree of this cast. Your own folder is not touched.'
         : 'In your own folder, not in a worktree.'}{' '}
-      <code className="quiet" title={view.folder}>
-        <Foreign text={shortPath(view.folder, 60)} />
-      </code>
       {view.scope ? (
-        <span className="second">
-          {' '}
+        <span className="second" title={view.folder}>
           Scope: <Foreign text={view.scope} />
         </span>
       ) : null}
@@ -484,10 +492,12 @@ function boundFiles({ files }: ApprovalView, changes: ReadonlyMap<string, FilePa
 }
 
 function Files({
+  folder,
   bound,
   seen,
   onRead,
 }: {
+  folder: string;
   bound: readonly Bound[];
   seen: ReadonlySet<string>;
   onRead: () => void;
@@ -498,7 +508,7 @@ function Files({
         <li key={path}>
           <Icon name="file" size={14} />
           <code title={path}>
-            <Foreign text={shortPath(path, 52)} />
+            <Foreign text={shortPath(path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path, 56)} />
           </code>
           {change === null ? (
             <span className="quiet">not changed by this cast</span>

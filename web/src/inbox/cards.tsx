@@ -79,7 +79,12 @@ function TurnSays({ row }: Pick<CardProps, 'row'>): ReactNode {
   const told = [last?.brief, details.brief].find((each): each is string => typeof each === 'string' && each !== '');
   return (
     <>
-      {said ? <Source text={said} title="What it said" label="what the agent said" /> : null}
+      {said ? (
+        <details className="card-more">
+          <summary>Its whole report</summary>
+          <Source text={said} label="what the agent said" />
+        </details>
+      ) : null}
       {told && !said ? <Source text={told} title="What this turn is about" label="the brief" /> : null}
     </>
   );
@@ -262,7 +267,7 @@ export function ParkedCard({ row, isGone }: CardProps): ReactNode {
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={titleOf(row)} />}
+      title="This item is put off"
       bar={
         <DecisionBar
           {...{ row, isGone, decision, needs: 'cast.retry' }}
@@ -310,8 +315,8 @@ export function ParkedCard({ row, isGone }: CardProps): ReactNode {
         </DecisionBar>
       }
     >
-      <VerdictBlock kind="unsatisfied" title="The item is put off. The others go on.">
-        It was sent back as often as it may be.
+      <VerdictBlock kind="unsatisfied" title="It was rejected as often as it may be.">
+        The other items go on. It waits for you.
       </VerdictBlock>
       {row.reason ? <Quote by={row.socket ?? 'the reviewer'} text={row.reason} /> : null}
       <Facts

@@ -49,7 +49,9 @@ export default function Inbox({ id }: { id: string | undefined }): ReactNode {
   return (
     <>
       <Header title="Inbox" beside={inbox.details ? summary(waits.length, canWait.length) : null}>
-        {notify === 'ask' ? <Button onPress={askNotify}>Notify me in this browser</Button> : null}
+        {notify === 'ask' ? (
+          <Button onPress={askNotify}>{isPhone ? 'Notify me' : 'Notify me in this browser'}</Button>
+        ) : null}
       </Header>
       <div className="view-body">
         {isEmpty ? (

@@ -22,7 +22,9 @@ export function patchesIn(patch: string): readonly FilePatch[] {
         : 'changed';
     const body =
       start < 0 ? head.filter((line) => /^(Binary|GIT binary|rename|similarity)/.test(line)) : lines.slice(start);
-    return [{ path, what, lines: body }];
+    // All of a new file is one part, and its heading says nothing.
+    const isWhole = what === 'new file' && body.filter((line) => line.startsWith('@@')).length === 1;
+    return [{ path, what, lines: isWhole ? body.slice(1) : body }];
   });
 }
 
@@ -56,18 +58,30 @@ function tintOf(line: string): Tint {
   return line.startsWith('-') ? 'remove' : 'plain';
 }
 
+/** The number of each line in the file as it is now; a line that was removed has none. */
+function numbersOf(lines: readonly string[]): readonly string[] {
+  let next = 1;
+  return lines.map((line) => {
+    const [, start] = /^@@ -\S+ \+(\d+)/.exec(line) ?? [];
+    if (start !== undefined) next = Number(start);
+    return start !== undefined || line.startsWith('-') || line.startsWith('\\') ? '' : String(next++);
+  });
+}
+
 export function Diff({ patch, onSeenAll }: { patch: FilePatch; onSeenAll?: () => void }): ReactNode {
+  const { path, what, lines } = patch;
   return (
     <Source
-      text={patch.lines.join('\n')}
-      label={patch.path}
+      text={lines.join('\n')}
+      label={path}
+      numbers={numbersOf(lines)}
       title={
         <>
           <code>
-            <Foreign text={patch.path} />
+            <Foreign text={path} />
           </code>{' '}
           <span className="quiet">
-            {patch.what}, {plural(patch.lines.length, 'line')}
+            {what}, {plural(lines.length, 'line')}
           </span>
         </>
       }

@@ -29,6 +29,7 @@ export function Source({
   marks = [],
   tintOf,
   firstLine = 1,
+  numbers,
   isStreaming = false,
   acts,
   onSeenAll,
@@ -40,6 +41,8 @@ export function Source({
   /** How a line is tinted, for a diff. */
   tintOf?: (line: string) => Tint;
   firstLine?: number;
+  /** What stands before each line, where that is not simply its number. */
+  numbers?: readonly string[];
   isStreaming?: boolean;
   acts?: ReactNode;
   /** Called once the last line was on screen. */
@@ -75,6 +78,7 @@ export function Source({
       <Lines
         {...{ text: loaded.text, marks, firstLine, isStreaming, isCut: left > 0 }}
         {...(tintOf ? { tintOf } : {})}
+        {...(numbers ? { numbers } : {})}
         {...(onSeenAll ? { onSeenAll } : {})}
       />
       {left > 0 ? (
@@ -139,6 +143,7 @@ function Lines({
   marks,
   tintOf,
   firstLine,
+  numbers,
   isStreaming,
   isCut,
   onSeenAll,
@@ -147,6 +152,7 @@ function Lines({
   marks: readonly Mark[];
   tintOf?: (line: string) => Tint;
   firstLine: number;
+  numbers?: readonly string[];
   isStreaming: boolean;
   isCut: boolean;
   onSeenAll?: () => void;
@@ -196,7 +202,7 @@ function Lines({
               ref={begins.some((mark) => mark === marks[0]) ? first : undefined}
               className={`line tint-${tint}${here.length > 0 ? ' line-marked' : ''}`}
             >
-              <span className="line-number">{firstLine + n}</span>
+              <span className="line-number">{numbers ? numbers[n] : firstLine + n}</span>
               <code>
                 <Marked line={line} from={from} marks={here.filter((mark) => mark.ghost === undefined)} />
                 {isStreaming && n === shown.length - 1 ? <span className="caret" /> : null}

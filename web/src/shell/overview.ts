@@ -78,7 +78,9 @@ export function resultOf({ status, reason, items, code }: CastRow): string {
   const of = items && items.total > 0 ? `${items.done} of ${items.total} items` : '';
   if (status === 'completed') return of || 'done';
   if (status === 'aborted') return `stopped${of ? `, ${of}` : ''}`;
-  return reason || code?.toLowerCase().replaceAll('_', ' ') || status;
+  // The name in brackets is the one that people gave it.
+  const named = reason.replace(/\b[Ss]ocket-\d+ \(([^)]+)\)/g, '$1');
+  return named || code?.toLowerCase().replaceAll('_', ' ') || status;
 }
 
 export type Overview = {
