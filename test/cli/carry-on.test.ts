@@ -169,7 +169,7 @@ test('a second Ctrl-C leaves at once, and status says why the cast is paused', a
   running.child.kill('SIGINT');
   await running.ended;
   expect((await baton(dir, ['status'])).stdout).toMatch(
-    / paused since .*\n[^]* interrupted from the keyboard\n[^]*continue/,
+    / paused since .*\n[\s\S]* interrupted from the keyboard\n[\s\S]*continue/,
   );
 });
 

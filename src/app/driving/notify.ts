@@ -98,7 +98,15 @@ export async function sendNotice(
   const untrusted = settings.isTrusted ? null : `the folder is not trusted; \`${program} trust\` lets it run`;
   const body = JSON.stringify(notice);
   const ways: [Sink, () => Promise<string | null>][] = [];
-  if (bell) ways.push(['bell', async () => (ring(), null)]);
+  if (bell) {
+    ways.push([
+      'bell',
+      async () => {
+        ring();
+        return null;
+      },
+    ]);
+  }
   if (desktop) ways.push(['desktop', () => run(desktopCommand(notice), '', dir, env)]);
   if (webhook !== null) ways.push(['webhook', async () => untrusted ?? post(webhook, body)]);
   if (command !== null) ways.push(['command', async () => untrusted ?? run(command, `${body}\n`, dir, env)]);

@@ -1,7 +1,7 @@
 // The tables of the operator contract: each payload once, field by field, in the order in which the fields are asked for.
 // Presence, unknown fields, the published schemas and the limits in briefs come from them. Relations between fields are code of
 // the validators.
-import { OPERATOR_CODES, type OperatorCode } from '../../kernel/codes/operator.ts';
+import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
 import { CODES } from '../../kernel/codes.ts';
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import type { Field, Fields, ObjectField } from '../../kernel/fields.ts';
