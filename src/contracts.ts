@@ -15,7 +15,7 @@ export type { Contract, Handoff, Reading } from './kernel/dialect.ts';
 export type { Allowed, Denied, Verdict } from './kernel/verdict.ts';
 
 /** What is asked of a payload, and in which dialect. */
-export type Wanted = Omit<Contract, 'dialect'> & { readonly dialect: ContractName | 'governed' };
+type Wanted = Omit<Contract, 'dialect'> & { readonly dialect: ContractName | 'governed' };
 
 /** A contract with nothing asked of it; name what you need. What is undefined counts as not named. */
 export function contract(wanted: Partial<Wanted> = {}): Wanted {

@@ -22,7 +22,7 @@ export type AgentCall = {
 };
 
 /** A server an agent may call tools of. */
-export type McpServer = {
+type McpServer = {
   readonly command: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { StreamReader } from './agent-call.ts';
 import { type AgentReport, EMPTY_REPORT } from './report.ts';
 
 type Fold = (report: AgentReport, event: JsonObject) => AgentReport;
-export type Live = (event: JsonObject) => readonly LiveEvent[];
+type Live = (event: JsonObject) => readonly LiveEvent[];
 
 export function eventReader(fold: Fold, live: Live): () => StreamReader {
   return () => {

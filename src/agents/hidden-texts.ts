@@ -14,7 +14,7 @@ import { ancestorsOf, processVariables } from './process/process-identity.ts';
 const MARK = /^\u27e6hidden text (\d+)\u27e7$/;
 const SIGN = '\u27e6hidden text ';
 
-export type Hidden = { readonly script: Script | null; readonly rules: Rules; readonly texts: readonly string[] };
+type Hidden = { readonly script: Script | null; readonly rules: Rules; readonly texts: readonly string[] };
 
 /** Script and rules with a mark in the place of each text that holds a secret, and those texts. */
 export function hideSecrets(script: Script | null, rules: Rules): Hidden {

@@ -158,7 +158,7 @@ type OwnClaim = {
 };
 
 /** The turn that the attempt belongs to, while it is the present one. */
-export async function turnOf(
+async function turnOf(
   store: Pick<WorkspaceStore, 'view'>,
   { cast: id, turn, attempt, fence }: Attempt,
 ): Promise<{ readonly cast: Cast; readonly turn: Turn }> {
@@ -222,9 +222,7 @@ export function realInRoot(folder: string, path: string): string {
   return normal.ok ? followLinks(normal.path, linksOnWay(folder, [normal.path])) : path;
 }
 
-export type Placed =
-  | { readonly ok: true; readonly packet: JsonObject }
-  | { readonly ok: false; readonly refusal: Denied };
+type Placed = { readonly ok: true; readonly packet: JsonObject } | { readonly ok: false; readonly refusal: Denied };
 
 const SCOPES = ['lock_scope', 'forbidden_scope', 'x_read_scope'] as const;
 

@@ -5,7 +5,7 @@ import { readKeyLine } from '../audit/note.ts';
 import { UsageError } from '../workspace/locate.ts';
 import type { Workspace } from './workspace.ts';
 
-export type Named = { readonly checkpoint?: string | undefined; readonly key?: string | undefined };
+type Named = { readonly checkpoint?: string | undefined; readonly key?: string | undefined };
 
 export function knownHere(workspace: Workspace, { checkpoint, key }: Named): ReturnType<typeof knownCheckpoints> {
   if (key !== undefined && !readKeyLine(key))

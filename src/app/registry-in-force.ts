@@ -69,7 +69,7 @@ function missingIn({ open, releasedAt }: Found, kept: readonly KeptBlock[]): rea
 type Found = { readonly open: ReadonlyMap<string, KeptBlock>; readonly releasedAt: ReadonlyMap<string, number> };
 
 /** What the log has open, and when each key was last released. */
-export async function blocksIn(store: Pick<Store, 'read'>): Promise<Found> {
+async function blocksIn(store: Pick<Store, 'read'>): Promise<Found> {
   const trust = noTrust();
   const releasedAt = new Map<string, number>();
   for (const entry of await store.read({ after: 0, kindPrefix: 'quarantine.' })) {

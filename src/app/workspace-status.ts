@@ -8,7 +8,7 @@ import { applyTrust } from '../kernel/trust/apply.ts';
 import { isTrustFact } from '../kernel/trust/fact.ts';
 import { noTrust, type Trust } from '../kernel/trust/state.ts';
 
-export type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust };
+type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust };
 
 export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
   const known = await restored(log, ({ trust, ledger }) => ({ trust, hold: ledger.hold }));

@@ -2,7 +2,7 @@ import { isObject, isSameJson, type JsonObject } from '../kernel/json.ts';
 import { endOfString, findFault, type JsonFault, type JsonFaultKind, skipSpace } from './json-fault.ts';
 import { faultOfSize, type JsonRefusal, lineAt, NOT_JSON, parse, refuseJson, type TextLimits } from './json-text.ts';
 
-export type ObjectReading =
+type ObjectReading =
   | { readonly ok: true; readonly value: JsonObject }
   /** `list` is a list that is JSON; `not_object` is anything else that is no object; `ambiguous` is several that differ. */
   | JsonRefusal<JsonFaultKind | 'too_large' | 'not_object' | 'list' | 'ambiguous'>;

@@ -15,7 +15,7 @@ export type JsonRefusal<Kind extends string> = {
   readonly line: number;
   readonly column: number;
 };
-export type JsonReading =
+type JsonReading =
   | {
       readonly ok: true;
       readonly value: Json;
@@ -40,7 +40,7 @@ export function parseJsonText(text: string, limits: TextLimits = {}, attempt: Pa
   return parsed.ok ? parsed : refuseJson(text, parsed.fault, parsed.fault.offset);
 }
 
-export type ParsedJson = Extract<JsonReading, { ok: true }> | { readonly ok: false; readonly fault: JsonFault };
+type ParsedJson = Extract<JsonReading, { ok: true }> | { readonly ok: false; readonly fault: JsonFault };
 
 export function parse(text: string, attempt: ParseAttempt = null): ParsedJson {
   const { keys, depth, hasEscapes, isOpen, tooDeepAt } = measure(text);

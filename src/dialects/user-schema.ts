@@ -8,9 +8,9 @@ const PROBLEMS_MAX = 100;
 /** Ample for any pattern that is not a trap, also on a busy machine. */
 const PATTERN_MS_MAX = 1_000;
 
-export type SchemaProblem = { readonly path: string; readonly message: string };
+type SchemaProblem = { readonly path: string; readonly message: string };
 
-export type SchemaReading =
+type SchemaReading =
   | { readonly usable: true; readonly problems: readonly SchemaProblem[] }
   | { readonly usable: false; readonly why: string };
 

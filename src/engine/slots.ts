@@ -13,7 +13,7 @@ export type Holder = { readonly driver: Driver; readonly key: string; readonly u
 
 type Taken = { readonly held: readonly Holder[]; readonly startedAt: readonly number[] };
 
-export type Grant = {
+type Grant = {
   readonly value: string;
   /** 0 when the place was given, else how long to wait before asking again. */
   readonly waitMs: number;

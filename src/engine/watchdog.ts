@@ -6,7 +6,7 @@ import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { sightOf } from './driver.ts';
 
 /** No claim has a shorter limit: what is claimed after a look cannot be silent for too long before this is over. */
-export const LIMIT_MS_MIN = 30_000;
+const LIMIT_MS_MIN = 30_000;
 
 export type Silent = {
   readonly run: string;
@@ -29,7 +29,7 @@ export type Look = {
   readonly next: number | null;
 };
 
-export type Observed = { readonly isGone: boolean; readonly told: string };
+type Observed = { readonly isGone: boolean; readonly told: string };
 
 /**
  * Looks at every task that is in progress. A cast watches over its own as long as somebody drives it; one that is abandoned

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { isConfigTrusted } from './folder-trust.ts';
 import { gitFoldersOf, localConfigOf } from './repository-files.ts';
 
-export type GitResult = {
+type GitResult = {
   /** Null if git could not start or did not end in time. */
   readonly code: number | null;
   readonly out: Buffer;

@@ -1,7 +1,7 @@
 // What each dialect and each runner can do, one table each. A rule asks for an ability and never for a name. A cast freezes
 // the table with which it starts, so that a newer table never changes how it goes on.
 
-export type DialectAbility =
+type DialectAbility =
   /** A report has a status. It may go on, ask a person or want permission, and the turn stays open. */
   | 'reportsStatus'
   /** A report may say that the agent cannot go on. */
@@ -51,13 +51,13 @@ export type RunnerAbility =
   /** It needs a provider, which can be down. */
   | 'asksProvider';
 
-export type DialectRow = {
+type DialectRow = {
   readonly can: readonly DialectAbility[];
   /** A socket that names no dialect and only how its output is parsed gets the dialect with that word here. */
   readonly isDefaultFor?: 'json' | 'text';
 };
 
-export type RunnerRow = {
+type RunnerRow = {
   readonly can: readonly RunnerAbility[];
   /**
    * Files of a project that configure the program, in any folder: they make it run commands or widen its tools. A folder counts

@@ -208,7 +208,7 @@ function ring(pen: Pen, cast: Cast): Verdict {
   return spent;
 }
 
-export type PenOptions = {
+type PenOptions = {
   /** What the clock says where the log, whose time never goes back, is far ahead of it. */
   readonly clock?: number | undefined;
   readonly due?: number | undefined;

@@ -22,7 +22,7 @@ import { isObject, type Json, type JsonObject } from './json.ts';
 import { normalPath } from './ledger/path.ts';
 
 /** How a value can differ from its field, in the order in which a value is checked. */
-export type Rule =
+type Rule =
   | 'missing'
   | 'obsolete'
   | 'type'
@@ -76,14 +76,14 @@ export type TextField = {
   readonly form?: string;
 };
 /** The name of a file or folder. */
-export type PathField = {
+type PathField = {
   readonly type: 'path';
   /** Must have a normal form: see `normalPath`. */
   readonly inside?: true;
   readonly charsMax?: number;
 };
 /** A whole number, 0 or above where there is no `min`. `noun` names it in messages. */
-export type CountField = {
+type CountField = {
   readonly type: 'count';
   readonly min?: number;
   readonly max?: number;
@@ -112,7 +112,7 @@ export type ObjectField = {
   /** A member that is `null` counts as absent, as in a layer of the configuration. The schema does not mention it. */
   readonly nullIsAbsent?: true;
 };
-export type MapField = {
+type MapField = {
   readonly type: 'map';
   readonly of: Field;
   /** What the names must be. */

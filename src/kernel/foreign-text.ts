@@ -4,16 +4,10 @@
 import { isObject, isString, type Json } from './json.ts';
 import { type Denied, deny } from './verdict.ts';
 
-export type StructuralKind = 'control-field' | 'packet-marker' | 'system-turn' | 'prototype-key';
-export type FlagKind =
-  | 'role-override'
-  | 'role-change'
-  | 'prompt-disclosure'
-  | 'check-bypass'
-  | 'system-line'
-  | 'hidden-text';
-export type Foreign<Kind extends string> = { readonly kind: Kind; readonly path: string; readonly what: string };
-export type ForeignReport = {
+type StructuralKind = 'control-field' | 'packet-marker' | 'system-turn' | 'prototype-key';
+type FlagKind = 'role-override' | 'role-change' | 'prompt-disclosure' | 'check-bypass' | 'system-line' | 'hidden-text';
+type Foreign<Kind extends string> = { readonly kind: Kind; readonly path: string; readonly what: string };
+type ForeignReport = {
   readonly structural: readonly Foreign<StructuralKind>[];
   readonly flags: readonly Foreign<FlagKind>[];
 };
@@ -22,7 +16,7 @@ export type ForeignReport = {
  * Fields by which a packet, a result, a ledger, a turn's input or an envelope steers a run. Only names that hardly any
  * other format uses: `dependencies`, `status` or `owner` in a quoted file are nobody's attempt to steer.
  */
-export const CONTROL_FIELDS: ReadonlySet<string> = new Set([
+const CONTROL_FIELDS: ReadonlySet<string> = new Set([
   'packet_type',
   'required_output_schema',
   'global_objective',

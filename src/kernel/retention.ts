@@ -10,7 +10,7 @@ export function spanMs(text: string): number | null {
 }
 
 /** Texts that were named and would not be erased; `kept` is how often each belongs to something that is not over. */
-export type Untouched = readonly { readonly digest: string; readonly kept: number }[];
+type Untouched = readonly { readonly digest: string; readonly kept: number }[];
 
 /** Who names a text wants it gone: that it is not must not look like success. */
 export function refusalOfUntouched(untouched: Untouched): Denied | null {

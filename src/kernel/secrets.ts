@@ -16,9 +16,9 @@ import {
 } from './credential.ts';
 import { isObject, isString, type Json, type JsonObject } from './json.ts';
 
-export type Secret = { readonly kind: string; readonly start: number; readonly end: number };
-export type Scrubbed = { readonly text: string; readonly found: readonly Secret[] };
-export type ScrubbedJson = { readonly value: Json; readonly found: readonly { path: string; kind: string }[] };
+type Secret = { readonly kind: string; readonly start: number; readonly end: number };
+type Scrubbed = { readonly text: string; readonly found: readonly Secret[] };
+type ScrubbedJson = { readonly value: Json; readonly found: readonly { path: string; kind: string }[] };
 
 type Rule = readonly [kind: string, head: RegExp, rest: RegExp];
 

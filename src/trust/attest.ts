@@ -22,7 +22,7 @@ import type { StageName } from './stage.ts';
 import { suggestId } from './suggestion.ts';
 import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
 
-export type Attested = {
+type Attested = {
   readonly attestation: Attestation | null;
   readonly envelope: EnvelopeNote | null;
   readonly refusal: Refusal | null;

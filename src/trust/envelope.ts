@@ -28,13 +28,8 @@ export type HandoffState = {
   readonly decisions_made: readonly JsonObject[];
 };
 
-export const CLAIMS = [
-  'source_agent_verified',
-  'target_agent_verified',
-  'composition_valid',
-  'boundaries_respected',
-] as const;
-export type GovernanceClaim = (typeof CLAIMS)[number];
+const CLAIMS = ['source_agent_verified', 'target_agent_verified', 'composition_valid', 'boundaries_respected'] as const;
+type GovernanceClaim = (typeof CLAIMS)[number];
 
 export type Envelope = {
   readonly handoff_id: string;
@@ -100,7 +95,7 @@ function typeWords({ type }: Schema): string {
 
 // What the sender claims about its handoff, and what the verifier found. A claim is never evidence: true helps nobody,
 // and false is taken at its word.
-export type Claimed = { readonly [claim in GovernanceClaim]: boolean };
+type Claimed = { readonly [claim in GovernanceClaim]: boolean };
 
 /** Null where a check never ran because an earlier one refused. */
 export type Recomputed = { [claim in GovernanceClaim]: boolean | null };

@@ -7,7 +7,7 @@ import type { AgentRef, Envelope } from './envelope.ts';
 import { isSemver } from './manifest.ts';
 
 export type EndRole = 'source_agent' | 'target_agent';
-export const END_ROLES = ['source_agent', 'target_agent'] as const;
+const END_ROLES = ['source_agent', 'target_agent'] as const;
 
 /** One end of a handoff: what the envelope says of an agent, and the agent. */
 export type End = { readonly role: EndRole; readonly ref: AgentRef; readonly agent: Agent };

@@ -206,7 +206,7 @@ export function isPinnedModel(model: string | null): boolean {
 }
 
 /** Domain id and share, in the order they were written; a share is whatever stood there. */
-export type Composition = readonly (readonly [domain: string, share: Json])[];
+type Composition = readonly (readonly [domain: string, share: Json])[];
 
 /** Null when there is none. Fractions that add up to 1 are read as percentages. */
 export function readComposition(json: Json | undefined): Composition | null {

@@ -15,7 +15,7 @@ export const LIMITS = {
   historyItems: 1_000,
 } as const;
 
-export type ParsedEnvelope =
+type ParsedEnvelope =
   | {
       readonly ok: true;
       readonly value: Json;

@@ -12,7 +12,7 @@ export type ReadFile = {
   leaves?(path: string): boolean;
 };
 
-export type Prompt = {
+type Prompt = {
   readonly bytes: Uint8Array | null;
   readonly matches: boolean;
   readonly diagnostics: readonly Diagnostic[];

@@ -14,7 +14,7 @@ export type TargetSuggestion = {
   readonly why: string;
 };
 
-export type RefusedHandoff = {
+type RefusedHandoff = {
   readonly code: GovernedCode;
   readonly source: Agent;
   readonly target: Agent;

@@ -12,7 +12,7 @@ const SECONDS_MAX = 1e12;
 
 /** Seconds since 1970, which may be negative, and nanoseconds after them, which may not. */
 export type Instant = { readonly seconds: number; readonly nanos: number };
-export type Window = { readonly now: Instant; readonly maxAgeS: number; readonly maxSkewS: number };
+type Window = { readonly now: Instant; readonly maxAgeS: number; readonly maxSkewS: number };
 
 /** The instant a timestamp names, or null when it is not in the form. */
 export function readInstant(text: string): Instant | null {

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 120_000;
 /** Settings on which it depends what git takes for a difference, with the values they have where nobody sets them. */
 export type Settings = Readonly<Record<string, string>>;
 
-export type Answer = { readonly code: number | null; readonly out: Buffer; readonly error: string };
+type Answer = { readonly code: number | null; readonly out: Buffer; readonly error: string };
 
 export type AskOptions = {
   readonly settings?: Settings;
@@ -38,7 +38,7 @@ const FIXED: readonly string[] = ['core.untrackedCache=false', 'core.trustctime=
 
 const EXCLUDES_FILE = 'core.excludesfile';
 
-export type Configured = {
+type Configured = {
   readonly settings: Settings /** The user's own file of rules. */;
   readonly excludesFile: string;
 };

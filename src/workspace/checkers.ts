@@ -29,7 +29,7 @@ import { coverOf, normalPath } from '../kernel/ledger/path.ts';
 import { scrub } from '../kernel/secrets.ts';
 
 /** Where a checker looks, and what was changed there. */
-export type Scene = {
+type Scene = {
   readonly root: string;
   readonly changes: readonly string[];
   /** Ends a program that runs. */
@@ -316,7 +316,7 @@ function inOneLine(found: string): string {
 export type Passes = { has(what: string): boolean; add(what: string): void };
 
 /** What is checked, and the passes of it so far. */
-export type Checked = { readonly about: string; readonly passes: Passes };
+type Checked = { readonly about: string; readonly passes: Passes };
 
 const KEPT_MAX = 500;
 

@@ -1,7 +1,7 @@
 // What a configuration writes into `$schema`, so that editors know its fields.
 import { join, relative, resolve, sep } from 'node:path';
 
-export type SchemaReference = {
+type SchemaReference = {
   readonly $schema: string;
   /** Whether the schema has to be copied beside the configuration, because nothing else that lasts is at hand. */
   readonly copied: boolean;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CheckerTime } from '../kernel/graph/checker.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
-export type ProjectCheck = {
+type ProjectCheck = {
   readonly name: string;
   readonly command: readonly string[];
   /** `turn`: quick enough to run after each turn that writes code. `merge`: for the whole work, before it is merged. */
@@ -20,7 +20,7 @@ export type Project = {
   readonly installs: readonly Install[];
 };
 
-export type Install = {
+type Install = {
   readonly steps: readonly (readonly string[])[];
   /** The folder in which the steps install and that git has to ignore; null where they look after that themselves. */
   readonly folder: string | null;

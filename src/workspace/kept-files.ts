@@ -63,7 +63,7 @@ export function isKept(stateDir: string, content: string): boolean {
 }
 
 /** The kept copy, or null where there is none or it is not what it is called. */
-export function keptFile(stateDir: string, content: string): string | null {
+function keptFile(stateDir: string, content: string): string | null {
   const digest = CONTENT.exec(content)?.[1];
   const file = digest === undefined ? null : join(folderIn(stateDir), digest);
   return file !== null && existsSync(file) ? file : null;

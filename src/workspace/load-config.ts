@@ -23,7 +23,7 @@ export type Loaded = {
   readonly source?: Source;
 };
 
-export type Source = {
+type Source = {
   readonly placeOf: (path: string) => string;
   readonly labels: Readonly<Record<string, string>>;
   /** SHA-256 of the text. */

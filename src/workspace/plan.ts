@@ -40,7 +40,7 @@ export type Plan = {
   readonly file: string;
 };
 
-export type Wish = Wanted & {
+type Wish = Wanted & {
   /** Counts before what agents and the configuration name. */
   readonly chosen?: RunnerChoice;
   readonly agents: string | undefined;

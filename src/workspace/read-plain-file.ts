@@ -2,11 +2,11 @@
 // both are refused. What a shell hands over as `<(…)` or /dev/stdin has a writer and is read up to the limit.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-export const PLAIN_BYTES_MAX = 512 * 1024 * 1024;
+const PLAIN_BYTES_MAX = 512 * 1024 * 1024;
 const CHUNK = 65_536;
 const HANDED_OVER = /^\/(?:dev\/stdin$|dev\/fd\/|proc\/(?:self|\d+)\/fd\/)/;
 
-export class NotPlainError extends Error {}
+class NotPlainError extends Error {}
 
 export function readPlainFile(file: string, bytesMax = PLAIN_BYTES_MAX): Buffer {
   const isHandedOver = HANDED_OVER.test(file);

@@ -70,7 +70,7 @@ function realOf(folder: string): string | null {
   }
 }
 
-export type Added = {
+type Added = {
   readonly id: string;
   readonly materia: string;
   readonly file: string;

@@ -138,7 +138,7 @@ function whyNothing({ cast, status, reason }: CastSummary, program: string): str
   return `There is nothing to resume: cast ${cast} is ${status}. \`${program} recast ${cast}\` runs it on.`;
 }
 
-export type Saying = {
+type Saying = {
   readonly cast: string;
   readonly submit: (store: Pick<Store, 'submit'>) => Promise<Verdict>;
   /** Whether a refusal ends the operation. Any other is in the log, and the cast asks again. */

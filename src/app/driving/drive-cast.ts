@@ -35,7 +35,7 @@ import { wayOut } from './check-start.ts';
 import { layeredRunners } from './layered-runners.ts';
 import { notifier } from './notify.ts';
 
-export type Drive = {
+type Drive = {
   /** Runs once the cast is ours to drive. */
   readonly begin: () => Promise<void>;
   /** For people: where the cast works. */
@@ -117,7 +117,7 @@ function whyStopped({ reason }: AbortSignal): string {
 }
 
 /** Takes a cast over from a process that is gone. The rules judge its open attempts before anything is dispatched again. */
-export async function takeOver(store: Store, stateDir: string, cast: string, { host, pid }: Driver): Promise<void> {
+async function takeOver(store: Store, stateDir: string, cast: string, { host, pid }: Driver): Promise<void> {
   const state = await store.view('cast', cast);
   if (state?.status !== 'running') return;
   const seen: Record<number, 'running' | 'answered'> = {};

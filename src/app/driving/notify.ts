@@ -17,10 +17,10 @@ import { readJsonFile } from '../../workspace/load-config.ts';
 import { socketName, socketNames, withNames } from '../views/socket-names.ts';
 import type { Workspace } from '../workspace.ts';
 
-export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
 /** What a webhook and a program get as JSON. */
-export type Notice = {
+type Notice = {
   readonly event: NotifyEvent;
   readonly cast: string;
   readonly loadout: string;
@@ -34,7 +34,7 @@ export type Notice = {
   readonly next: string;
 };
 
-export type NotifySettings = {
+type NotifySettings = {
   readonly on: readonly NotifyEvent[];
   readonly bell: boolean;
   readonly desktop: boolean;
@@ -83,9 +83,9 @@ function settingsOf(section: JsonObject, file: string, isFileTrusted: boolean): 
   };
 }
 
-export type Sink = 'bell' | 'desktop' | 'webhook' | 'command';
+type Sink = 'bell' | 'desktop' | 'webhook' | 'command';
 /** What became of one way to tell somebody; `why` is null where it worked. */
-export type Sent = { readonly sink: Sink; readonly why: string | null };
+type Sent = { readonly sink: Sink; readonly why: string | null };
 
 /** Tells it in every way that is set up. Nothing is thrown. */
 export async function sendNotice(
@@ -205,7 +205,7 @@ const STOPS: ReadonlySet<string> = new Set(['cast.waiting', 'cast.failed', 'cast
 
 type Told = { readonly cast: string; readonly loadout: string; readonly request: string; readonly rules: Rules };
 
-export function noticeOf(
+function noticeOf(
   { cast, loadout, request, rules }: Told,
   { event, status, code, why }: NonNullable<ReturnType<typeof occasionIn>>,
   { dir, program }: Place,
@@ -222,7 +222,7 @@ export function noticeOf(
   return { event, cast, loadout, request: cut(request, 1_000), status, code, text, workspace: dir, next };
 }
 
-export type Notifier = {
+type Notifier = {
   /** Learns what the cast is from entries that are no news. */
   learn(entries: Facts): void;
   saw(entries: Facts): void;

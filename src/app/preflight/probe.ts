@@ -7,7 +7,7 @@ import type { Context } from '../operation.ts';
 import { proofKey } from './agents.ts';
 import { error, type Finding, ok } from './finding.ts';
 
-export type ProbeAnswers = { readonly proved: ReadonlySet<string>; readonly findings: readonly Finding[] };
+type ProbeAnswers = { readonly proved: ReadonlySet<string>; readonly findings: readonly Finding[] };
 
 /** Each runner with each model once, all at the same time. */
 export async function probed(

@@ -14,7 +14,7 @@ import { counted } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
 import type { Text } from './flat-entry.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, wayKey } from './graph-drawing.ts';
-import { type AttemptRow, itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';
+import { itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';
 import { socketName } from './socket-names.ts';
 import { type TaskView, tasksIn } from './tasks.ts';
 
@@ -75,7 +75,7 @@ export type PageSocket = {
   readonly advanced: number;
 };
 
-export type AskedField = { readonly name: string; readonly type: string; readonly why: string };
+type AskedField = { readonly name: string; readonly type: string; readonly why: string };
 
 export type PageEdge = Omit<DrawnWay, 'count' | 'then'> & {
   readonly then: string | null;
@@ -671,9 +671,4 @@ function write(value: Json, parts: string[], room: { left: number }): void {
     write(each, parts, room);
   }
   put('}');
-}
-
-/** The attempt that counts: the last one. */
-export function lastAttempt({ attempts }: TurnRow): AttemptRow | null {
-  return attempts.at(-1) ?? null;
 }

@@ -31,7 +31,7 @@ export type DrawnWay = {
   readonly kind: 'edge' | 'exit';
 };
 
-export type DrawnLoop = { readonly id: string; readonly over: string | null; readonly steps: readonly string[] };
+type DrawnLoop = { readonly id: string; readonly over: string | null; readonly steps: readonly string[] };
 
 export type GraphDrawing = {
   readonly name: string;

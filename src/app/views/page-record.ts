@@ -419,7 +419,7 @@ function markOf({ seq, at, by, fact }: Entry): Mark | null {
 }
 
 /** A text of a fact as it came: short ones whole, long ones by digest with how they begin. */
-export function sentText(value: Json | undefined): Text | null {
+function sentText(value: Json | undefined): Text | null {
   if (isString(value)) return cut(value, PREVIEW_CHARS);
   return isReference(value) ? value : null;
 }

@@ -25,7 +25,7 @@ export type ReportDetail = {
   readonly contextConsumption: Json;
 };
 
-export type Spoken = Line & { readonly at: string; readonly by: string };
+type Spoken = Line & { readonly at: string; readonly by: string };
 
 export type TurnDetail = {
   readonly cast: string;

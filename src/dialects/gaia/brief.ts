@@ -17,7 +17,7 @@ import {
 } from './contract.ts';
 
 /** What is known about the turn beside its socket. What a turn does not need is not explained to it. */
-export type BriefSituation = {
+type BriefSituation = {
   readonly agentId?: string;
   /** Whether the INPUT asks for a consolidation_report. */
   readonly consolidationRequired?: boolean;

@@ -130,7 +130,7 @@ export const EXAMPLE_ENVELOPE = exampleOf(ENVELOPE) as JsonObject;
 const DERIVED = ['$.workItems', '$.satisfied'];
 
 /** The payload paths that assignments read. What the graph derives from the payload itself is not among them. */
-export function assignSources({ assign }: Pick<Contract, 'assign'>): readonly string[] {
+function assignSources({ assign }: Pick<Contract, 'assign'>): readonly string[] {
   const sources = new Set(Object.values(assign).filter((source) => source.startsWith('$.')));
   return [...sources].filter((source) => !DERIVED.some((path) => source === path || source.startsWith(`${path}.`)));
 }

@@ -305,7 +305,7 @@ const CRITERIA: Field = {
   means: 'its criteria',
   wants: 'an array of strings that are not blank',
 };
-export const TARGET = table({ task_id: must(TASK_NAME), criteria: must(CRITERIA) }, { missing: ABSENT });
+const TARGET = table({ task_id: must(TASK_NAME), criteria: must(CRITERIA) }, { missing: ABSENT });
 export const BUNDLE = table({
   ...HEAD,
   objective: must({ ...TEXT, code: { blank: ABSENT }, means: 'what the run is for' }),

@@ -10,7 +10,7 @@ import { type Allowed, allow, type Denied, deny, type Verdict } from '../../kern
 import { JSON_DEPTH_MAX } from '../json-text.ts';
 import { type OperatorOptions, RUN_ID, requiredIn, SUPPORTED, TASK_ID, type Table } from './contract.ts';
 
-export type OperatorIssue = {
+type OperatorIssue = {
   readonly code: OperatorCode | OperatorRule;
   /** Such as `task.lock_scope[0]`; `$` is the payload itself. */
   readonly path: string;
@@ -97,7 +97,7 @@ function shortOnes(details: JsonObject): JsonObject {
 }
 
 /** The path of a member. Keys that are no plain names are quoted and cut. */
-export function member(path: string, key: string): string {
+function member(path: string, key: string): string {
   const name = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : inQuotes(key);
   return path === '' || path === '$' ? name : `${path}.${name}`;
 }
@@ -246,7 +246,7 @@ export function objectsOf(value: Json | undefined): readonly JsonObject[] {
 // The beginning every payload shares, and the way from any value to a payload that can be checked.
 const NODES_MAX = 2_000_000;
 
-export type OperatorPayload =
+type OperatorPayload =
   | { readonly ok: true; readonly payload: JsonObject }
   | { readonly ok: false; readonly verdict: Denied };
 

@@ -158,7 +158,7 @@ const LISTED_MAX = 20;
 const RESULT_FIELDS = ['status', 'changes', 'acceptance_check', 'worklog_path', 'notes_for_orchestrator'];
 
 /** What a gate can ask about the outside. */
-export type FileCheck = {
+type FileCheck = {
   /** Whether a path of the workspace names an existing regular file; without it no file is asked for. */
   readonly isFile?: (path: string) => boolean;
 };
@@ -321,7 +321,7 @@ function isListOf(value: Json | undefined, accepts: (item: Json) => boolean): bo
 }
 
 // The rules a gate answers with. Each refusal says under which contract code it is stored.
-export function breaks(
+function breaks(
   found: OperatorFindings,
   rule: OperatorRule,
   path: string,

@@ -19,7 +19,7 @@ import { expireDue, noteUnknown, outcomeUnknown, refuse, runsNow, settle } from 
 import { type Approval, approvalOf, isDue, lostUses, turnOf, unsettledUses } from './state.ts';
 import { finish, use } from './use.ts';
 
-export type Asked = {
+type Asked = {
   /** Empty where it was refused. */
   readonly id: string;
   /** `approved` or `rejected` where a person was faster than the report; `unknown` where it began and nobody knows how it ended. */

@@ -88,7 +88,7 @@ export function isDue(approval: Approval, at: number): boolean {
 }
 
 /** Whether nothing of it can be used any more. A permission in words is never used: it ends with its time or its turn. */
-export function isSpent({ sealed, grant, uses }: Approval): boolean {
+function isSpent({ sealed, grant, uses }: Approval): boolean {
   const { commands } = sealed;
   return grant !== null && commands.length > 0 && commands.every((_, index) => uses[index]?.phase === 'finished');
 }

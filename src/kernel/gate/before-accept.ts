@@ -25,7 +25,7 @@ import {
 } from './changes.ts';
 
 /** What is known when an answer comes back. */
-export type AnswerContext = {
+type AnswerContext = {
   readonly turn: Turn;
   /** The task of the turn; null where it has none. */
   readonly task: Task | null;
@@ -35,7 +35,7 @@ export type AnswerContext = {
 };
 
 /** What is known when the turn was looked at from outside. */
-export type SeenContext = { readonly turn: Turn; readonly task: Task | null; readonly seen: Seen };
+type SeenContext = { readonly turn: Turn; readonly task: Task | null; readonly seen: Seen };
 
 /** What is known before a handoff is accepted. */
 export type AcceptContext = SeenContext & {

@@ -9,7 +9,7 @@ import { below, type Finding, textOf, warning } from './finding.ts';
 
 export type Entry = { readonly contract: string; readonly payload: JsonObject };
 
-export type Refused = {
+type Refused = {
   readonly contract: string;
   readonly code: Code;
   readonly why: string;
@@ -127,9 +127,9 @@ export type Artifact = { readonly inside: boolean; readonly bytes: number | null
 export type Artifacts = Readonly<Record<string, Artifact>>;
 
 /** An entry that deposits evidence, and where it stands. */
-export type Placed = { readonly at: string; readonly payload: Json };
+type Placed = { readonly at: string; readonly payload: Json };
 
-export type Fault = { readonly code: Code; readonly path: string; readonly why: string };
+type Fault = { readonly code: Code; readonly path: string; readonly why: string };
 
 type Deposits = {
   /** None where one of them cannot be taken. */

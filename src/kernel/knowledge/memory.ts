@@ -19,7 +19,7 @@ import {
 export const MEMORIALIZE_TYPES = ['atom', 'decision', 'negative'] as const;
 export const MEMORIALIZE_CLASSES = ['anchor', 'thread', 'log'] as const;
 
-export type Suggestion = {
+type Suggestion = {
   readonly description: string;
   readonly body: string;
   readonly slug?: string;
@@ -107,7 +107,7 @@ const WARNINGS_MAX = 100;
 /** The agent that reports, and its turn. */
 type Reporter = { readonly agent: string; readonly agentId: string; readonly cast: string; readonly turn: number };
 
-export type Kept = { readonly kept: number; readonly warnings: string[] };
+type Kept = { readonly kept: number; readonly warnings: string[] };
 
 /** Takes down the suggestions of a report that was accepted. */
 export function suggestMemory(pen: Pen, report: JsonObject, who: Reporter): Kept {

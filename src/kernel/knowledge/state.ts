@@ -242,7 +242,7 @@ function remembered(suggestion: Suggested, section: string | null, at: number): 
 }
 
 /** The words alone. */
-export function noteOf({ description, body, slug, type, class: kind, rationale }: Note): Note {
+function noteOf({ description, body, slug, type, class: kind, rationale }: Note): Note {
   return {
     description,
     body,

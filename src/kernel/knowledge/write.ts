@@ -42,7 +42,7 @@ type Rejected = {
   readonly path?: string;
 };
 
-export type Written = {
+type Written = {
   /** The sections that have a new version, each once, and the evidence that was deposited, as `evidence:<id>`. */
   readonly written: string[];
   readonly rejected: Rejected[];

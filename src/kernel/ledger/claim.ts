@@ -83,7 +83,7 @@ export function claimNext(pen: LedgerPen, { run, owner }: RequestOf<'task.next'>
 }
 
 /** Where a task is looked for: in runs, and there among those in todo that it has. */
-export type Search = { readonly runs: readonly Run[]; has(task: Task): boolean };
+type Search = { readonly runs: readonly Run[]; has(task: Task): boolean };
 
 /** The first task in rank that can start now goes to the owner. `closest` is the first of a search in vain. */
 export function claimBest(

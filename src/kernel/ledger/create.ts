@@ -9,7 +9,7 @@ import { refusalOfCycle } from './run-index.ts';
 import { refusalOfGoverning, refusalOfTaskFiles } from './scope.ts';
 import { type Ledger, PRIORITIES, runOf, type Task, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';
 
-export const RETRIES_MAX = 1;
+const RETRIES_MAX = 1;
 /** No real path is longer or deeper; the tree of locks is as deep as the deepest path. */
 export const PATH_CHARS_MAX = 4096;
 export const PATH_SEGMENTS_MAX = 200;

@@ -208,7 +208,7 @@ export type WorklogField = (typeof WORKLOG_FIELDS)['required' | 'optional'][numb
 
 const KNOWN: ReadonlySet<string> = new Set([...WORKLOG_FIELDS.required, ...WORKLOG_FIELDS.optional]);
 
-export function unknownMembers(entry: JsonObject): readonly string[] {
+function unknownMembers(entry: JsonObject): readonly string[] {
   return Object.keys(entry).filter((name) => !isKnown(name));
 }
 

@@ -29,7 +29,7 @@ export type Ledger = {
   readonly fences: Record<string, string>;
 };
 
-export type Hold = { readonly by: string; readonly reason: string };
+type Hold = { readonly by: string; readonly reason: string };
 
 /** What a task asks for, as its assignment says. Paths are in their normal form. */
 export type TaskSpec = {
@@ -302,7 +302,7 @@ export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
 // changes nothing. Saying any other status again is no move.
 export const TASK_STATUSES = ['todo', 'in_progress', 'blocked', 'done', 'failed', 'canceled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
-export type Move = 'move' | 'replay' | 'illegal';
+type Move = 'move' | 'replay' | 'illegal';
 
 const MOVES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   todo: ['in_progress', 'blocked', 'failed', 'canceled'],

@@ -98,7 +98,7 @@ export function smuggledBy(text: string): string | null {
 }
 
 type Context = { readonly state: { readonly conversation_history: readonly JsonObject[] } };
-export type Injection = { readonly problems: readonly Problem[]; readonly flags: readonly Problem[] };
+type Injection = { readonly problems: readonly Problem[]; readonly flags: readonly Problem[] };
 
 /**
  * What an envelope breaks. With `phrases: 'flag'`, as between the agents of one cast, only what no output may carry refuses: a

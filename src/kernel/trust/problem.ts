@@ -19,7 +19,7 @@ export function quote(text: string): string {
 
 // What loading a registry has to say about it. A fatal finding refuses every handoff, an agent's finding the handoffs
 // that involve this agent, a warning none.
-export type Level = 'fatal' | 'agent' | 'warning';
+type Level = 'fatal' | 'agent' | 'warning';
 export type Diagnostic = {
   readonly level: Level;
   readonly code: GovernedCode;

@@ -505,7 +505,3 @@ function identityOf(file: string): string | null {
 export function logFileIn(stateDir: string): string {
   return join(stateDir, 'log.sqlite');
 }
-
-export function logExists(stateDir: string): boolean {
-  return existsSync(logFileIn(stateDir));
-}

@@ -21,7 +21,7 @@ function acceptedIn({ accepted, starts }: WorktreeRecord, turn: string): string 
   return accepted ?? starts[turn] ?? null;
 }
 
-export type Held = { readonly at: Position; readonly aside: PutAside | null };
+type Held = { readonly at: Position; readonly aside: PutAside | null };
 
 /**
  * The branch as it has to be before anything is put on it: it has what was accepted. What an agent committed on it or on top
@@ -126,7 +126,7 @@ export async function carryOpen(
 
 // Moves the branch of a worktree on to another commit, and its files with it. It may be cut off anywhere: the record says
 // which commit the files still are at until they are not, so that what others did never looks as if it was taken back here.
-export type Moved<T> = { readonly record: T; readonly aside: PutAside | null };
+type Moved<T> = { readonly record: T; readonly aside: PutAside | null };
 
 /** What is not committed stays as it is; where it is in the way it is put aside. Accepted is all of it, or as far as is said. */
 export async function moveBranch<T extends WorktreeRecord>(

@@ -13,7 +13,7 @@ export class WorktreeError extends Error {
   }
 }
 
-export type GitAnswer = {
+type GitAnswer = {
   /** Null where git could not be started or did not end in time. */
   readonly code: number | null;
   readonly bytes: Buffer;

@@ -114,7 +114,7 @@ function no(code: Code, reason: string): Merged {
 }
 
 /** A merge is the person's own, unless git does not know who that is. */
-export async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
+async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
   return (await tryGit(dir, ['var', 'GIT_COMMITTER_IDENT'])).code === 0 ? {} : AUTHOR;
 }
 

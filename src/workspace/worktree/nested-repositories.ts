@@ -107,12 +107,12 @@ async function unpushedIn(at: string, known: string | null): Promise<number> {
 }
 
 /** Whether a commit of the repository is in one of its remotes, as far as was seen last. */
-export async function isPushed(at: string, commit: string): Promise<boolean> {
+async function isPushed(at: string, commit: string): Promise<boolean> {
   const { code, out } = await tryGit(at, ['rev-list', '--count', '--max-count=1', commit, '--not', '--remotes']);
   return code === 0 && out.trim() === '0';
 }
 
-export async function statusOf(at: string): Promise<readonly string[]> {
+async function statusOf(at: string): Promise<readonly string[]> {
   const { out } = await tryGit(at, [
     'status',
     '--porcelain',

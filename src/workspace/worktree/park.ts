@@ -9,7 +9,7 @@ import { isIn, joinTrees } from './merge.ts';
 import { type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
 import { commitAll, message, trailersOf } from './turns.ts';
 
-export type ParkedWork<T> = {
+type ParkedWork<T> = {
   readonly record: T;
   readonly kept: Kept | null;
   readonly asides: readonly PutAside[];
@@ -45,7 +45,7 @@ export async function parkWork<T extends WorktreeRecord | LaneRecord>(
   };
 }
 
-export type RestoredWork<T> = {
+type RestoredWork<T> = {
   readonly record: T;
   readonly clashes: readonly string[];
   readonly aside: PutAside | null;

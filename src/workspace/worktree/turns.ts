@@ -29,7 +29,7 @@ export type Begun<T = WorktreeRecord> = {
   /** What git could not take into a commit, and why. */
   readonly untaken?: readonly string[];
 };
-export type Committed = { readonly commit: string; readonly untaken: readonly string[] };
+type Committed = { readonly commit: string; readonly untaken: readonly string[] };
 
 const TITLE_CHARS_MAX = 60;
 

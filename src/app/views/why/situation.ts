@@ -52,7 +52,7 @@ export type Why = Told & {
 };
 
 /** The socket of a turn as people know it, with the item where there is one. */
-export function nameOf({ rules }: Cast, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
+function nameOf({ rules }: Cast, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
   const name = said(socketName(rules, socket), 60);
   return item ? `${name} on ${said(item.label, 60)}` : name;
 }
