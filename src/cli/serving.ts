@@ -3,6 +3,7 @@ import { shownToken, whyNotPerson } from '../access/actor.ts';
 import { refusalToAgent } from '../access/rights.ts';
 import { refusalOfStart } from '../access/server-callers.ts';
 import { actorHere } from '../access/who-acts.ts';
+import { keepDriven } from '../app/driving/keep-driven.ts';
 import { noteRefusal, RefusalCount } from '../app/note-refusal.ts';
 import type { Workspace } from '../app/workspace.ts';
 import { type Call, note, Refused } from './command.ts';
@@ -33,9 +34,11 @@ export async function serving<T>(
   const server = await listen(call, workspace, { here, refusals }, where, (caller) =>
     serverFor(contextFor(workspace, { here, refusals }, caller), version()),
   );
+  const driven = keepDriven(workspace, here, { say: note });
   try {
     return await work(server);
   } finally {
+    driven.close();
     await server.close();
     await refusals.close(Date.now());
   }

@@ -1,10 +1,12 @@
 // `baton serve`, `baton ui` and `baton cast --ui` as people give them: real processes.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Actor } from '../../src/access/actor.ts';
 import { openSession, sessionCaller } from '../../src/access/page-sessions.ts';
 import { actorCalling } from '../../src/access/server-callers.ts';
+import { Workspace } from '../../src/app/workspace.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { batonProcess, environment, project, start, until } from '../cli/baton.ts';
+import { locate } from '../../src/workspace/locate.ts';
+import { batonProcess, environment, project, put, start, until } from '../cli/baton.ts';
 import { lineProject } from './serving.ts';
 
 type Addressed = { readonly url: string; readonly token?: string; readonly page?: string };
@@ -111,3 +113,44 @@ test('a session is good for one workspace and for its time, and decides only whe
   expect(sessionCaller(where, `${person}x`, now)).toBe(null);
   expect(sessionCaller(where, '', now)).toBe(null);
 });
+
+test('a running server carries on a cast whose driver was killed, at a terminal or detached', async () => {
+  const slow = (output: string) => ({ $turn: { output, delayMs: 1_500 } });
+  const dir = lineProject();
+  put(dir, { 'agents.json': { A: [slow('one'), '$repeat'], B: [slow('two'), '$repeat'] } });
+  const { address } = await running(dir, ['serve', '--port', '0', '--json']);
+  const token = address.token ?? '';
+  const ask = (name: string, input: JsonObject) => askWith(address.url, token, name, input);
+  const castArgs = ['cast', '--json', '--in-place', '--agents', 'agents.json'];
+  const here = start(dir, [...castArgs, 'at a terminal']);
+  const detached = await batonProcess(dir, [...castArgs, '--detach', 'detached']);
+  expect(detached.code).toBe(0);
+  const casts = await until('both casts', async () => {
+    const { details } = (await ask('cast.list', {})) as { details: { casts: readonly { cast: string }[] } };
+    return details.casts.length === 2 ? details.casts.map(({ cast }) => cast) : undefined;
+  });
+  const store = storeOf(dir);
+  for (const cast of casts) {
+    const driver = await until('its driver', async () => (await store.view('driver', cast)) ?? undefined);
+    process.kill(driver.pid, 'SIGKILL');
+  }
+  await here.ended;
+  for (const cast of casts) {
+    const { details } = await until('its end', async () => {
+      const shown = (await ask('cast.show', { cast })) as { details: JsonObject };
+      return shown.details.status === 'completed' ? shown : undefined;
+    });
+    expect(details).toMatchObject({ path: [{ socket: 'Socket-1' }, { socket: 'Socket-2' }] });
+    const facts = (await store.read({ after: 0, cast })).map(({ fact }) => fact.kind);
+    expect(facts.filter((kind) => kind === 'turn.accepted')).toHaveLength(2);
+    expect(facts.filter((kind) => kind === 'cast.completed')).toHaveLength(1);
+  }
+}, 60_000);
+
+function storeOf(dir: string) {
+  const located = locate(dir, environment(dir), dir);
+  if (!located) throw new Error(`there is no ${dir}`);
+  const workspace = new Workspace(located, { env: environment(dir) });
+  onTestFinished(() => workspace.close());
+  return workspace.castStore();
+}

@@ -57,9 +57,14 @@ export async function driveBehind(
     const isLeft = (await store.view('driver', cast)) === null;
     if (isLeft && driver && !driver.isRunning())
       throw new Error(`the background process ended at once; ${driver.file} says why`);
-    if (isLeft) driver ??= start(workspace, actor, cast, ['resume', cast], 'ignore');
+    if (isLeft) driver ??= resumeBehind(workspace, actor, cast);
     await sleep(LOOK_EVERY_MS);
   }
+}
+
+/** Starts a process of its own that carries a cast on. Where another process drives the cast meanwhile, it ends at once. */
+export function resumeBehind(workspace: Workspace, actor: Actor, cast: string) {
+  return start(workspace, actor, cast, ['resume', cast], 'ignore');
 }
 
 function start(
