@@ -7,7 +7,7 @@ import { type KeptBlock, keepBlocks, keptBlocks, parseBlocks } from './kept-quar
 
 const root = mkdtempSync(join(tmpdir(), 'baton-kept-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-const env = { BATON_CHECKPOINTS: root };
+const env = { BATON_CONFIG: root };
 
 const block: KeptBlock = {
   ...{ key: 'build', agent: 'build', hash: null, context: null, code: 'PROMPT_BYTES_MISMATCH', reason: 'x' },

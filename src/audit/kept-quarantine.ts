@@ -1,13 +1,14 @@
-// The blocked agents and handoffs of a project, also kept in a folder of the user. A block is a fact of the log. With another state
-// folder or a deleted log, that fact would be missing. So the file belongs to the project's path, next to the checkpoints.
+// The blocked agents and handoffs of a project, also kept in the user's configuration folder. A block is a fact of the log. With
+// another state folder, of the workspace or of the user, that fact would be missing. So the file belongs to the project's path.
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { userFolder } from '../access/user-folder.ts';
 import { CODES } from '../kernel/codes.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import type { CarriedBlock } from '../kernel/trust/request.ts';
 import { keyOfBlocked } from '../kernel/trust/state.ts';
-import { checkpointBase, nameOfProject } from './checkpoints.ts';
+import { nameOfProject } from './checkpoints.ts';
 
 export type KeptBlock = CarriedBlock & { readonly since: number };
 
@@ -54,7 +55,7 @@ function isBlock({ key, agent, hash: prompt, context, code, reason, pin, since }
 
 function fileFor(dir: string, env: NodeJS.ProcessEnv): string {
   return join(
-    checkpointBase(env),
+    userFolder(env),
     'quarantine',
     `${nameOfProject(dir)}-${hash('sha256', dir, 'hex').slice(0, 16)}.json`,
   );

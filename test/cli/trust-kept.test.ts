@@ -78,6 +78,14 @@ test('after the original bytes of lock and prompt are back, the agent is release
 test.each([
   ['a state folder elsewhere', (dir: string) => ({ BATON_HOME: join(dir, 'elsewhere') })],
   [
+    'another state folder and other checkpoints',
+    (dir: string) => ({
+      BATON_HOME: join(dir, 'elsewhere'),
+      XDG_STATE_HOME: join(dir, 'state'),
+      BATON_CHECKPOINTS: join(dir, 'checkpoints'),
+    }),
+  ],
+  [
     'a state folder that was deleted',
     (dir: string) => {
       rmSync(join(dir, '.baton/state'), { recursive: true });
