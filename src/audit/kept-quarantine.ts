@@ -54,9 +54,5 @@ function isBlock({ key, agent, hash: prompt, context, code, reason, pin, since }
 }
 
 function fileFor(dir: string, env: NodeJS.ProcessEnv): string {
-  return join(
-    userFolder(env),
-    'quarantine',
-    `${nameOfProject(dir)}-${hash('sha256', dir, 'hex').slice(0, 16)}.json`,
-  );
+  return join(userFolder(env), 'quarantine', `${nameOfProject(dir)}-${hash('sha256', dir, 'hex').slice(0, 16)}.json`);
 }
