@@ -40,5 +40,5 @@ test('the graph-semantics loadout is cast: loop, rework, exit', () => {
   expect(cast.data.vcs.kind).toBe('none');
   expect(readFileSync(join(dir, '.gitignore'), 'utf8')).toContain('.baton/state/');
   const shown = execFileSync(join(root, 'bin', 'baton'), ['-C', dir, 'show', 'latest'], { encoding: 'utf8' });
-  expect(shown).toContain('Socket-5 Auto-Eval visit 2 · Drop the stale branch syntax  accepted: not satisfied');
+  expect(shown).toMatch(/ 8 +Auto-Eval · Drop the stale branch syntax +not satisfied/);
 });

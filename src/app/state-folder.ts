@@ -61,7 +61,7 @@ function refuseStrangers(folder: string): void {
   for (const one of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, one.name);
     refuseLink(path);
-    if (!one.isFile() && !one.isDirectory()) throw unusable(`${path} is no plain file; move it away`);
+    if (!one.isFile() && !one.isDirectory()) throw unusable(`${path} is not a plain file; move it away`);
   }
 }
 

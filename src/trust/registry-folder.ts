@@ -15,7 +15,7 @@ export function loadRegistryFolder(dir: string): Registry {
   return loadRegistry('', readerOf(dir), sha256);
 }
 
-/** Answers null for what is missing, unreadable, too large, no plain file, or outside the folder. */
+/** Answers null for what is missing, unreadable, too large, not a plain file, or outside the folder. */
 export function readerOf(dir: string): ReadFile {
   const read = (path: string) => {
     const inside = safePath(path);
@@ -43,7 +43,7 @@ export function registryLoader(base: string | null): RegistryLoader {
 // Reads one file of the folder. A pipe or a device is no file.
 const FILE_BYTES_MAX = 16 * 1_048_576;
 
-/** Null for what is missing, unreadable, too large, no plain file, or outside the folder. `path` has no `..` in it. */
+/** Null for what is missing, unreadable, too large, not a plain file, or outside the folder. `path` has no `..` in it. */
 export function readInside(dir: string, path: string): Uint8Array | null {
   try {
     const root = realpathSync(dir);

@@ -15,7 +15,7 @@ export function readPlainFile(file: string, bytesMax = PLAIN_BYTES_MAX): Buffer 
     const found = fstatSync(handle);
     if (found.isDirectory()) throw Object.assign(new Error('this is a folder'), { code: 'EISDIR' });
     const mayRead = found.isFile() || (isHandedOver && (found.isFIFO() || found.isSocket()));
-    if (!mayRead) throw new NotPlainError('this is no plain file but a pipe or a device; name a file');
+    if (!mayRead) throw new NotPlainError('this is not a plain file but a pipe or a device; name a file');
     const chunks: Buffer[] = [];
     for (let total = 0; ; ) {
       const chunk = Buffer.allocUnsafe(Math.max(CHUNK, Math.min(found.size - total + 1, 2 ** 26)));

@@ -35,7 +35,7 @@ test('an agent finds the variables that are listed, and no others', async () => 
     USUAL.filter((name) => !['PATH', 'HOME', 'TMPDIR'].includes(name)).map((name) => [name, '']),
   );
   const env = { ...set, MINE: 'x', SOMEBODY_ELSES_KEY: 'x', BATON_CONFIG: join(dir, 'user'), TMPDIR: dir };
-  const ran = await baton(dir, ['cast', '--file', 'cast.json', '--json', '--turns', 'go'], { env });
+  const ran = await baton(dir, ['cast', '--in-place', '--file', 'cast.json', '--json', '--turns', 'go'], { env });
   const [turn] = json<CastView>(ran).turns ?? [];
   const found = [...(turn?.output ?? '').matchAll(/^([A-Za-z_]+)=/gm)].map(([, name]) => name);
   const documented = ['of the machine', 'proxies', 'which attempt', 'where it works'].flatMap(listed);

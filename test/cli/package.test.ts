@@ -97,7 +97,7 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   const demo = await run(home, 'npx', 'baton', 'demo', '--fast');
   expect([demo.code, demo.stdout]).toEqual([0, expect.stringContaining('Hello, Ada!')]);
   expect(demo.stderr).not.toContain('Warning');
-  expect(demo.stdout).toContain('Then try it in a project of your own:  npx baton init');
+  expect(demo.stdout).toContain('Then try it in a project of your own:\n  npx baton init');
   const made = succeed(await run(home, 'npx', 'baton', 'init'));
   expect(made).toContain('`npx baton check`');
   const { $schema } = JSON.parse(readFileSync(join(home, '.baton/config.json'), 'utf8'));

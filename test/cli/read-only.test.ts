@@ -8,7 +8,7 @@ import { CANNOT_MOUNT, fullDisk, readOnly } from './mounted.ts';
 
 const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
 const CAST = ['cast', '--file', 'good.json', '--agents', 'agents.json', 'x'];
-const LOOKS = [['casts'], ['status'], ['show', 'latest'], ['log'], ['audit', 'verify']];
+const LOOKS = [['casts', '--json'], ['status', '--json'], ['show', 'latest'], ['log'], ['audit', 'verify']];
 const VERIFIER = [process.execPath, join(CHECKOUT, 'verifier/verify.mjs'), '--log', '.baton/state/log.sqlite'];
 
 async function withLog(): Promise<string> {
@@ -26,13 +26,15 @@ function verifier(dir: string, where: readonly string[], TMPDIR = '/tmp'): Promi
   return baton(dir, args, { program: [program], env: { TMPDIR } });
 }
 
-test.skipIf(CANNOT_MOUNT).each([
-  ['a read-only medium', readOnly, ''],
-  ['a read-only medium, with a log of the first version', readOnly, 'DROP TABLE casts; PRAGMA user_version = 1'],
-  ['a full disk', fullDisk, ''],
+const FIRST_VERSION = 'DROP TABLE casts; PRAGMA user_version = 1';
+
+test.skipIf(CANNOT_MOUNT).each<[string, typeof readOnly, string, [number, string]]>([
+  ['a read-only medium', readOnly, '', [3, 'STORAGE_FAILED']],
+  ['a read-only medium, with a log of the first version', readOnly, FIRST_VERSION, [3, 'STORAGE_FAILED']],
+  ['a full disk', fullDisk, '', [1, 'PREFLIGHT_FAILED']],
 ])(
   'on %s everything that looks works, and both verifiers find nothing (needs the right to mount)',
-  async (_, where, sql) => {
+  async (_, where, sql, refusal) => {
     const dir = await withLog();
     for (const args of LOOKS) {
       const db = new DatabaseSync(join(dir, '.baton/state/log.sqlite'));
@@ -44,7 +46,7 @@ test.skipIf(CANNOT_MOUNT).each([
     const checked = await verifier(dir, where(dir));
     expect([checked.code, checked.stdout]).toEqual([0, expect.stringMatching(/^OK: /)]);
     const refused = await run(dir, where(dir), [...CAST, '--json']);
-    expect([refused.code, json(refused).code]).toEqual([3, 'STORAGE_FAILED']);
+    expect([refused.code, json(refused).code]).toEqual(refusal);
   },
 );
 

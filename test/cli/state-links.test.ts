@@ -51,7 +51,7 @@ test.each(['log.sqlite', 'checkpoints/checkpoints.txt'])(
     const pipe = join(dir, '.baton/state', name);
     mkdirSync(dirname(pipe), { recursive: true });
     execFileSync('mkfifo', [pipe]);
-    const said = expect.stringMatching(`${name}(?:: it)? is no plain file`);
+    const said = expect.stringMatching(`${name}(?:: it)? is not a plain file`);
     const ran = await baton(dir, CAST);
     expect([ran.code, ran.stderr]).toEqual([3, said]);
     const audit = await baton(dir, ['audit', 'verify']);
@@ -88,7 +88,7 @@ test.each([
   const dir = project(files);
   execFileSync('mkfifo', [join(dir, 'pipe')]);
   const ran = await baton(dir, args(dir));
-  expect([ran.code, ran.stdout + ran.stderr]).toEqual([2, expect.stringContaining('no plain file')]);
+  expect([ran.code, ran.stdout + ran.stderr]).toEqual([2, expect.stringContaining('not a plain file')]);
 });
 
 test('what a shell hands over by a pipe is read', async () => {

@@ -18,7 +18,7 @@ test.each<[args: readonly string[], words: readonly string[]]>([
   [['frobnicate'], ['there is no command frobnicate', 'baton --help']],
   [['help', 'frobnicate'], ['there is no command frobnicate']],
   [['--frobnicate'], ['--frobnicate', 'baton --help']],
-  [['--json'], ['say a command', 'baton --help']],
+  [['--json'], ['name a command', 'baton --help']],
   [
     ['status', '--frobnicate'],
     ["'--frobnicate'", 'baton status --help'],

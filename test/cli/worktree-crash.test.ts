@@ -50,7 +50,7 @@ test('Ctrl-C while the set-up step runs ends it and pauses the cast', async () =
   const pid = Number(await untilWritten(dir, 'pid.log'));
   running.child.kill('SIGINT');
   const { code, stdout } = await running.ended;
-  expect([code, stdout]).toEqual([1, expect.stringContaining('paused: interrupted from the keyboard')]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining('is paused\n  interrupted from the keyboard')]);
   expect(isRunning(pid)).toBe(false);
 });
 

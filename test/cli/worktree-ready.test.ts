@@ -76,5 +76,5 @@ test.each<[string, JsonObject, string | null]>([
   expect(code).toBe(0);
   if (said === null) return expect(stderr).not.toContain('cannot start');
   expect(stderr).toContain(said);
-  expect(stderr.indexOf(said)).toBeLessThan(stderr.indexOf('Socket-1'));
+  expect(stderr.indexOf(said)).toBeLessThan(stderr.indexOf('▸ Build'));
 });

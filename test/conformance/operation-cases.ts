@@ -376,6 +376,7 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     refused: no('UNKNOWN_CAST', empty, { cast: 'latest', minutes: 60 }),
   },
   'cast.list': { allowed: ok(casted) },
+  'loadout.list': { allowed: ok(scripted) },
   inbox: { allowed: ok(wished) },
   'usage.days': { allowed: ok(casted), refused: no('BAD_USAGE', empty, { since: 'lately' }) },
   'cast.pause': {

@@ -96,7 +96,7 @@ test.each<[string, () => Promise<void> | void, RegExp | string]>([
   [
     'a folder in place of the file',
     () => void mkdirSync(file, { recursive: true }),
-    'it is no plain file; move it away, or point BATON_HOME elsewhere',
+    'it is not a plain file; move it away, or point BATON_HOME elsewhere',
   ],
   [
     'something else in the file',

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const BATON = join(CHECKOUT, 'bin/baton');
 const READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"';
-const LOOKS = [['casts'], ['status'], ['show', 'latest'], ['log'], ['audit', 'verify']];
+const LOOKS = [['casts', '--json'], ['status', '--json'], ['show', 'latest'], ['log'], ['audit', 'verify']];
 const CAST = ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'x'];
 const TURNS = 12;
 

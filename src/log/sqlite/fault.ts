@@ -60,7 +60,10 @@ export function linkInPlace(file: string): StorageError {
 export function refuseNoFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found || found.isFile()) return;
-  throw new StorageError('STORAGE_FAILED', `${file}: it is no plain file; move it away, or point BATON_HOME elsewhere`);
+  throw new StorageError(
+    'STORAGE_FAILED',
+    `${file}: it is not a plain file; move it away, or point BATON_HOME elsewhere`,
+  );
 }
 
 export function isBusy(error: unknown): boolean {

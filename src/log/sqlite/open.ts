@@ -80,7 +80,7 @@ function readyFile(file: string): void {
 
 const FILES = ['', '-wal', '-shm'];
 
-/** Refuses what is in the place of the log and no plain file: a link leads elsewhere, and a pipe never answers. */
+/** Refuses what is in the place of the log and not a plain file: a link leads elsewhere, and a pipe never answers. */
 export function refuseStrange(file: string): void {
   for (const path of FILES.map((name) => `${file}${name}`)) {
     if (isLink(path)) throw linkInPlace(path);
