@@ -161,3 +161,16 @@ test.each([
   );
   expect(git(dir, 'diff', '--name-only', `main..baton/${view.cast}`)).toBe('packages/one/b.txt');
 });
+
+test('below the top of a repository, an install may rewrite the lock file of the packages there', async () => {
+  const dir = repository({ 'package-lock.json': '{}\n', 'packages/one/x.txt': 'x\n' });
+  const below = join(dir, 'packages/one');
+  const W = sh('echo y > y.txt; echo [] > ../../package-lock.json; echo k');
+  put(below, { '.baton/.gitignore': 'state/\n', 'cast.json': row({ W }, ['W']) });
+  const view = json<CastView>(await baton(below, ['cast', '--file', 'cast.json', '--json', 'hi']));
+  expect(view.status).toBe('completed');
+  const shown = await baton(below, ['diff', 'latest', '--stat']);
+  expect(shown.stdout).toContain('package-lock.json');
+  expect((await baton(below, ['merge', 'latest'])).code).toBe(0);
+  expect([read(dir, 'package-lock.json'), read(below, 'y.txt')]).toEqual(['[]\n', 'y\n']);
+});

@@ -101,6 +101,26 @@ test('what no commit of the branch can hold is given back with what can be done 
   expect(cast.all('attempt.refused')).toMatchObject([{ repair: true, verdict: { details: { unkept: ['sub'] } } }]);
 });
 
+test.each<[string, JsonObject, string, string]>([
+  ['a lock file of packages', program('coding'), '../../package-lock.json', 'OK'],
+  [
+    'the same where the scope names it',
+    program('coding', { lockScope: ['pnpm-lock.yaml'] }),
+    '../pnpm-lock.yaml',
+    'OK',
+  ],
+  ['the same outside of the scope', program('coding', { lockScope: ['src'] }), '../uv.lock', 'SCOPE_VIOLATION'],
+  ['the same for one that only reads', program('readAndRun'), '../../package-lock.json', 'SCOPE_VIOLATION'],
+  ['the lock file of a neighbour', program('coding'), '../two/package-lock.json', 'SCOPE_VIOLATION'],
+  ['a folder of that name', program('coding'), '../yarn.lock/x', 'SCOPE_VIOLATION'],
+  ['one in the workspace that no commit holds', program('coding'), 'yarn.lock', 'SCOPE_VIOLATION'],
+  ['the list of packages', program('coding'), '../../package.json', 'SCOPE_VIOLATION'],
+])('above the workspace, %s', (_, materia, path, code) => {
+  const { cast } = answered(materia, 'trees/c');
+  const at = { cast: 'c', turn: 1, attempt: 1, seal: 's' } as const;
+  expect(cast.tell({ kind: 'turn.verified', ...at, unkept: { [path]: 'outside' } }).code).toBe(code);
+});
+
 test('the refusal names the files and the way out', () => {
   const verdict = answered(program('readOnly'), 'trees/c').see(CHANGED);
   expect(verdict.reason).toBe(

@@ -10,7 +10,7 @@ import type { Check } from '../ledger/fact.ts';
 import { MAIN_ROOT, rivalOf, type TaskLock } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import { isTaskFile } from '../ledger/run-index.ts';
-import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
+import { refusalOfAnyChange, refusalOfChanges, scopeRule } from '../ledger/scope.ts';
 import { keyOf, runOf, type Task } from '../ledger/state.ts';
 import type { State } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
@@ -122,12 +122,28 @@ export function refusalOfUnkept(
   task: Task | null,
   unkept: Readonly<Record<string, string>>,
 ): Denied | null {
-  const paths = ownChanges(state, cast, turn, task, unkept);
+  const isPackageLock = packageLockOf(task);
+  const paths = ownChanges(state, cast, turn, task, unkept).filter((path) => !isPackageLock(path));
   if (paths.length === 0) return null;
   // Many files may be there for one reason.
   const reasons = new Set(paths.map((path) => unkept[path]));
   const reason = `${turn.socket}: ${[...reasons].join('; ')}.`;
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, unkept: paths.slice(0, LISTED_MAX) });
+}
+
+/**
+ * The lock file of a package manager above a workspace that lies below the top of its repository. An install in the workspace
+ * rewrites it there. It counts like the same file in the workspace itself.
+ */
+const PACKAGE_LOCK =
+  /^(?:\.\.\/)+(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|uv\.lock|poetry\.lock|pdm\.lock|Cargo\.lock|go\.work\.sum|pubspec\.lock)$/;
+
+function packageLockOf(task: Task | null): (path: string) => boolean {
+  const placeOf = scopeRule(task ?? { lockScope: [], forbidden: [] });
+  return (path) => {
+    const name = PACKAGE_LOCK.exec(path)?.[1];
+    return name !== undefined && placeOf(name) === 'inside';
+  };
 }
 
 const LISTED_MAX = 20;
