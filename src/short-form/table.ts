@@ -91,7 +91,7 @@ export const LOOP = {
   fields: {
     each: { type: 'text', required: true, means: 'the earlier step whose items are walked over' },
     do: { type: 'list', of: { type: 'json' }, required: true, itemsMin: 1, means: 'the steps for each item' },
-    parallel: { type: 'count', min: 1, means: 'how many items at the same time' },
+    parallel: { type: 'count', min: 1, means: 'how many items at the same time', example: 3 },
   },
 } as const satisfies Field;
 

@@ -31,7 +31,7 @@ const SCOPED: JsonObject = {
 const NO_LANE = '*.lane-*) ;;';
 
 function prepared(agents: JsonObject): [string, string[]] {
-  const ignored = '.baton/\ncast.json\nagents.json\n*.log\n*.jsonl\n';
+  const ignored = '.baton/\nparts.yaml\ncast.json\nagents.json\n*.log\n*.jsonl\n';
   const dir = repository({ '.gitignore': ignored });
   put(dir, { 'cast.json': TEAM, 'agents.json': agents });
   return [dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it']];
@@ -115,6 +115,35 @@ test('killed when it is over already, and only its worktrees are not cleared awa
   if (stands !== 'completed') await baton(dir, ['resume']);
   expect((await baton(dir, ['merge'])).code).toBe(0);
   expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*')]).toEqual([[], '']);
+});
+
+/** Plain items of a loop that says `parallel`: they have no packets, and each has a worktree from the start. */
+const PLAIN = `steps:
+  - plan: { makes: items, prompt: Plan it. }
+  - each: plan
+    parallel: 3
+    do:
+      - build: { tools: write, prompt: Build it., reject: build }
+  - summary: { prompt: Sum up. }
+`;
+
+test('killed again and again by git while plain items are merged', async () => {
+  const [dir, args] = prepared({
+    plan: [{ workItems: ['one', 'two', 'three'].map((title) => ({ title, context: title })) }],
+    build: [1, 2, 3].map((n) => ({
+      $turn: { output: { satisfied: true }, write: { [`src/T-${n}.ts`]: `${n}\n`, [`src/T-${n}.ts.bak`]: 'x' } },
+    })),
+    summary: ['done'],
+  });
+  put(dir, { 'parts.yaml': PLAIN });
+  const cast = args.map((arg) => (arg === 'cast.json' ? 'parts.yaml' : arg));
+  const status = await killedAt(dir, cast, [
+    ['before', '*"merge-tree --write-tree"*'],
+    ['after', '*"commit-tree"*" -p "*" -p "*'],
+    ['after', OWN_REF],
+  ]);
+  const look = status === 'completed' ? 'show' : 'resume';
+  await isWhole(dir, json<CastView>(await baton(dir, [look, '--json'])), WHOLE);
 });
 
 const CLASH: JsonObject = {

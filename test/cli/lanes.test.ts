@@ -68,6 +68,52 @@ test('in the directory itself they share it, as their paths do not meet', async 
   expect((await factsOf(dir)).filter(({ kind }) => kind === 'merge.awaited')).toEqual([]);
 });
 
+/** `build` and `review` for each part, two parts at a time. All of them write to one file as well. */
+const PARTS: JsonObject = {
+  '.baton/loadouts/parts.yaml': `steps:
+  - plan: { makes: items, prompt: Plan it. }
+  - each: plan
+    parallel: 2
+    do:
+      - build: { tools: write, prompt: "Build {{item.title}}." }
+      - review: { prompt: Judge it., reject: { to: build, max: 2 } }
+  - summary: { prompt: Sum up. }
+`,
+};
+
+const wrote = (files: Readonly<Record<string, string>>): Json => ({ $turn: { output: 'built', write: files } });
+
+test('plain items of a loop with `parallel` are built side by side, and a clash between them is mended by its item', async () => {
+  const dir = repository();
+  put(dir, {
+    ...PARTS,
+    'agents.json': {
+      plan: [{ workItems: ['one', 'two'].map((title) => ({ title, context: title })) }],
+      build: [
+        wrote({ 'src/one.ts': 'one\n', 'list.txt': 'one\n' }),
+        wrote({ 'src/two.ts': 'two\n', 'list.txt': 'two\n' }),
+        wrote({ 'list.txt': 'one\ntwo\n' }),
+      ],
+      review: [{ satisfied: true }, '$repeat'],
+      summary: ['done'],
+    },
+  });
+  git(dir, 'add', '-A');
+  git(dir, 'commit', '-qm', 'team');
+  const view = json<CastView>(await baton(dir, ['cast', '-l', 'parts', '--agents', 'agents.json', '--json', 'do it']));
+  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  const facts = await factsOf(dir);
+  expect(facts.flatMap((fact) => (fact.kind === 'turn.started' && fact.place ? [fact.place] : []))).toEqual([1, 2]);
+  expect(facts.flatMap((fact) => (fact.kind === 'merge.refused' ? [fact.files] : []))).toEqual([['list.txt']]);
+  const branch = `baton/${view.cast}`;
+  const files = ['src/one.ts', 'src/two.ts', 'list.txt'];
+  expect(files.map((file) => git(dir, 'show', `${branch}:${file}`))).toEqual(['one', 'two', 'one\ntwo']);
+  expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*.lane-*')]).toEqual([
+    [resolve(dir, view.root ?? '')],
+    '',
+  ]);
+});
+
 /** T-1 gives up and lets its paths go; T-3 changes the same file meanwhile; then T-1 goes on from where it began. */
 const CLASH: JsonObject = {
   Lead: [

@@ -36,9 +36,11 @@ export async function isolationOf(
   isInPlace: boolean,
 ): Promise<Isolation> {
   const parks = rules.graph.loops.some((loop) => mayPark(rules.graph, loop)) && mayWrite(rules);
-  const inPlace = parks
-    ? ['what is done for an item that is parked stays in the files: nothing is taken back in place']
-    : [];
+  const isBeside = rules.graph.loops.some(({ isParallel }) => isParallel) && mayWrite(rules);
+  const inPlace = [
+    ...(parks ? ['what is done for an item that is parked stays in the files: nothing is taken back in place'] : []),
+    ...(isBeside ? ['items that may change the same files take turns: side by side each needs a worktree'] : []),
+  ];
   if (isInPlace || rules.worktree === null || !mayWrite(rules)) return { says: inPlace };
   const look = await looked(workspace.dir);
   if (!look.ok)

@@ -47,9 +47,10 @@ export function runsOnce(cast: Cast, turn: Turn): boolean {
   return materia.type === 'utility' ? materia.once : materia.onCrash === 'wait';
 }
 
-/** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
+/** Whether the items of a loop go side by side: the loop says so, or they are assigned tasks, which say it themselves. */
 export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
-  if (!loop?.iterator || loop.consumes === null) return false;
+  if (!loop?.iterator) return false;
+  if (loop.isParallel || loop.consumes === null) return loop.isParallel === true;
   return dialectCan(cast.rules, cast.rules.graph.sockets[loop.consumes]?.contract, 'assignsTasks');
 }
 

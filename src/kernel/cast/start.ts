@@ -219,11 +219,14 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   const loop = cast.rules.graph.loops.find(({ id }) => id === loopId);
   const lanes = cast.lanes[loopId];
   if (!loop?.iterator || !lanes || cast.status !== 'running') return;
+  const refusal = loop.isParallel ? planItems(pen, cast, loop.iterator, loop.sockets) : null;
+  if (refusal) return fail(pen, cast, refusal, null, { at: 'start', socket: lanes.entry });
   reopenMoved(pen, cast, loopId);
   const running = inProgress(cast, loopId).length;
   const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - placesTaken(cast, loopId));
-  // What is parked is taken out of a worktree, so an item that may be parked is alone in one.
-  const isBeside = cast.root !== undefined && (running + claimed.length > 1 || mayPark(cast.rules.graph, loop));
+  // What is parked is taken out of a worktree, and the paths of plain items may overlap: each of those is alone in one.
+  const isAlone = loop.isParallel === true || mayPark(cast.rules.graph, loop);
+  const isBeside = cast.root !== undefined && (isAlone || running + claimed.length > 1);
   for (const task of claimed) {
     if (cast.status !== 'running') return;
     const place = isBeside ? freePlace(cast) : null;

@@ -49,8 +49,22 @@ export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: rea
       ...(isBriefed ? wishesIn(bareSpec(item.label).title, list[item.index]) : {}),
     });
   }
-  write(pen, cast, iterator.cursorKey, common.ok ? common.paths : [], rows, isBriefed);
+  const lockScope = common.ok ? common.paths : [];
+  write(
+    pen,
+    cast,
+    { cursor: iterator.cursorKey, sequential: !shareFolder(cast, iterator) },
+    lockScope,
+    rows,
+    isBriefed,
+  );
   return null;
+}
+
+/** Whether items go side by side in one folder, so that those with overlapping paths take turns. */
+function shareFolder({ root, rules }: Cast, { cursorKey }: Iterator): boolean {
+  const walks = rules.graph.loops.filter(({ iterator }) => iterator?.cursorKey === cursorKey);
+  return root === undefined && walks.some(({ isParallel }) => isParallel);
 }
 
 /** The task of a turn that has no item and may change files, or gets a packet; null for any other. */
@@ -61,7 +75,7 @@ export function planTurn(pen: Pen, cast: Cast, socket: string): string | null | 
   if (!scope.ok) return scope.refusal;
   const { title } = bareSpec(materiaOf(cast, socket).label);
   const row = { title, ...(isBriefed ? wishesIn(title, undefined) : {}) };
-  const [id = null] = write(pen, cast, null, scope.paths, [row], isBriefed);
+  const [id = null] = write(pen, cast, ALONE, scope.paths, [row], isBriefed);
   return id;
 }
 
@@ -78,7 +92,7 @@ export function planBlocked(pen: Pen, cast: Cast, turn: Turn): string | null {
   const task = taskOfTurn(pen.state, cast, turn);
   if (!ownsNothing(cast, turn) || (task && !isTerminal(task.status))) return null;
   const row = { title: bareSpec(materiaOf(cast, turn.socket).label).title };
-  const [id = null] = write(pen, cast, null, [], [row], false, [freeName(pen, cast, turn)]);
+  const [id = null] = write(pen, cast, ALONE, [], [row], false, [freeName(pen, cast, turn)]);
   return id;
 }
 
@@ -90,10 +104,15 @@ export function cancelBlocked(pen: Pen, cast: Cast, reason: string): void {
   }
 }
 
+/** The list that the tasks belong to, and whether they follow one another. */
+type Rows = { readonly cursor: string | null; readonly sequential: boolean };
+
+const ALONE: Rows = { cursor: null, sequential: true };
+
 function write(
   pen: Pen,
   cast: Cast,
-  cursor: string | null,
+  { cursor, sequential }: Rows,
   lockScope: readonly string[],
   rows: readonly Partial<TaskSpec>[],
   isBriefed: boolean,
@@ -105,7 +124,7 @@ function write(
     root,
     lockScope,
     forbidden: FORBIDDEN,
-    sequential: true,
+    sequential,
     assigned: true,
     ...(isBriefed ? { own: true, objective: objectiveOf(cast) } : {}),
   };

@@ -71,8 +71,10 @@ export type Loop = {
   readonly consumes: string | null;
   readonly iterator: Iterator | null;
   readonly exits: readonly ExitRoute[];
-  /** How many of its items may be in progress at the same time, where they are tasks that allow it. */
+  /** How many of its items may be in progress at the same time, where they go side by side. */
   readonly maxConcurrency: number;
+  /** Its items go side by side, because the loop says so. Without it only tasks that a planner assigned do. */
+  readonly isParallel?: true;
 };
 
 /** The graph of one loadout with every default filled in. */

@@ -180,7 +180,7 @@ export const LOOP = authored({
     means: 'where to go when all items are done',
     example: [{ id: 'done', from: 'Socket-4', condition: 'satisfied', targetSocketId: 'Socket-5' }],
   },
-  parallel: part(LANES, 'do several items at the same time', { maxConcurrency: 2 }),
+  parallel: part(LANES, 'work on several items at the same time, each in a worktree of its own', { maxConcurrency: 2 }),
   label: gone('Remove it, or keep the text in x_label; the id of the loop is its name.'),
 });
 

@@ -62,6 +62,7 @@ function loopFor(draft: Draft, id: string, loop: JsonObject, cursors: Set<string
     iterator: walk && iteratorFor(walk, id, cursors),
     exits: exitsOf(loop),
     maxConcurrency: concurrencyOf(draft, loop),
+    ...(isParallel(loop) ? { isParallel: true } : {}),
   };
 }
 
@@ -169,6 +170,12 @@ export function lockScopeOf(written: JsonObject): readonly string[] | null {
   const scope = given(written, 'lockScope');
   if (isString(scope)) return [scope];
   return scope === undefined ? null : listAt(written, 'lockScope').filter(isString);
+}
+
+/** At most one item at a time is what a loop does anyway. */
+function isParallel(loop: JsonObject): boolean {
+  const lanes = given(objectAt(loop, 'parallel'), 'maxConcurrency');
+  return isPositiveInteger(lanes) && lanes > 1;
 }
 
 function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
