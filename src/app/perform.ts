@@ -37,7 +37,7 @@ export async function perform(
     const missing = reading.missing.length === 0 ? {} : { missing: [...reading.missing] };
     throw new UsageError(`${first?.path} ${first?.message}`, 'BAD_USAGE', { issues, ...missing });
   }
-  const { run } = await LOAD[name]();
+  const run = await LOAD[name]();
   try {
     const verdict = await (run as unknown as AnyRun)(workspace, reading.input, context);
     const isAgent = !verdict.allow && verdict.code === 'APPROVER_IS_AGENT';

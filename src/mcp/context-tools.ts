@@ -1,5 +1,5 @@
 // `read_context`: what an agent may look up while it works, and what a new session needs to go on with a run.
-import { FOREIGN } from '../app/operations/foreign.ts';
+import { FOREIGN } from '../app/operation.ts';
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/item.ts';
 import { materiaOf } from '../kernel/cast/rules.ts';

@@ -10,7 +10,7 @@ import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'approvals.list'>> = async (workspace) => {
+export const approvalsList: Run<FieldsOf<'approvals.list'>> = async (workspace) => {
   // Whoever looks notes nothing down, not even what is over.
   const approvals = workspace.hasLog() ? await approvalViews(workspace) : [];
   return allow(`${approvals.length} approvals`, { approvals });

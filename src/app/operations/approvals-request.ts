@@ -18,7 +18,7 @@ import type { FieldsOf } from './table.ts';
 
 const REQUEST_BYTES_MAX = 1_048_576;
 
-export const run: Run<FieldsOf<'approvals.request'>> = async (workspace, { request }, { actor }) => {
+export const approvalsRequest: Run<FieldsOf<'approvals.request'>> = async (workspace, { request }, { actor }) => {
   const store = workspace.ledgerStore({ begins: true });
   const { env, stateDir } = workspace;
   const parsed = parseJsonText(textOf(request), { maxBytes: REQUEST_BYTES_MAX });

@@ -7,7 +7,7 @@ import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.budget'>> = async (workspace, { cast: word, ...limits }, { actor }) => {
+export const castBudget: Run<FieldsOf<'cast.budget'>> = async (workspace, { cast: word, ...limits }, { actor }) => {
   const { tokens, cost, minutes } = limits;
   for (const [name, value] of Object.entries(limits))
     if (value !== undefined && value < 0) throw new UsageError(`--${name} must be a number, 0 or above, not ${value}`);

@@ -16,7 +16,7 @@ import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.diff'>> = async (workspace, { cast: word, lane, patch = false }) => {
+export const castDiff: Run<FieldsOf<'cast.diff'>> = async (workspace, { cast: word, lane, patch = false }) => {
   const store = workspace.castStore();
   const summary = await nameCast(store, word, workspace.program);
   return refusing(async () => {

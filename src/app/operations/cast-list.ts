@@ -11,7 +11,7 @@ import type { FieldsOf } from './table.ts';
 /** The figures of a cast are counted from its facts. A short list has them; all casts of a workspace would take too long. */
 const WITH_FIGURES_MAX = 200;
 
-export const run: Run<FieldsOf<'cast.list'>> = async (workspace, input) => {
+export const castList: Run<FieldsOf<'cast.list'>> = async (workspace, input) => {
   const store = workspace.hasLog() ? workspace.castStore() : null;
   const listed = store ? await found(store, input, workspace.program) : [];
   const count = store ? await store.view('castCount') : 0;

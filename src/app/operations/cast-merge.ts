@@ -38,7 +38,7 @@ import { passesOf } from '../submitted-work.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.merge'>> = async (workspace, input, context) => {
+export const castMerge: Run<FieldsOf<'cast.merge'>> = async (workspace, input, context) => {
   const { cast: word, yes = false, unchecked = false, squash = false, message } = input;
   if (message !== undefined && !squash) throw new UsageError('--message goes with --squash');
   const { program } = workspace;

@@ -17,7 +17,7 @@ const CHARS_PER_TOKEN = 4;
 /** What an answer is taken for; nobody knows it before. */
 const ANSWER_TOKENS = 1_000;
 
-export const run: Run<FieldsOf<'cast.plan'>> = async (workspace, input, context) => {
+export const castPlan: Run<FieldsOf<'cast.plan'>> = async (workspace, input, context) => {
   const found = await planned(workspace, input, context);
   if (!found.ok) return refusedPlan(found.issues);
   const { plan } = found;

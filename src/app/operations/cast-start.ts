@@ -26,7 +26,7 @@ import type { FieldsOf } from './table.ts';
 
 type Input = InputOf<FieldsOf<'cast.start'>>;
 
-export const run: Run<FieldsOf<'cast.start'>> = async (workspace, input, context) => {
+export const castStart: Run<FieldsOf<'cast.start'>> = async (workspace, input, context) => {
   const plan = await planned(workspace, input, context);
   if (!plan.ok) return refusedPlan(plan.issues);
   askForBundled(workspace, plan.plan, input, context);

@@ -13,7 +13,7 @@ import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.trace'>> = async (workspace, { what }) => {
+export const castTrace: Run<FieldsOf<'cast.trace'>> = async (workspace, { what }) => {
   if (!workspace.hasLog()) throw workspace.noCastYet();
   const found = await withEvidence(logFileIn(workspace.stateDir), (evidence) => traced(workspace, evidence, what));
   const { turns, handoffs } = found;

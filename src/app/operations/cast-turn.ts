@@ -11,7 +11,7 @@ import { foldAll } from '../views/cast-view.ts';
 import { type ReadReport, turnDetailOf } from '../views/turn-detail.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.turn'>> = async (workspace, { cast: word, turn }) => {
+export const castTurn: Run<FieldsOf<'cast.turn'>> = async (workspace, { cast: word, turn }) => {
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, workspace.program);
   const view = foldAll(await store.read({ after: 0, cast }));

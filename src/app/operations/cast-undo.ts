@@ -40,7 +40,11 @@ type Undoing = {
   readonly say: (line: string) => void;
 };
 
-export const run: Run<FieldsOf<'cast.undo'>> = async (workspace, { cast: word, yes = false }, { actor, onEvent }) => {
+export const castUndo: Run<FieldsOf<'cast.undo'>> = async (
+  workspace,
+  { cast: word, yes = false },
+  { actor, onEvent },
+) => {
   const store = workspace.castStore();
   const summary = await nameCast(store, word, workspace.program);
   const say = (text: string) => onEvent({ kind: 'note', text });

@@ -13,7 +13,7 @@ import { type Situation, whyOf } from '../views/why/why.ts';
 import { trustIn } from '../workspace-status.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) => {
+export const castWhy: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) => {
   const { program, stateDir } = workspace;
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, program);

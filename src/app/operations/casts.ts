@@ -1,6 +1,5 @@
 // Casts: look at them.
-import type { Entry } from '../operation.ts';
-import { FOREIGN } from './foreign.ts';
+import { type Entry, FOREIGN } from '../operation.ts';
 
 const CAST = {
   type: 'text',

@@ -15,7 +15,11 @@ import type { Context, Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'exec'>> = async (workspace, { approval: word, argv, folder = '.' }, context) => {
+export const execApproved: Run<FieldsOf<'exec'>> = async (
+  workspace,
+  { approval: word, argv, folder = '.' },
+  context,
+) => {
   if (argv[0] === '') throw new UsageError('say the command after --: baton exec --approval ID -- ARGV…');
   if (!workspace.hasLog()) return deny('UNKNOWN_APPROVAL', `there is no approval ${word} here`);
   const granted = await granting(workspace, resolve(workspace.cwd, folder), word, argv, context);

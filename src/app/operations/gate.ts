@@ -29,7 +29,7 @@ const GATES: Readonly<Record<(typeof GATE_NAMES)[number], Gate>> = {
   stop,
 };
 
-export const run: Run<FieldsOf<'gate'>> = async (workspace, { name, payload }, context) => {
+export const runGate: Run<FieldsOf<'gate'>> = async (workspace, { name, payload }, context) => {
   const parsed = parseJsonText(textOf(payload));
   if (parsed.ok) return GATES[name](workspace, parsed.value, context);
   const place = { path: '$', line: parsed.line, column: parsed.column };

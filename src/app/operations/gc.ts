@@ -30,7 +30,7 @@ const AT_ONCE = 10_000;
 type Input = InputOf<FieldsOf<'gc'>>;
 
 /** By age texts and worktrees; asked for by name, only what was asked for. */
-export const run: Run<FieldsOf<'gc'>> = async (workspace, input, context) => {
+export const collectGarbage: Run<FieldsOf<'gc'>> = async (workspace, input, context) => {
   if (!workspace.hasLog()) throw workspace.noCastYet();
   const { olderThan, worktrees = false, force = false } = input;
   if (force && !worktrees) throw new UsageError('--force is for --worktrees');

@@ -16,7 +16,7 @@ import type { FieldsOf } from './table.ts';
 
 const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
 
-export const run: Run<FieldsOf<'graph'>> = async (workspace, { of: word, file, format = 'text' }) => {
+export const drawLoadout: Run<FieldsOf<'graph'>> = async (workspace, { of: word, file, format = 'text' }) => {
   const cast = file === undefined ? await castNamed(workspace, word) : null;
   if (cast) return drawn(cast.rules, cast.progress, format);
   const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };

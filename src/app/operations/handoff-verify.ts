@@ -30,7 +30,7 @@ import type { FieldsOf } from './table.ts';
 
 const NAME_CHARS_MAX = 128;
 
-export const run: Run<FieldsOf<'handoff.verify'>> = async (workspace, input, context) => {
+export const handoffVerify: Run<FieldsOf<'handoff.verify'>> = async (workspace, input, context) => {
   const { envelope: given, bytes } = input;
   const envelope = bytes === undefined ? Buffer.from(textOf(given)) : Buffer.from(bytes, 'base64');
   try {

@@ -9,7 +9,7 @@ import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'heartbeat'>> = async (workspace, { pid, ...input }, context) => {
+export const taskHeartbeat: Run<FieldsOf<'heartbeat'>> = async (workspace, { pid, ...input }, context) => {
   const worker =
     pid === undefined ? {} : { worker: (await import('../ledger-session.ts')).workerNamed(pid) as BeatProcess };
   const session = ledgerSession(workspace, context);

@@ -12,7 +12,7 @@ import { verdictOf } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'hook'>> = async (workspace, { event, input, reportOnly = false }, context) => {
+export const decideHook: Run<FieldsOf<'hook'>> = async (workspace, { event, input, reportOnly = false }, context) => {
   const text = typeof input === 'string' ? input : JSON.stringify(input);
   const decision = await runHook(event, text, contextOf(workspace, reportOnly, context));
   if (decision.kind === 'allow' || !reportOnly) return verdictFor(decision);
@@ -62,8 +62,9 @@ async function performed(
   context: Context,
 ): Promise<Verdict> {
   try {
-    if (name === 'gate') return await (await import('./gate.ts')).run(workspace, given as FieldInput<'gate'>, context);
-    return await (await import('./worklog-add.ts')).run(workspace, given as FieldInput<'worklog.add'>, context);
+    if (name === 'gate')
+      return await (await import('./gate.ts')).runGate(workspace, given as FieldInput<'gate'>, context);
+    return await (await import('./worklog.ts')).worklogAdd(workspace, given as FieldInput<'worklog.add'>, context);
   } catch (error) {
     return verdictOf(error);
   }

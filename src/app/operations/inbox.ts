@@ -37,7 +37,7 @@ export type Waiting = {
   readonly key?: string;
 };
 
-export const run: Run<FieldsOf<'inbox'>> = async (workspace) => {
+export const inbox: Run<FieldsOf<'inbox'>> = async (workspace) => {
   const inbox = workspace.hasLog() ? await waitingIn(workspace) : [];
   const oldestFirst = inbox.toSorted((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
   const stopping = inbox.filter(({ stops }) => stops).length;

@@ -25,7 +25,7 @@ const TEMPLATES = join(dirname(BUNDLED), 'templates');
 /** What a team may use in one cast before it asks. */
 const BUDGET = { maxTokens: 10_000_000, warnAtPercent: 75 };
 
-export const run: Run<FieldsOf<'init'>> = async (workspace, input, { actor }) => {
+export const initWorkspace: Run<FieldsOf<'init'>> = async (workspace, input, { actor }) => {
   const { agent: wanted, template = DEFAULT_TEMPLATE, force = false } = input;
   const { dir, env, program } = workspace;
   const home = join(dir, '.baton');

@@ -1,5 +1,4 @@
-// Writes the hooks and the MCP server into the settings of an agent's program, or takes them back. Without `yes` nothing is
-// written: the refusal holds what would change.
+// Connects the program of an agent to Baton, and tries whether its hook works.
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { runGit } from '../../git/run-git.ts';
@@ -17,6 +16,7 @@ import {
   refusalOfLink,
   writePlain,
 } from '../../hooks/install/plan.ts';
+import { verifyClaude } from '../../hooks/install/verify-claude.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { InputOf, Run } from '../operation.ts';
@@ -27,7 +27,9 @@ import type { FieldsOf } from './table.ts';
 
 type Input = InputOf<FieldsOf<'install'>>;
 
-export const run: Run<FieldsOf<'install'>> = async (workspace, input) => {
+/** Writes the hooks and the MCP server into the settings of an agent's program, or takes them back. Without `yes` nothing is
+ * written: the refusal holds what would change. */
+export const installHooks: Run<FieldsOf<'install'>> = async (workspace, input) => {
   const { dir, stateDir, program } = workspace;
   const host = await hostFor(input);
   if (host === claudeHost && isInShared(readPlain(dir, SETTINGS))) {
@@ -130,3 +132,10 @@ function keep(file: string, { record }: InstallPlan): void {
   const before = recordIn(readPlain(dirname(file), basename(file)));
   writeFileSync(file, recordText({ ...before, ...record }), { mode: 0o600 });
 }
+
+/** Starts the real Claude Code, lets it try one forbidden write, and reports whether the installed hook refused it. */
+export const hooksVerify: Run<FieldsOf<'hooks.verify'>> = async ({ dir, env }, _input, { onEvent }) => {
+  onEvent({ kind: 'note', text: 'Starting Claude Code with one forbidden write. This uses a few tokens …' });
+  const { isRefused, reason } = await verifyClaude(dir, env);
+  return allow(reason, { agent: claudeHost.name, verified: isRefused, reason });
+};

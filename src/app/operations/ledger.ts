@@ -1,7 +1,6 @@
 // The ledger: tasks, locks, signs of life, worklogs, gates.
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
-import type { Entry } from '../operation.ts';
-import { FOREIGN } from './foreign.ts';
+import { type Entry, FOREIGN } from '../operation.ts';
 
 const OWN_TASK = 'the id of the task; within a cast: the one you work on';
 const RUN = {

@@ -1,16 +1,19 @@
-// The loadouts that a cast can run here, each with its steps and its first mistake.
-import { basename, extname } from 'node:path';
+// The loadouts of a folder: lists them, and prints one in the long form.
+import { basename, extname, resolve } from 'node:path';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
-import { allow } from '../../kernel/verdict.ts';
+import { allow, deny } from '../../kernel/verdict.ts';
 import { loadAll, loadFor } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
+import { UsageError } from '../../workspace/locate.ts';
+import { mayBeTeam } from '../../workspace/team-files.ts';
 import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import { issuesIn } from './check.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'loadout.list'>> = async (workspace) => {
+/** The loadouts that a cast can run here, each with its steps and its first mistake. */
+export const loadoutList: Run<FieldsOf<'loadout.list'>> = async (workspace) => {
   const loadouts: JsonObject[] = [];
   const usual = usualName(workspace);
   for (const loaded of loadAll(workspace)) {
@@ -57,3 +60,27 @@ function isAbout({ path }: Issue, name: string, steps: readonly string[]): boole
 function objectOf(value: Json): JsonObject {
   return isObject(value) ? value : {};
 }
+
+/** The long form of a loadout in the short form, as `cast` would use it. */
+export const compileLoadout: Run<FieldsOf<'compile'>> = async (workspace, { loadout: word }) => {
+  const { cwd } = workspace;
+  const isFile = word !== undefined && mayBeTeam(word);
+  const loaded = loadFor({
+    workspace,
+    cwd,
+    file: isFile ? resolve(cwd, word) : undefined,
+    loadout: isFile ? undefined : word,
+  });
+  const [first] = loaded.issues;
+  if (loaded.config === null) {
+    const reason = first?.message ?? 'the file cannot be compiled';
+    return deny(first?.code ?? 'INVALID_CONFIG', reason, { file: loaded.file, issues: [...loaded.issues] });
+  }
+  if (!loaded.source) {
+    const what =
+      word === undefined ? 'no loadout of the short form is meant' : `${word} is no loadout of the short form`;
+    throw new UsageError(`${what}; name a file such as .baton/loadouts/bugfix.yaml`);
+  }
+  const { compiled, digest } = loaded.source;
+  return allow('compiled', { file: loaded.file, digest, config: compiled });
+};

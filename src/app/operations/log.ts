@@ -9,7 +9,7 @@ import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'log'>> = async (workspace, { after, cast: word, ...which }) => {
+export const readLog: Run<FieldsOf<'log'>> = async (workspace, { after, cast: word, ...which }) => {
   if (word === undefined && !workspace.hasLog()) return allow('nothing happened yet', { entries: [] });
   const store = workspace.castStore();
   const cast = word === undefined ? {} : { cast: (await nameCast(store, word, workspace.program)).cast };

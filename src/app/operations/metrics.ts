@@ -1,10 +1,13 @@
-// Counts how the runs of the ledger went: each run by itself, oldest first, and all of them together. The numbers come from the
-// whole log, so runs that ended long ago count too.
+// Figures counted from the log: how runs of the ledger went, and what agents used.
+import { setImmediate as pass } from 'node:timers/promises';
+import type { Store } from '../../engine/store.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { count, type Metrics, metricsOf, newTally, overallMetrics, type Tally } from '../../kernel/ledger/history.ts';
 import { workRuns } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
+import { usageIn } from '../cast-figures.ts';
 import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
@@ -14,7 +17,9 @@ const PAGE = 5_000;
 /** The numbers of one run, and when it began. */
 export type RunMetrics = Metrics & { readonly began: string | null };
 
-export const run: Run<FieldsOf<'metrics'>> = async (workspace) => {
+/** Counts how the runs of the ledger went: each run by itself, oldest first, and all of them together. The numbers come from the
+ * whole log, so runs that ended long ago count too. */
+export const ledgerMetrics: Run<FieldsOf<'metrics'>> = async (workspace) => {
   const { runs, all } = workspace.hasLog() ? await measured(workspace.ledgerStore()) : { runs: [], all: null };
   const details = { workspace: workspace.dir, runs, all, trend: trendOf(runs) };
   return allow(`${counted(runs.length, 'run')} in the ledger`, details as unknown as JsonObject);
@@ -54,4 +59,83 @@ function trendOf(runs: readonly Metrics[]): readonly Trend[] {
   return names.map(({ name, target }, index) => {
     return { name, target, values: runs.map(({ objectives }) => objectives[index]?.value ?? null) };
   });
+}
+
+export type UsageRow = {
+  /** In UTC. */
+  readonly day: string;
+  /** The materia. */
+  readonly agent: string;
+  readonly runner: string | null;
+  readonly model: string | null;
+  input: number;
+  output: number;
+  cost: number;
+  attempts: number;
+};
+
+type Rules = Extract<Entry['fact'], { kind: 'cast.started' }>['rules'];
+
+type Counted = {
+  seq: number;
+  readonly rows: Map<string, UsageRow>;
+  readonly rules: Map<string, Rules>;
+  /** By cast and turn, its socket. */
+  readonly sockets: Map<string, string>;
+  busy: Promise<void>;
+};
+
+const ENTRIES_PER_READ = 2_000;
+const known = new WeakMap<object, Counted>();
+
+/** What agents used, by day, agent and model. The log is read once; what was counted is kept as long as the store is open. */
+export const usageDays: Run<FieldsOf<'usage.days'>> = async (workspace, { since = '' }) => {
+  const rows = workspace.hasLog() ? await usageOf(workspace.castStore()) : [];
+  const within = rows.filter(({ day }) => day >= since);
+  return allow(`${within.length} rows`, { rows: within.map((row): JsonObject => ({ ...row })) });
+};
+
+async function usageOf(store: Pick<Store, 'read'>): Promise<readonly UsageRow[]> {
+  const counted = known.get(store) ?? {
+    ...{ seq: 0, rows: new Map(), rules: new Map(), sockets: new Map() },
+    busy: Promise.resolve(),
+  };
+  known.set(store, counted);
+  // Two looks at once must not count an entry twice.
+  const work = counted.busy.then(() => countOn(store, counted));
+  counted.busy = work.catch(() => undefined);
+  await work;
+  return [...counted.rows.values()].toSorted((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : b.cost - a.cost));
+}
+
+async function countOn(store: Pick<Store, 'read'>, counted: Counted): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const page = await store.read({ after: counted.seq, limit: ENTRIES_PER_READ, texts: 'digest' });
+    for (const entry of page) countUsage(counted, entry);
+    counted.seq = page.at(-1)?.seq ?? counted.seq;
+    isMore = page.length === ENTRIES_PER_READ;
+    if (isMore) await pass();
+  }
+}
+
+function countUsage({ rows, rules, sockets }: Counted, { at, fact }: Entry): void {
+  if (fact.kind === 'cast.started') rules.set(fact.cast, fact.rules);
+  if (fact.kind === 'turn.started') sockets.set(`${fact.cast} ${fact.turn}`, fact.socket);
+  const usage = usageIn(fact);
+  if (!usage || !('cast' in fact) || !('turn' in fact)) return;
+  const cast = rules.get(String(fact.cast));
+  const socket = sockets.get(`${String(fact.cast)} ${String(fact.turn)}`) ?? '';
+  const agent = cast?.graph.sockets[socket]?.materia ?? socket;
+  const materia = cast?.materia[agent];
+  const told = 'agent' in fact && typeof fact.agent === 'object' ? fact.agent : undefined;
+  const runner = told?.runner ?? (materia?.type === 'agent' ? materia.runner : null);
+  const model = told?.model ?? (materia?.type === 'agent' ? (materia.model ?? null) : null);
+  const day = at.slice(0, 10);
+  const key = JSON.stringify([day, agent, runner, model]);
+  const row = rows.get(key) ?? { day, agent, runner, model, input: 0, output: 0, cost: 0, attempts: 0 };
+  row.input += usage.input;
+  row.output += usage.output;
+  row.cost += usage.cost;
+  row.attempts += 1;
+  rows.set(key, row);
 }

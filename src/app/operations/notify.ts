@@ -6,7 +6,7 @@ import type { FieldsOf } from './table.ts';
 
 const EXAMPLE = '"notify": {"bell": true, "desktop": true}';
 
-export const run: Run<FieldsOf<'notify'>> = async (workspace, _input, { onEvent }) => {
+export const tryNotify: Run<FieldsOf<'notify'>> = async (workspace, _input, { onEvent }) => {
   const settings = notifySettings(workspace);
   if (!settings) {
     const reason = `${workspace.configFile} sets up no notification that can be read; write ${EXAMPLE} there, and look with \`${workspace.program} check\``;

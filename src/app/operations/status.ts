@@ -13,7 +13,7 @@ import type { FieldsOf } from './table.ts';
 const ENDED_SHOWN = 3;
 const EMPTY = { head: 0, hold: null, trust: 'off', down: [], open: [], ended: [], cutOff: [] } as const;
 
-export const run: Run<FieldsOf<'status'>> = async (workspace) => {
+export const showStatus: Run<FieldsOf<'status'>> = async (workspace) => {
   const { dir } = workspace;
   const status = workspace.hasLog() ? await statusIn(workspace.castStore()) : EMPTY;
   return allow(`${status.open.length} casts are open`, { workspace: dir, ...status } as unknown as JsonObject);

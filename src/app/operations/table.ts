@@ -1,4 +1,4 @@
-// Every operation, as plain data. What it does is in the file of its name and is loaded when it is called.
+// Every operation, as plain data. `load.ts` says in which file the function of each one is; it is loaded when it is called.
 import { ACCESS } from './access.ts';
 import { APPROVALS } from './approvals.ts';
 import { CASTS } from './casts.ts';

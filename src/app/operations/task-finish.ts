@@ -25,7 +25,7 @@ import type { Context, Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'task.finish'>> = async (workspace, { fence, ...input }, context) => {
+export const taskFinish: Run<FieldsOf<'task.finish'>> = async (workspace, { fence, ...input }, context) => {
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
   const taken = takeResult(textOf(input.result));

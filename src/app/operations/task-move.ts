@@ -1,4 +1,4 @@
-// A task is moved by hand. A person needs no fence; whoever gives one speaks as the owner.
+// How a person steers the ledger by hand: moves a task, pauses all work, lets it go on.
 import { knownCode } from '../../kernel/ledger/move.ts';
 import { findTask, runOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
@@ -9,7 +9,8 @@ import { type LedgerSession, ledgerSession, runWanted, writeWorklog } from '../l
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'task.move'>> = async (workspace, input, context) => {
+/** A task is moved by hand. A person needs no fence; whoever gives one speaks as the owner. */
+export const taskMove: Run<FieldsOf<'task.move'>> = async (workspace, input, context) => {
   const { task, status: to, reason, owner, fence, expectedVersion } = input;
   const code = knownCode(input.code);
   if (input.code !== undefined && code === null)
@@ -67,3 +68,15 @@ async function withWayOn(
   const carryOn = `${workspace.program} ${verbs[status ?? ''] ?? 'continue'} ${id}`;
   return allow(`${reason}; cast ${id} is ${status}: ${carryOn}`, { ...details, cast: id, carry_on: carryOn });
 }
+
+/** Nothing new is handed out in this workspace until it is released; what runs goes on. */
+export const holdWork: Run<FieldsOf<'hold'>> = async (workspace, { reason }, context) => {
+  const { store, actor } = ledgerSession(workspace, context, { begins: true });
+  return store.submit({ kind: 'ledger.hold', reason }, actor);
+};
+
+/** Work is handed out again. */
+export const releaseWork: Run<FieldsOf<'unhold'>> = async (workspace, { reason = 'no longer held' }, context) => {
+  const { store, actor } = ledgerSession(workspace, context);
+  return store.submit({ kind: 'ledger.unhold', reason }, actor);
+};

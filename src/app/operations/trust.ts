@@ -4,7 +4,7 @@ import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'trust'>> = async ({ dir, env }) => {
+export const trustThisFolder: Run<FieldsOf<'trust'>> = async ({ dir, env }) => {
   trustFolder(dir, env, new Date().toISOString());
   const reason = `${dir} is trusted: its set-up steps and the filters of its git configuration, as it is now, may run`;
   return allow(reason, { folder: dir });

@@ -14,7 +14,7 @@ import { UsageError } from '../../workspace/locate.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'validate'>> = async ({ cwd }, input, { onEvent }) => {
+export const validatePayload: Run<FieldsOf<'validate'>> = async ({ cwd }, input, { onEvent }) => {
   const { kind, payload, lines, registry } = input;
   const found = await validatorFor(kind);
   if (!found) throw new UsageError(`there is no kind ${kind}`);

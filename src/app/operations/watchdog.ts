@@ -11,7 +11,7 @@ import { type LedgerSession, ledgerSession, writeWorklog } from '../ledger-sessi
 import type { Context, Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'watchdog'>> = async (workspace, { follow = false }, context) => {
+export const runWatchdog: Run<FieldsOf<'watchdog'>> = async (workspace, { follow = false }, context) => {
   if (follow) return watch(ledgerSession(workspace, context, { begins: true }), context);
   if (!workspace.hasLog()) return verdictOf([], []);
   return (await round(ledgerSession(workspace, context))).verdict;

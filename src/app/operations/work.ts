@@ -1,6 +1,5 @@
 // What casts did to files: look at it, take it over, take it back, clear it away.
-import type { Entry } from '../operation.ts';
-import { FOREIGN } from './foreign.ts';
+import { type Entry, FOREIGN } from '../operation.ts';
 
 const CAST = {
   type: 'text',

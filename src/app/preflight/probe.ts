@@ -21,7 +21,7 @@ export async function probed(
     kind: 'note',
     text: `asking ${[...new Set(asked.map(({ runner }) => runner))].join(', ')} for one word …`,
   });
-  const { selfTest } = await import('../operations/agents-test.ts');
+  const { selfTest } = await import('../operations/agents.ts');
   const results = await Promise.all(
     [...distinct.values()].map(async (agent) => ({ agent, result: await selfTest(agent, signal) })),
   );

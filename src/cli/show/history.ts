@@ -1,6 +1,6 @@
 // How the answers about the history are shown.
 import type { Traced } from '../../app/operations/cast-trace.ts';
-import type { UsageRow } from '../../app/operations/usage-days.ts';
+import type { UsageRow } from '../../app/operations/metrics.ts';
 import { flat } from '../../app/views/flat-entry.ts';
 import type { AuditFault } from '../../audit/fault.ts';
 import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';

@@ -1,6 +1,6 @@
 // How the answers about the project and the machine are shown.
 import type { DetectedAgent } from '../../agents/detect.ts';
-import type { SelfTest } from '../../app/operations/agents-test.ts';
+import type { SelfTest } from '../../app/operations/agents.ts';
 import type { Finding } from '../../app/preflight/finding.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';

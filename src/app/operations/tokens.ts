@@ -1,5 +1,5 @@
-// A token is made. Its secret is answered this once.
-import { createToken, tokenRow } from '../../access/tokens.ts';
+// Tokens of people and of programs: makes, lists and revokes them.
+import { createToken, listTokens, revokeToken, tokenRow } from '../../access/tokens.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { Run } from '../operation.ts';
@@ -7,7 +7,8 @@ import type { FieldsOf } from './table.ts';
 
 const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-export const run: Run<FieldsOf<'token.create'>> = async ({ env }, { role, name = null, expires }) => {
+/** A token is made. Its secret is answered this once. */
+export const tokenCreate: Run<FieldsOf<'token.create'>> = async ({ env }, { role, name = null, expires }) => {
   const now = Date.now();
   const made = createToken(env, { role, name, expires: expires === undefined ? null : expiry(expires, now) }, now);
   if (!made.ok) return made.verdict;
@@ -23,3 +24,19 @@ function expiry(given: string, now: number): string {
     `--expires takes a time to come, such as 2030-01-31, or a number with m, h, d or w, such as 30d, not ${given}`,
   );
 }
+
+/** Every token with its role, and whether it can still be used. */
+export const tokenList: Run<FieldsOf<'token.list'>> = async ({ env }) => {
+  const found = listTokens(env);
+  if (!found.ok) return found.verdict;
+  const now = Date.now();
+  return allow(`${found.value.length} tokens`, { tokens: found.value.map((token) => tokenRow(token, now)) });
+};
+
+/** From now on nobody acts under the token. */
+export const tokenRevoke: Run<FieldsOf<'token.revoke'>> = async ({ env }, { name }) => {
+  const now = Date.now();
+  const found = revokeToken(env, name, now);
+  if (!found.ok) return found.verdict;
+  return allow(`the token ${name} is revoked; nobody acts under it any more`, tokenRow(found.value, now));
+};

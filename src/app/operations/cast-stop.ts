@@ -1,4 +1,4 @@
-// Stops a cast, and answers when nothing of it runs any more.
+// Stops a cast: for now, or for good.
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
@@ -8,7 +8,22 @@ import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'cast.abort'>> = async (workspace, input, { actor }) => {
+/** Pauses a cast that runs: whoever drives it stops its agents and lets go of it. */
+export const castPause: Run<FieldsOf<'cast.pause'>> = async (
+  workspace,
+  { cast: word, reason = 'paused by a person' },
+  { actor },
+) => {
+  const store = workspace.castStore();
+  const { cast } = await nameCast(store, word, workspace.program);
+  const verdict = await store.submit({ kind: 'cast.pause', cast, reason }, actor);
+  return verdict.allow
+    ? allow(`cast ${cast} is paused; \`${workspace.program} continue ${cast}\` carries it on`, { cast })
+    : verdict;
+};
+
+/** Stops a cast, and answers when nothing of it runs any more. */
+export const castAbort: Run<FieldsOf<'cast.abort'>> = async (workspace, input, { actor }) => {
   const { cast: word, all = false, reason = 'aborted by a person' } = input;
   const store = workspace.castStore();
   const casts = (await chosen(store, word, all, workspace.program)).map(({ cast }) => cast);

@@ -1,14 +1,30 @@
-// Sends one prompt to each agent, to see whether it works at all: it is asked for a single word, without tools, in an empty folder.
+// The agents on this machine: which there are, and whether each answers.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { detectAgents } from '../../agents/detect.ts';
 import { agentRunner } from '../../agents/index.ts';
+import { keyVariableOf, runnersThat } from '../../kernel/capabilities.ts';
 import type { Packet } from '../../kernel/cast/packet.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
+
+/** Models asked directly: they need a key and nothing installed. */
+const MODELS = runnersThat('isModelApi')
+  .map((name) => ({ name, variable: keyVariableOf(name) ?? '' }))
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Which agents are on this machine, in which version, and whether somebody is signed in. */
+export const agentsList: Run<FieldsOf<'agents.list'>> = async ({ env }) => {
+  const found = await detectAgents(env);
+  const agents = found.map((one) => ({ ...one, installed: one.path !== null, signedIn: one.signedInBy !== null }));
+  const models = MODELS.map(({ name, variable }) => ({ name, keySet: (env[variable] ?? '').trim() !== '', variable }));
+  const installed = agents.filter((agent) => agent.installed);
+  return allow(`${counted(installed.length, 'agent')} installed`, { agents, models });
+};
 
 export type SelfTest = {
   readonly name: string;
@@ -28,7 +44,12 @@ const PROMPT = 'This is a self-test. Answer with the single word: ready';
 const TEST_MS = 120_000;
 const OUTPUT_BYTES_MAX = 65_536;
 
-export const run: Run<FieldsOf<'agents.test'>> = async (workspace, { name, ...options }, { signal, onEvent }) => {
+/** Sends one prompt to each agent, to see whether it works at all: it is asked for a single word, without tools, in an empty folder. */
+export const agentsTest: Run<FieldsOf<'agents.test'>> = async (
+  workspace,
+  { name, ...options },
+  { signal, onEvent },
+) => {
   const names = name === undefined ? await installed(workspace.env) : [name];
   if (names.length === 0) {
     const reason = `no agent is installed; \`${workspace.program} agents\` says how to get one`;

@@ -1,9 +1,11 @@
-// One entry is added to the worklog of a task, and its file is written.
+// The worklog of a task: adds an entry, and shows them.
 import { takeWorklogEntry } from '../../dialects/operator/read.ts';
 import { isObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
+import { worklogLines } from '../../workspace/worklog-file.ts';
 import { requireNames, withOwnClaim } from '../claims.ts';
 import {
+  factsOf,
   ledgerSession,
   refusePayload,
   runCalled,
@@ -15,7 +17,8 @@ import {
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
-export const run: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: given, ...input }, context) => {
+/** One entry is added to the worklog of a task, and its file is written. */
+export const worklogAdd: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: given, ...input }, context) => {
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
   const claim = await withOwnClaim(session, input);
@@ -41,4 +44,12 @@ export const run: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: give
   // An entry with which Baton itself closed the worklog is one of them, too.
   const entries = written?.entries ?? verdict.details.entries ?? 0;
   return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });
+};
+
+/** The entries of a worklog as its facts tell them, whatever has become of the file. */
+export const worklogShow: Run<FieldsOf<'worklog.show'>> = async (workspace, input, context) => {
+  const session = ledgerSession(workspace, context);
+  const { task, runId } = await taskNamed(session, input.task, input.run);
+  const entries = worklogLines(await factsOf(session.store, task), runId).map((line) => JSON.parse(line));
+  return allow(`${entries.length} entries`, { entries });
 };
