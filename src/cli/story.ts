@@ -7,6 +7,7 @@ import type { CastFact, Touched } from '../kernel/cast/fact.ts';
 import type { Item, Usage } from '../kernel/cast/state.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
+import { conditionWords } from '../kernel/graph/route.ts';
 import { toldOfChanges } from '../kernel/graph/socket-rules.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
@@ -270,7 +271,7 @@ function wayTold(fact: Fact, { labels }: Known): string | null {
   const name = (socket: string) => labels.get(socket) ?? socket;
   switch (fact.kind) {
     case 'edge.taken':
-      return `${name(fact.from)} hands on to ${name(fact.to)} (${fact.when})`;
+      return `${name(fact.from)} hands on to ${name(fact.to)} (${conditionWords(fact.when)})`;
     case 'exit.taken':
       return `${name(fact.from)} leaves ${fact.loop ?? 'the graph'} for ${name(fact.to)}`;
     case 'rework.noted': {

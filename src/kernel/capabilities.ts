@@ -137,6 +137,32 @@ export const CAPABILITIES = {
 export type ContractName = keyof typeof CAPABILITIES.dialects;
 export type RunnerName = keyof typeof CAPABILITIES.runners;
 
+/**
+ * The fields of an answer by which an edge may go, in dialects that have fields of their own: by name, with the object of the
+ * answer that holds the field where it is not at the top, and all values that can be routed on.
+ */
+export const ANSWER_FIELDS: Readonly<
+  Record<string, Readonly<Record<string, { section?: string; values?: readonly string[]; required?: boolean }>>>
+> = {
+  gaia: {
+    plan_status: { section: 'agent_status', values: ['COMPLETE', 'BLOCKED'], required: true },
+    agent_id: { section: 'agent_status', required: true },
+    next_action: { section: 'agent_status', required: true },
+    ownership_assessment: {
+      section: 'consolidation_report',
+      values: ['owned_here', 'cross_surface_dependency', 'not_my_surface'],
+    },
+    next_best_agent: { section: 'consolidation_report' },
+    user_facing_summary: {},
+    rollback_executed: {},
+  },
+  operator: {
+    status: { values: ['done', 'blocked', 'failed'], required: true },
+    task_id: { required: true },
+    worklog_path: { required: true },
+  },
+};
+
 /** The runner of a materia that names none. */
 export const DEFAULT_RUNNER: RunnerName = 'claude';
 

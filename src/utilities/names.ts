@@ -1,4 +1,5 @@
 // The names of the utilities, apart from their code: checking a configuration needs only the names.
+import type { AnswerFields } from '../kernel/graph/answer-fields.ts';
 
 export const BUILTINS = ['noop', 'echo', 'project.ensureIgnored', 'vcs.detect'] as const;
 export type BuiltinName = (typeof BUILTINS)[number];
@@ -28,5 +29,15 @@ const SLOTS: Readonly<Record<Exclude<BuiltinName, 'echo'> | ShippedName, readonl
   'Commit-Sigil': ['workItems'],
 };
 
+/** The fields at the top of what a utility returns, beside those of a handoff: what an edge may ask the value of. */
+const FIELDS: Readonly<Partial<Record<BuiltinName | ShippedName, AnswerFields>>> = {
+  'vcs.detect': { kind: { values: ['jj', 'git', 'none'], required: true }, root: { types: ['string', 'null'] } },
+  'project.ensureIgnored': {
+    ok: { values: [true], required: true },
+    root: { types: ['string'], required: true },
+    file: { types: ['string'], required: true },
+  },
+};
+
 /** In the form that `baton check` needs. */
-export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED, slots: SLOTS } as const;
+export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED, slots: SLOTS, fields: FIELDS } as const;

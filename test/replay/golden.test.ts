@@ -101,6 +101,12 @@ const KINDS_3: readonly Fact['kind'][] = [
   'workspace.opened',
 ];
 
+const KINDS_8 = [
+  ...KINDS_3,
+  ...(['attempt.spent', 'edge.extended', 'edge.spent', 'item.dropped', 'item.parked', 'item.retried'] as const),
+  ...(['ledger.linked', 'park.awaited'] as const),
+].toSorted();
+
 /** The kinds of facts each log must hold. That they are kinds of today is checked by the compiler. */
 const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-1': [
@@ -184,11 +190,8 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-5': [...KINDS_3, 'attempt.spent' as const].toSorted(),
   'golden-6': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
   'golden-7': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
-  'golden-8': [
-    ...KINDS_3,
-    ...(['attempt.spent', 'edge.extended', 'edge.spent', 'item.dropped', 'item.parked', 'item.retried'] as const),
-    ...(['ledger.linked', 'park.awaited'] as const),
-  ].toSorted(),
+  'golden-8': KINDS_8,
+  'golden-9': KINDS_8,
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

@@ -3,6 +3,7 @@
 // shows where the cast is and how often it took which way.
 import type { Fact } from '../../kernel/fact.ts';
 import type { EdgeEnd, Graph, Materia, Rules } from '../../kernel/graph/config.ts';
+import { conditionWords } from '../../kernel/graph/route.ts';
 import { socketNames } from './socket-names.ts';
 
 export type DrawnStep = {
@@ -59,7 +60,7 @@ const NOWHERE: Progress = { path: [], taken: [], here: [] };
 
 /** The way that a fact is about; null for any other fact. */
 export function wayIn(fact: Fact): TakenWay | null {
-  if (fact.kind === 'edge.taken') return `${fact.from} ${fact.when} ${fact.to}`;
+  if (fact.kind === 'edge.taken') return `${fact.from} ${conditionWords(fact.when)} ${fact.to}`;
   return fact.kind === 'exit.taken' && fact.loop !== null ? exitId(fact.loop, fact.route ?? '') : null;
 }
 
@@ -115,7 +116,7 @@ function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
       id: `${id}:${index}`,
       from: id,
       to: edge.to,
-      when: edge.when,
+      when: conditionWords(edge.when),
       max: edge.maxTraversals,
       then: edge.then ?? null,
       kind: 'edge' as const,

@@ -2,7 +2,7 @@
 import type { Capabilities } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import type { Handoff } from '../dialect.ts';
-import type { Condition, Rules, Script } from '../graph/config.ts';
+import type { EdgeCondition, Rules, Script } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { TaskSpec } from '../ledger/state.ts';
 import type { Progress, UnfinishedLoop } from '../report/status.ts';
@@ -296,7 +296,7 @@ export type CastFact =
       readonly turn: number;
       readonly from: string;
       readonly to: string;
-      readonly when: Condition;
+      readonly when: EdgeCondition;
       readonly item: string | null;
       readonly counts?: string;
       readonly settles?: string;

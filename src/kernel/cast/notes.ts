@@ -18,7 +18,7 @@ export function noteFor(turn: Turn, socket: Socket, materia: Materia, edge: Edge
     from: socket.id,
     label: materia.label,
     target: edge.to,
-    when: edge.when,
+    when: 'not_satisfied',
     item: turn.item?.key ?? null,
     itemLabel: turn.item?.label ?? null,
     reason: reasonOf(handoff.payload, handoff.note),

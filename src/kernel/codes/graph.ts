@@ -21,14 +21,19 @@ export const GRAPH_CODES = {
     'use Socket-1, Socket-2, … without leading zeros',
   ),
   INVALID_EDGE_CONDITION: check(
-    'a condition is outside the closed set',
-    '`when` holds an expression or a word of another tool',
-    'use always, satisfied or not_satisfied',
+    'a condition is outside the closed set, or asks for a field that the answer does not declare',
+    '`when` holds an expression, a word of another tool, or the name of a field that is in no schema',
+    'use always, satisfied or not_satisfied; on an edge also {"field", "is" | "isNot" | "in"} for a field that the contract declares',
   ),
   UNREACHABLE_EDGE: check(
-    'an edge stands after an always edge',
-    'the edges of a socket are tried in order, and one before this always matches',
-    'put guarded edges before the always edge',
+    'an edge can never be taken',
+    'the edges of a socket are tried in order, and those before this one match whenever it would; or it asks for a value that the field cannot have',
+    'put guarded edges before the always edge, and correct the value',
+  ),
+  NO_EDGE_MATCHES: check(
+    'an answer is possible for which a socket has no edge',
+    'edges ask for the value of a field, and a value, or an answer without the field, is left over',
+    'add an always edge as the last one',
   ),
   INVALID_LOOP: check(
     'a loop region breaks a rule',

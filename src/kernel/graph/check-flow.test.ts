@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { UTILITY_NAMES } from '../../utilities/names.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { check } from './check.ts';
 import { type Edits, flow, software } from './fixtures/software.ts';
@@ -14,6 +15,134 @@ function issuesOfSockets(sockets: Record<string, Json>, edits: Edits = {}): stri
   const config = software({ 'loadouts.Flow': { entry: 'Socket-1', sockets }, ...edits });
   return check(config).map(({ code, path }) => `${code} ${path.replace('loadouts.Flow.', '')}`);
 }
+
+const SEVERITY = { severity: { enum: ['low', 'high'] } };
+const sorted = (schema: object, ...edges: Json[]): Json => ({ ...(json(...edges) as object), schema }) as Json;
+const is = (value: Json, target: string): Json => ({ when: { field: 'severity', is: value }, to: target });
+
+test.each<[rule: string, socket: Json, issues: string[]]>([
+  [
+    'every value has its edge',
+    sorted({ required: ['severity'], properties: SEVERITY }, is('high', 'end'), is('low', 'end')),
+    [],
+  ],
+  [
+    'the field may be missing',
+    sorted({ properties: SEVERITY }, is('high', 'end'), is('low', 'end')),
+    ['NO_EDGE_MATCHES sockets.Socket-1.edges: no severity'],
+  ],
+  [
+    'a value has no edge',
+    sorted({ required: ['severity'], properties: SEVERITY }, is('high', 'end')),
+    ['NO_EDGE_MATCHES sockets.Socket-1.edges: severity "low"'],
+  ],
+  ['whatever is left over is always taken', sorted({ properties: SEVERITY }, is('high', 'end'), to('end')), []],
+  [
+    'another value than is asked for',
+    sorted({ required: ['severity'], properties: { severity: {} } }, is('high', 'end')),
+    ['NO_EDGE_MATCHES sockets.Socket-1.edges: another severity'],
+  ],
+  [
+    'a value that the schema refuses',
+    sorted({ properties: SEVERITY }, is('hihg', 'end'), to('end')),
+    ['UNREACHABLE_EDGE sockets.Socket-1.edges[0]: severity is hihg'],
+  ],
+  [
+    'a value of another type',
+    sorted({ properties: { severity: { type: 'integer' } } }, is('3', 'end'), to('end')),
+    ['UNREACHABLE_EDGE sockets.Socket-1.edges[0]: severity is "3"'],
+  ],
+  [
+    'an edge before it takes the value',
+    sorted(
+      { properties: SEVERITY },
+      { when: { field: 'severity', in: ['high', 'low'] }, to: 'end' },
+      is('low', 'end'),
+      to('end'),
+    ),
+    ['UNREACHABLE_EDGE sockets.Socket-1.edges[1]: severity is low'],
+  ],
+  [
+    'is and isNot take all of a required field',
+    sorted({ required: ['severity'], properties: { severity: {} } }, is('high', 'end'), {
+      when: { field: 'severity', isNot: 'high' },
+      to: 'end',
+    }),
+    [],
+  ],
+  [
+    'a cycle from which one value leads out',
+    sorted({ required: ['severity'], properties: SEVERITY }, is('high', 'Socket-1'), is('low', 'end')),
+    [],
+  ],
+  [
+    'a cycle that no value leaves',
+    sorted({ required: ['severity'], properties: SEVERITY }, is('high', 'Socket-1'), is('low', 'Socket-1')),
+    ['ENDLESS_CYCLE sockets.Socket-1: Socket-1'],
+  ],
+])('edges that ask for a value: %s', (_rule, socket, expected) => {
+  const config = software({ 'loadouts.Flow': { entry: 'Socket-1', sockets: { 'Socket-1': socket } } });
+  const found = check(config);
+  const lines = found.map(({ code, path }) => `${code} ${path.replace('loadouts.Flow.', '')}`);
+  expect(lines).toEqual(expected.map((line) => line.split(': ')[0]));
+  for (const [index, line] of expected.entries()) expect(found[index]?.message).toContain(line.split(': ')[1]);
+});
+
+test.each<[what: string, materia: Json, field: string, value: Json, issues: string[]]>([
+  [
+    'a fixed output',
+    { type: 'utility', utility: 'echo', parse: 'json', params: { output: { kind: 'a' } } },
+    'kind',
+    'a',
+    [],
+  ],
+  [
+    'no member of a fixed output',
+    { type: 'utility', utility: 'echo', parse: 'json', params: { output: { kind: 'a' } } },
+    'name',
+    'a',
+    ['INVALID_EDGE_CONDITION'],
+  ],
+  ['a utility that is known', { type: 'utility', utility: 'vcs.detect', parse: 'json' }, 'kind', 'git', []],
+  [
+    'a value that it never has',
+    { type: 'utility', utility: 'vcs.detect', parse: 'json' },
+    'kind',
+    'svn',
+    ['UNREACHABLE_EDGE'],
+  ],
+  [
+    'a program of the user',
+    { type: 'utility', command: ['x'], parse: 'json' },
+    'kind',
+    'git',
+    ['INVALID_EDGE_CONDITION'],
+  ],
+  [
+    'a program with a schema',
+    { type: 'utility', command: ['x'], parse: 'json', schema: { properties: { kind: {} } } },
+    'kind',
+    'git',
+    [],
+  ],
+  ['gaia', { tools: 'none', prompt: 'x', contract: 'gaia' }, 'ownership_assessment', 'not_my_surface', []],
+  [
+    'no field of gaia',
+    { tools: 'none', prompt: 'x', contract: 'gaia' },
+    'severity',
+    'high',
+    ['INVALID_EDGE_CONDITION'],
+  ],
+  ['operator', { tools: 'none', prompt: 'x', contract: 'operator' }, 'status', 'done', []],
+  ['no status of operator', { tools: 'none', prompt: 'x', contract: 'operator' }, 'status', 'ok', ['UNREACHABLE_EDGE']],
+])('the fields that a contract declares: %s', (_what, materia, field, value, codes) => {
+  const edges = [{ when: { field, is: value }, to: 'end' }, to('end')];
+  const config = software({
+    'materia.Asked': materia,
+    'loadouts.Flow': { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Asked', edges } } },
+  });
+  expect(check(config, { utilities: UTILITY_NAMES }).map(({ code }) => code)).toEqual(codes);
+});
 
 const flows: [rule: string, sockets: Record<string, Json>, issues: string[]][] = [
   ['everything leads to the end', { 'Socket-1': text(to('Socket-2')), 'Socket-2': text() }, []],

@@ -2,29 +2,86 @@
 // and generators whose items nobody wants.
 import { dialectCan, PRESENT } from '../capabilities.ts';
 import { given, isObject, isString, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { answerFieldsOf, isFieldCondition, type KnownFields, OTHER, payloadsFor } from './answer-fields.ts';
 import { type Draft, isGenerator, isGeneratorSocket, materiaOf, typeOfMateria } from './authored.ts';
 import type { UtilityNames } from './check-materia.ts';
-import { type Condition, END, type Graph, type Iterator, type Loop, type Socket } from './config.ts';
+import {
+  type Condition,
+  type EdgeCondition,
+  END,
+  type Graph,
+  type Iterator,
+  type Loop,
+  type Socket,
+} from './config.ts';
 import { error, type Findings, listed, shown, warning } from './issue.ts';
 import { expressionsIn, segmentsOf, slotOf } from './path.ts';
 import { GENERATED } from './resolve-graph.ts';
-import { cyclesIn, exitTarget, firstEdge, loopOf, matches, reachedFrom, successorsOf } from './route.ts';
+import {
+  conditionWords,
+  cyclesIn,
+  exitTarget,
+  fieldIn,
+  firstEdge,
+  loopOf,
+  matches,
+  type RoutedHandoff,
+  reachedFrom,
+  successorsOf,
+} from './route.ts';
 import { readsSatisfied } from './socket-rules.ts';
 
 /** One way on from a socket. A budgeted one can be taken only so often. */
 type Way = { readonly to: string; readonly budgeted: boolean };
 
-export function* checkFlow(draft: Draft, graph: Graph): Findings {
+export function* checkFlow(draft: Draft, graph: Graph, known?: KnownFields): Findings {
   const reached = reachedFrom(graph, [graph.entry]);
   for (const id of Object.keys(graph.sockets)) {
     if (reached.has(id)) continue;
     const message = `Nothing leads to ${id} from the entry ${graph.entry}. Add an edge or an exit route to it, or remove it.`;
     yield warning('UNREACHABLE_SOCKET', `${draft.path}.sockets.${id}`, message);
   }
-  yield* checkCycles(draft, graph, reached);
+  yield* checkFieldEdges(draft, graph, known);
+  yield* checkCycles(draft, graph, reached, known);
   yield* checkGenerators(draft, graph);
   yield* checkAdvances(draft, graph);
-  yield* checkWaysOut(draft, graph, reached);
+  yield* checkWaysOut(draft, graph, reached, known);
+}
+
+/** Edges that ask for a value: one that no answer can take, and answers for which no edge is there. */
+function* checkFieldEdges(draft: Draft, graph: Graph, known?: KnownFields): Findings {
+  for (const socket of Object.values(graph.sockets)) {
+    if (!socket.edges.some(({ when }) => isFieldCondition(when))) continue;
+    const outcomes = outcomesOf(draft, socket, known);
+    if (outcomes === null) continue;
+    const path = `${draft.path}.sockets.${socket.id}.edges`;
+    const taken = outcomes.map((outcome) => firstEdge(socket, outcome)?.index ?? null);
+    for (const [index, { when }] of socket.edges.entries()) {
+      if (taken.includes(index) || !isFieldCondition(when)) continue;
+      const message = `No answer can take this edge: ${conditionWords(when)} is a value that the contract does not allow, or that an edge before it takes. Correct the value, or remove the edge.`;
+      yield warning('UNREACHABLE_EDGE', `${path}[${index}]`, message);
+    }
+    const isEnd = outcomes.find((_, index) => taken[index] === null);
+    if (!isEnd || loopOf(graph, socket.id)) continue;
+    const fix = 'Add an always edge as the last one, or one to end if that is meant.';
+    yield warning(
+      'NO_EDGE_MATCHES',
+      path,
+      `With ${outcomeWords(socket, isEnd)} no edge matches, and the cast ends there. ${fix}`,
+    );
+  }
+}
+
+/** The values for which there is no edge, for people. */
+function outcomeWords(socket: Socket, { payload }: RoutedHandoff): string {
+  const conditions = socket.edges.flatMap(({ when }) => (isFieldCondition(when) ? [when] : []));
+  const fields = new Map(conditions.map((condition) => [condition.field, condition]));
+  const words = [...fields].map(([field, condition]) => {
+    const value = fieldIn(payload, condition);
+    if (value === undefined) return `no ${field}`;
+    return value === OTHER ? `another ${field}` : `${field} ${shown(value)}`;
+  });
+  return words.join(' and ');
 }
 
 /** An item can be parked only where its loop goes on without it. `isInPlace`: no cast works in a worktree. */
@@ -51,24 +108,28 @@ export function* checkParking(draft: Draft, graph: Graph, isInPlace: boolean): F
 }
 
 /** Whether one outcome matches both conditions. */
-function mayMatchBoth(one: Condition, other: Condition): boolean {
-  return one === other || one === 'always' || other === 'always';
+function mayMatchBoth(one: Condition, other: EdgeCondition): boolean {
+  return one === other || one === 'always' || other === 'always' || isFieldCondition(other);
 }
 
 /** Every way out of the middle of a loop: items that are not done would be left behind. */
-function* checkWaysOut(draft: Draft, graph: Graph, reached: ReadonlySet<string>): Findings {
+function* checkWaysOut(draft: Draft, graph: Graph, reached: ReadonlySet<string>, known?: KnownFields): Findings {
   for (const socket of Object.values(graph.sockets)) {
     const loop = socket.foreach || !reached.has(socket.id) ? null : loopOf(graph, socket.id);
     if (!loop) continue;
     const path = `${draft.path}.sockets.${socket.id}.edges`;
-    const outcomes = outcomesOf(socket).filter((satisfied) => satisfied !== false || mayBeFalse(socket));
-    const found = new Map(outcomes.map((satisfied) => [firstEdge(socket, { satisfied })?.index ?? null, satisfied]));
-    for (const [index, satisfied] of found) {
+    const outcomes = (outcomesOf(draft, socket, known) ?? [ANY]).filter(
+      ({ satisfied }) => satisfied !== false || mayBeFalse(socket),
+    );
+    const found = new Map(outcomes.map((outcome) => [firstEdge(socket, outcome)?.index ?? null, outcome]));
+    for (const [index, outcome] of found) {
       const to = index === null ? END : (socket.edges[index]?.to ?? END);
-      if (loop.sockets.includes(to) || (to !== END && alwaysReturns(graph, to, loop))) continue;
+      if (loop.sockets.includes(to) || (to !== END && alwaysReturns(draft, graph, to, loop, known))) continue;
       const fix = `Lead to a socket of the loop (${listed(loop.sockets)}); its exits are taken by themselves when the list is used up.`;
       if (index === null) {
-        const message = `${socket.id} has no edge ${WHEN[String(satisfied)]}, so a cast stops there while items of ${loop.id} are not done. ${fix}`;
+        const asks = socket.edges.some(({ when }) => isFieldCondition(when));
+        const which = asks ? `for ${outcomeWords(socket, outcome)}` : WHEN[String(outcome.satisfied)];
+        const message = `${socket.id} has no edge ${which}, so a cast stops there while items of ${loop.id} are not done. ${fix}`;
         yield warning('ITEMS_LEFT', path, message);
       } else if (to === END) {
         const message = `This edge leads to the end from the middle of ${loop.id}, so a cast stops there while items are not done. ${fix}`;
@@ -94,10 +155,10 @@ function mayBeFalse({ contract, edges }: Socket): boolean {
 }
 
 /** Whether every way on from a socket comes back to the loop: a planner that plans anew, or a detour. */
-function alwaysReturns(graph: Graph, from: string, loop: Loop): boolean {
+function alwaysReturns(draft: Draft, graph: Graph, from: string, loop: Loop, known?: KnownFields): boolean {
   const seen = new Set([from]);
   for (const id of seen) {
-    for (const { to } of waysFrom(graph, id)) {
+    for (const { to } of waysFrom(draft, graph, id, known)) {
       if (to === END) return false;
       if (!loop.sockets.includes(to)) seen.add(to);
     }
@@ -119,8 +180,8 @@ function* checkAdvances(draft: Draft, graph: Graph): Findings {
   }
 }
 
-function* checkCycles(draft: Draft, graph: Graph, reached: ReadonlySet<string>): Findings {
-  const ways = new Map([...reached].map((id) => [id, waysFrom(graph, id)]));
+function* checkCycles(draft: Draft, graph: Graph, reached: ReadonlySet<string>, known?: KnownFields): Findings {
+  const ways = new Map([...reached].map((id) => [id, waysFrom(draft, graph, id, known)]));
   const unlimited = (id: string) => (ways.get(id) ?? []).filter((way) => !way.budgeted).map((way) => way.to);
   for (const cycle of cyclesIn([...reached], unlimited)) {
     const members = new Set(cycle);
@@ -163,23 +224,38 @@ function leadsToGenerator(draft: Draft, graph: Graph, from: string): boolean {
   return false;
 }
 
-function waysFrom(graph: Graph, id: string): Way[] {
+function waysFrom(draft: Draft, graph: Graph, id: string, known?: KnownFields): Way[] {
   const socket = graph.sockets[id];
   if (!socket) return [];
-  return outcomesOf(socket).flatMap((satisfied) => {
-    const found = firstEdge(socket, { satisfied });
+  const { edges, advance } = socket;
+  const outcomes = outcomesOf(draft, socket, known);
+  // Too many fields to try them all: each edge may be taken.
+  if (outcomes === null) return edges.map(({ to, maxTraversals }) => ({ to, budgeted: maxTraversals !== null }));
+  return outcomes.flatMap((outcome) => {
+    const found = firstEdge(socket, outcome);
     const onward = { to: found?.edge.to ?? END, budgeted: found?.edge.maxTraversals != null };
-    const { advance } = socket;
-    if (advance === null || !matches(advance.when ?? 'always', { satisfied })) return [onward];
-    const exit = exitTarget(graph, id, { satisfied })?.route.targetSocketId ?? END;
+    if (advance === null || !matches(advance.when ?? 'always', outcome)) return [onward];
+    const exit = exitTarget(graph, id, outcome)?.route.targetSocketId ?? END;
     return [onward, { to: exit, budgeted: false }];
   });
 }
 
-// A socket whose place needs the boolean never passes without it; one that returns plain text never has it.
-function outcomesOf(socket: Socket): readonly (boolean | null)[] {
-  if (socket.parse === 'text') return [null];
-  return readsSatisfied(socket) ? [true, false] : [true, false, null];
+const ANY: RoutedHandoff = { satisfied: null };
+
+/**
+ * What an answer can come to, as far as edges can tell; null where it is too much. A socket whose place needs the boolean never
+ * passes without it; one that returns plain text never has it.
+ */
+function outcomesOf(draft: Draft, socket: Socket, known?: KnownFields): readonly RoutedHandoff[] | null {
+  if (socket.parse === 'text') return [ANY];
+  const booleans = readsSatisfied(socket) ? [true, false] : [true, false, null];
+  const written = objectAt(draft.sockets, socket.id);
+  const fields = answerFieldsOf(written, materiaOf(draft, written) ?? {}, known);
+  const payloads = payloadsFor(
+    socket.edges.map(({ when }) => when),
+    fields,
+  );
+  return payloads && booleans.flatMap((satisfied) => payloads.map((payload) => ({ satisfied, payload })));
 }
 
 // Warnings about slots of the cast data that a loadout reads and nothing in it writes: most of them are misspelt.

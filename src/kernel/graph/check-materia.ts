@@ -5,6 +5,7 @@ import type { Code } from '../codes.ts';
 import { describeField } from '../field-words.ts';
 import { given, isObject, isString, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { nearestName } from '../nearest-name.ts';
+import type { KnownFields } from './answer-fields.ts';
 import {
   type Draft,
   isGenerator,
@@ -268,6 +269,8 @@ export type UtilityNames = {
   readonly scripts: readonly string[];
   /** By name, the slots of the cast data that a utility sets. */
   readonly slots?: Readonly<Record<string, readonly string[]>>;
+  /** By name, the fields at the top of what a utility returns. */
+  readonly fields?: KnownFields;
   /** Materia that a script speaks for: what they name is never run. */
   readonly scripted?: readonly string[];
 };

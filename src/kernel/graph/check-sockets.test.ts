@@ -1,9 +1,22 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
 import { check } from './check.ts';
 import { type Edits, flow } from './fixtures/software.ts';
 
 const json = { materia: 'Eval', parse: 'json' };
 const edge = (edits: object) => [{ when: 'satisfied', to: 'Socket-4', ...edits }];
+
+const SEVERITY = { type: 'object', properties: { severity: { type: 'string' } } };
+const ASKED = 'sockets.Socket-3.edges[0].when';
+
+/** An evaluator that declares a severity, and whose first edge asks for something. */
+const asking = (when: JsonObject): Edits => ({
+  'sockets.Socket-3.schema': SEVERITY,
+  'sockets.Socket-3.edges': [
+    { when, to: 'Socket-2', maxTraversals: 1 },
+    { when: 'always', to: 'Socket-4' },
+  ],
+});
 
 // Each row: the rule, what is changed in a sound loadout, and every issue that follows.
 const rows: [rule: string, edits: Edits, issues: string[]][] = [
@@ -23,6 +36,47 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   ['N starts at one', { 'sockets.Socket-0': { materia: 'Sum' } }, ['INVALID_SOCKET_ID sockets.Socket-0']],
   ['`end` is no socket', { 'sockets.end': { materia: 'Sum' } }, ['INVALID_SOCKET_ID sockets.end']],
   ['a socket is an object', { 'sockets.Socket-6': 'Sum' }, ['INVALID_CONFIG sockets.Socket-6']],
+
+  ['an edge may ask for the value of a declared field', asking({ field: 'severity', is: 'high' }), []],
+  ['also with isNot', asking({ field: 'severity', isNot: 'high' }), []],
+  ['also with a list', asking({ field: 'severity', in: ['high', 'critical'] }), []],
+  [
+    'a field that no contract declares',
+    asking({ field: 'colour', is: 'red' }),
+    [`INVALID_EDGE_CONDITION ${ASKED}.field`],
+  ],
+  [
+    '`satisfied` has its own two names',
+    asking({ field: 'satisfied', is: true }),
+    [`INVALID_EDGE_CONDITION ${ASKED}.field`],
+  ],
+  ['a path is no field', asking({ field: 'severity.level', is: 1 }), [`INVALID_EDGE_CONDITION ${ASKED}.field`]],
+  ['nor is an expression', asking({ field: '$.severity', is: 1 }), [`INVALID_EDGE_CONDITION ${ASKED}.field`]],
+  ['a condition names a field', asking({ is: 'high' }), [`INVALID_EDGE_CONDITION ${ASKED}.field`]],
+  ['a condition has a value', asking({ field: 'severity' }), [`INVALID_EDGE_CONDITION ${ASKED}`]],
+  ['and one only', asking({ field: 'severity', is: 'a', isNot: 'b' }), [`INVALID_EDGE_CONDITION ${ASKED}`]],
+  ['a value is plain', asking({ field: 'severity', is: ['high'] }), [`INVALID_EDGE_CONDITION ${ASKED}.is`]],
+  ['a list is not empty', asking({ field: 'severity', in: [] }), [`INVALID_EDGE_CONDITION ${ASKED}.in`]],
+  [
+    'a condition has no other member',
+    asking({ field: 'a', is: 1, above: 2 }),
+    [`INVALID_EDGE_CONDITION ${ASKED}.above`],
+  ],
+  [
+    'plain text has no fields',
+    { 'sockets.Socket-5.edges': [{ when: { field: 'severity', is: 'high' }, to: 'end' }] },
+    ['INVALID_EDGE_CONDITION sockets.Socket-5.edges[0].when'],
+  ],
+  [
+    'an advance asks for no value',
+    { 'sockets.Socket-4.advance.when': { field: 'severity', is: 'high' }, 'sockets.Socket-4.schema': SEVERITY },
+    ['INVALID_EDGE_CONDITION sockets.Socket-4.advance.when'],
+  ],
+  [
+    'an exit asks for no value',
+    { 'loops.main.exits.0.condition': { field: 'severity', is: 'high' }, 'sockets.Socket-4.schema': SEVERITY },
+    ['INVALID_EDGE_CONDITION loops.main.exits[0].condition'],
+  ],
 
   ['there is an entry', { entry: undefined }, ['MISSING_ENDPOINT entry']],
   ['the entry is not empty', { entry: '' }, ['MISSING_ENDPOINT entry']],

@@ -2,6 +2,7 @@
 import { dialectCan, PRESENT } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import { given, isObject, type Json, type JsonObject } from '../json.ts';
+import { answerFieldsOf, type KnownFields, readFieldCondition } from './answer-fields.ts';
 import {
   type Draft,
   isCondition,
@@ -21,14 +22,14 @@ import { problemOfName, problemOfSource } from './path.ts';
 
 const SOCKET_FIELDS = apart(SOCKET, 'edges', 'advance', 'foreach');
 
-export function* checkSockets(draft: Draft): Findings {
+export function* checkSockets(draft: Draft, known?: KnownFields): Findings {
   for (const [id, socket] of Object.entries(draft.sockets)) {
     const path = `${draft.path}.sockets.${id}`;
     if (!isObject(socket)) {
       yield error('INVALID_CONFIG', path, `A socket is an object, not ${shown(socket)}. Write {"materia": …}.`);
       continue;
     }
-    yield* checkSocket(draft, socket, path);
+    yield* checkSocket(draft, socket, path, known);
   }
 }
 
@@ -58,11 +59,11 @@ export function knownParse(draft: Draft, socket: JsonObject): 'text' | 'json' | 
   return namedContract(socket) === null && namedParse(socket) === null ? null : parseOf(socket, {});
 }
 
-function* checkSocket(draft: Draft, socket: JsonObject, path: string): Findings {
+function* checkSocket(draft: Draft, socket: JsonObject, path: string, known?: KnownFields): Findings {
   yield* checkFields(socket, SOCKET_FIELDS, { path, code: 'INVALID_CONFIG', what: 'a socket' });
   yield* checkPlacement(draft, socket, path);
   yield* checkOutput(draft, socket, path);
-  yield* checkEdges(draft, socket, path);
+  yield* checkEdges(draft, socket, path, known);
   yield* checkAdvance(draft, socket, path);
   yield* checkForeach(draft, socket, path);
 }
@@ -117,7 +118,7 @@ function* checkTextAssign(assign: Json | undefined, path: string): Findings {
   }
 }
 
-function* checkEdges(draft: Draft, socket: JsonObject, path: string): Findings {
+function* checkEdges(draft: Draft, socket: JsonObject, path: string, known?: KnownFields): Findings {
   const edges = given(socket, 'edges');
   if (edges === undefined) return;
   if (!Array.isArray(edges)) {
@@ -132,8 +133,9 @@ function* checkEdges(draft: Draft, socket: JsonObject, path: string): Findings {
       continue;
     }
     yield* checkEndpoint(draft, given(edge, 'to'), `${at}.to`, 'socket or end');
-    yield* checkCondition(given(edge, 'when'), `${at}.when`);
-    yield* checkGuard(draft, socket, given(edge, 'when'), `${at}.when`);
+    const when = given(edge, 'when');
+    if (isObject(when)) yield* checkFieldCondition(draft, socket, when, `${at}.when`, known);
+    else if (yield* checkCondition(when, `${at}.when`)) yield* checkGuard(draft, socket, when, `${at}.when`);
     if (always >= 0 && index > always) {
       const fix = 'Put guarded edges before the always edge, or remove this one.';
       yield error('UNREACHABLE_EDGE', at, `edges[${always}] is always taken before this edge is looked at. ${fix}`);
@@ -178,12 +180,54 @@ function* checkForeach(draft: Draft, socket: JsonObject, path: string): Findings
   yield* checkFields(foreach, WALK, { path: at, code: 'INVALID_CONFIG', what: 'foreach' });
 }
 
-/** Checks a condition and returns whether it is one. */
+/** Checks one of the three names and returns whether it is one. */
 export function* checkCondition(value: Json | undefined, path: string): Findings<boolean> {
   if (isCondition(value)) return true;
+  if (isObject(value)) {
+    const message = `Only an edge can ask for the value of a field. Write one of ${CONDITIONS.join(', ')} here.`;
+    yield error('INVALID_EDGE_CONDITION', path, message);
+    return false;
+  }
   const message = `${shown(value)} is not a condition. ${meant(value, CONDITIONS)}Write one of ${CONDITIONS.join(', ')}.`;
   yield error('INVALID_EDGE_CONDITION', path, message);
   return false;
+}
+
+/** A condition on a field needs an answer in JSON whose contract declares the field. */
+function* checkFieldCondition(
+  draft: Draft,
+  socket: JsonObject,
+  written: JsonObject,
+  path: string,
+  known?: KnownFields,
+): Findings {
+  const condition = readFieldCondition(written);
+  if ('wrong' in condition) {
+    const at = condition.at === undefined ? path : `${path}.${condition.at}`;
+    const fix = 'Write {"field": "severity", "is": "high"}, or with isNot, or with in and a list.';
+    yield error('INVALID_EDGE_CONDITION', at, `The condition cannot be read: ${condition.wrong}. ${fix}`);
+    return;
+  }
+  const field = shown(condition.field);
+  if (knownParse(draft, socket) === 'text') {
+    const fix = 'Write parse: "json" and a schema with the field on the socket, or use always.';
+    yield error('INVALID_EDGE_CONDITION', path, `Plain text has no field ${field}. ${fix}`);
+    return;
+  }
+  const materia = materiaOf(draft, socket);
+  const fields = answerFieldsOf(socket, materia ?? {}, known);
+  if (materia === null || fields === null || Object.hasOwn(fields, condition.field)) return;
+  const names = Object.keys(fields);
+  const there = names.length === 0 ? '' : ` It declares ${listed(names)}.`;
+  const fix =
+    condition.field === 'satisfied'
+      ? 'Write "satisfied" or "not_satisfied" as the condition.'
+      : `${meant(condition.field, names)}Declare it under properties of a schema on the socket or its materia.`;
+  yield error(
+    'INVALID_EDGE_CONDITION',
+    `${path}.field`,
+    `The contract of this socket declares no field ${field}.${there} ${fix}`,
+  );
 }
 
 /** A guarded condition reads a boolean, and plain text has none: it would never match and the cast would quietly end. */

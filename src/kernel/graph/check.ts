@@ -91,7 +91,7 @@ function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilitie
   const found = [
     ...checkFrame(loadout, draft.path),
     ...checkEndpoint(draft, given(loadout, 'entry'), `${draft.path}.entry`, 'socket'),
-    ...checkSockets(draft),
+    ...checkSockets(draft, utilities?.fields),
     ...checkCheckerNames(draft, config),
     ...checkLoops(draft),
   ];
@@ -102,7 +102,7 @@ function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilitie
   // In a broken graph the flow would be blamed for what the errors already say.
   if ([...names, ...found].some((issue) => issue.level === 'error')) return;
   const graph = graphOf(draft);
-  yield* checkFlow(draft, graph);
+  yield* checkFlow(draft, graph, utilities?.fields);
   yield* checkParking(draft, graph, given(config, 'worktree') === false);
   yield* checkSlots(draft, graph, utilities);
 }

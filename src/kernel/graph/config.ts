@@ -14,13 +14,30 @@ import type { KnowledgeRules } from '../knowledge/rules.ts';
 export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 export const END = 'end';
+
+export type Scalar = string | number | boolean;
+
+export function isScalar(value: unknown): value is Scalar {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** Asks for the value of one field of the answer. A missing field matches nothing. */
+export type FieldCondition = {
+  readonly field: string;
+  /** The object of the answer that holds the field, where a dialect does not keep it at the top. */
+  readonly section?: string;
+} & ({ readonly is: Scalar } | { readonly isNot: Scalar } | { readonly in: readonly Scalar[] });
+
+/** What an edge may ask for. `advance` and the exits of loops know only the three names. */
+export type EdgeCondition = Condition | FieldCondition;
+
 export const CONTRACTS = Object.keys(CAPABILITIES.dialects) as readonly ContractName[];
 
 /** `target path → source path`. */
 export type Assign = Readonly<Record<string, string>>;
 
 export type Edge = {
-  readonly when: Condition;
+  readonly when: EdgeCondition;
   readonly to: string;
   readonly maxTraversals: number | null;
   /** What happens when it was taken as often as it may be; without it the cast fails. */

@@ -28,11 +28,37 @@ const TARGET = { type: 'string', pattern: '^(end|Socket-[1-9][0-9]*)$' };
 
 const CONDITION = { enum: [...CONDITIONS] };
 
+const SCALAR = { type: ['string', 'number', 'boolean'] };
+
+/** One of the three names, or one field of the answer and its value. */
+const EDGE_CONDITION = {
+  oneOf: [
+    CONDITION,
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        field: { type: 'string', pattern: '^[^$.[\\]][^.[\\]]*$' },
+        is: SCALAR,
+        isNot: SCALAR,
+        in: { type: 'array', minItems: 1, items: SCALAR },
+      },
+      oneOf: [{ required: ['field', 'is'] }, { required: ['field', 'isNot'] }, { required: ['field', 'in'] }],
+    },
+  ],
+};
+
 export const EDGE: ObjectField = {
   type: 'object',
   extensions: true,
   fields: {
-    when: needed(related(CONDITION, 'when it is taken; a guarded edge reads satisfied of the answer', 'satisfied')),
+    when: needed(
+      related(
+        EDGE_CONDITION,
+        'when it is taken: a name reads satisfied of the answer, {"field", "is" | "isNot" | "in"} one field that the contract declares',
+        'satisfied',
+      ),
+    ),
     to: needed(related(TARGET, 'the next socket, or end', 'Socket-2')),
     maxTraversals: {
       ...POSITIVE,

@@ -11,6 +11,7 @@ import {
   objectAt,
   stringAt,
 } from '../json.ts';
+import { type AnswerFields, answerFieldsOf, placed, readFieldCondition } from './answer-fields.ts';
 import {
   contractNameOf,
   type Draft,
@@ -26,6 +27,7 @@ import {
   type Condition,
   DEFAULTS,
   type Edge,
+  type EdgeCondition,
   END,
   type ExitRoute,
   type Graph,
@@ -99,6 +101,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
   const foreach = given(socket, 'foreach');
   const walk = isObject(foreach) ? walkOf(foreach) : null;
   const label = stringAt(socket, 'label');
+  const fields = answerFieldsOf(socket, materia);
   return {
     id,
     ...(label === null ? {} : { label }),
@@ -106,7 +109,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
     contract: contractNameOf(socket, materia),
     parse: parseOf(socket, materia),
     assign: assignOf(socket, materia),
-    edges: edgesOf(socket).map(edgeFor),
+    edges: edgesOf(socket).map((edge) => edgeFor(edge, fields)),
     advance: advanceOf(socket) ?? derived,
     foreach: walk && iteratorFor(walk, id, cursors),
     limits: limitsOf(objectAt(socket, 'limits'), materia),
@@ -125,10 +128,10 @@ function assignOf(socket: JsonObject, materia: JsonObject): Socket['assign'] {
   return [['workItems', '$.workItems'], ...sources.filter(([target]) => target !== 'workItems')];
 }
 
-function edgeFor(edge: JsonObject): Edge {
+function edgeFor(edge: JsonObject, fields: AnswerFields | null): Edge {
   const [budget, then] = [given(edge, 'maxTraversals'), given(edge, 'then')];
   return {
-    when: conditionOf(given(edge, 'when')),
+    when: edgeConditionOf(given(edge, 'when'), fields),
     to: stringAt(edge, 'to') ?? END,
     maxTraversals: isPositiveInteger(budget) ? budget : null,
     ...(then === 'ask' || then === 'park' ? { then } : {}),
@@ -159,6 +162,11 @@ function limitsOf(limits: JsonObject, materia: JsonObject): Socket['limits'] {
 function schemaOf(object: JsonObject): JsonObject | null {
   const schema = given(object, 'schema');
   return isObject(schema) ? schema : null;
+}
+
+function edgeConditionOf(value: Json | undefined, fields: AnswerFields | null): EdgeCondition {
+  const condition = isObject(value) ? readFieldCondition(value) : null;
+  return condition === null || 'wrong' in condition ? conditionOf(value) : placed(condition, fields);
 }
 
 function conditionOf(value: Json | undefined): Condition {

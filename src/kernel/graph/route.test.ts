@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Condition, ExitRoute, Graph, Loop } from './config.ts';
+import type { Json } from '../json.ts';
+import type { Condition, ExitRoute, FieldCondition, Graph, Loop } from './config.ts';
 import { flow } from './fixtures/software.ts';
 import { resolve } from './resolve.ts';
-import { emptyEntryTarget, exitTarget, firstEdge, loopOf, matches } from './route.ts';
+import { conditionWords, emptyEntryTarget, exitTarget, firstEdge, loopOf, matches } from './route.ts';
 
 test.each<[Condition, boolean | null, boolean]>([
   ['always', true, true],
@@ -16,6 +17,29 @@ test.each<[Condition, boolean | null, boolean]>([
   ['not_satisfied', null, false],
 ])('%s on %s: %s', (condition, satisfied, matched) => {
   expect(matches(condition, { satisfied })).toBe(matched);
+});
+
+test.each<[FieldCondition, payload: Json, boolean, words: string]>([
+  [{ field: 'severity', is: 'high' }, { severity: 'high' }, true, 'severity is high'],
+  [{ field: 'severity', is: 'high' }, { severity: 'low' }, false, 'severity is high'],
+  [{ field: 'severity', is: 'high' }, { severity: ['high'] }, false, 'severity is high'],
+  [{ field: 'severity', is: 'high' }, 'severity high', false, 'severity is high'],
+  [{ field: 'severity', isNot: 'high' }, { severity: 'low' }, true, 'severity is not high'],
+  [{ field: 'severity', isNot: 'high' }, { severity: 'high' }, false, 'severity is not high'],
+  [{ field: 'severity', isNot: 'high' }, {}, false, 'severity is not high'],
+  [{ field: 'severity', isNot: 'high' }, { severity: null }, false, 'severity is not high'],
+  [{ field: 'count', is: 3 }, { count: '3' }, false, 'count is 3'],
+  [{ field: 'count', is: '3' }, { count: '3' }, true, 'count is "3"'],
+  [{ field: 'open', is: false }, { open: false }, true, 'open is false'],
+  [{ field: 'kind', in: ['git', 'jj'] }, { kind: 'jj' }, true, 'kind is git or jj'],
+  [{ field: 'kind', in: ['git', 'jj'] }, { kind: 'none' }, false, 'kind is git or jj'],
+  [{ field: 'kind', in: ['git', 'jj'] }, {}, false, 'kind is git or jj'],
+  [{ field: 'a.b', is: 1 }, { a: { b: 1 } }, false, 'a.b is 1'],
+  [{ field: 'toString', isNot: 'x' }, {}, false, 'toString is not x'],
+  [{ field: 'plan', section: 'status', is: 'DONE' }, { status: { plan: 'DONE' } }, true, 'plan is DONE'],
+  [{ field: 'plan', section: 'status', is: 'DONE' }, { plan: 'DONE' }, false, 'plan is DONE'],
+])('%j on %j: %s', (condition, payload, matched, words) => {
+  expect([matches(condition, { satisfied: true, payload }), conditionWords(condition)]).toEqual([matched, words]);
 });
 
 test.each<[edges: [Condition, string][], satisfied: boolean | null, taken: number | null]>([

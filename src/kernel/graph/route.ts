@@ -1,15 +1,28 @@
 // Which way a cast goes: the first edge that matches, and the route out of a loop whose list is used up.
 import type { Handoff } from '../dialect.ts';
-import { type Condition, type Edge, END, type ExitRoute, type Graph, type Loop, type Socket } from './config.ts';
+import { isObject, type Json } from '../json.ts';
+import {
+  type Edge,
+  type EdgeCondition,
+  END,
+  type ExitRoute,
+  type FieldCondition,
+  type Graph,
+  isScalar,
+  type Loop,
+  type Scalar,
+  type Socket,
+} from './config.ts';
 
 /** What the conditions of edges and exits read of a handoff. */
-export type RoutedHandoff = Pick<Handoff, 'satisfied'>;
+export type RoutedHandoff = Pick<Handoff, 'satisfied'> & Partial<Pick<Handoff, 'payload'>>;
 
 /** Nothing was handed over: only `always` matches. */
 export const NO_HANDOFF: RoutedHandoff = { satisfied: null };
 
 /** Without a boolean in the handoff only `always` matches. */
-export function matches(condition: Condition, { satisfied }: RoutedHandoff): boolean {
+export function matches(condition: EdgeCondition, { satisfied, payload }: RoutedHandoff): boolean {
+  if (typeof condition === 'object') return fits(condition, fieldIn(payload, condition));
   switch (condition) {
     case 'always':
       return true;
@@ -18,6 +31,36 @@ export function matches(condition: Condition, { satisfied }: RoutedHandoff): boo
     case 'not_satisfied':
       return satisfied === false;
   }
+}
+
+/** Own fields only, and only plain values: nothing else can be the value that a condition names. */
+export function fieldIn(payload: Json | undefined, { field, section }: FieldCondition): Scalar | undefined {
+  const holder = section === undefined ? payload : isObject(payload) ? payload[section] : undefined;
+  const value = isObject(holder) && Object.hasOwn(holder, field) ? holder[field] : undefined;
+  return isScalar(value) ? value : undefined;
+}
+
+function fits(condition: FieldCondition, value: Scalar | undefined): boolean {
+  if (value === undefined) return false;
+  if ('in' in condition) return condition.in.includes(value);
+  return 'is' in condition ? value === condition.is : value !== condition.isNot;
+}
+
+/** A condition for people: `satisfied`, `severity is high`, `severity is not low`, `severity is high or critical`. */
+export function conditionWords(condition: EdgeCondition): string {
+  if (typeof condition === 'string') return condition;
+  const { field } = condition;
+  if ('in' in condition) return `${field} is ${condition.in.map(scalarWords).join(' or ')}`;
+  return 'is' in condition
+    ? `${field} is ${scalarWords(condition.is)}`
+    : `${field} is not ${scalarWords(condition.isNot)}`;
+}
+
+/** A text that could be taken for something else is quoted. */
+function scalarWords(value: Scalar): string {
+  const isPlain =
+    typeof value !== 'string' || (/^[A-Za-z][\w-]*$/.test(value) && !/^(?:true|false|not|or)$/.test(value));
+  return isPlain ? String(value) : JSON.stringify(value);
 }
 
 /** The first edge in order whose condition matches. Without one the cast is over. */

@@ -32,7 +32,7 @@ function sizeOf({ limits }: Socket): Pick<Contract, 'maxBytes'> {
 /** Edges and `advance` need the boolean. Exit routes do not: without it the `always` route is taken. */
 export function readsSatisfied(socket: Socket): boolean {
   const conditions = [...socket.edges.map((edge) => edge.when), socket.advance?.when ?? 'always'];
-  return conditions.some((condition) => condition !== 'always');
+  return conditions.some((condition) => condition === 'satisfied' || condition === 'not_satisfied');
 }
 
 // What a socket may change by its rules alone: what it says itself, else its materia, else everything for an agent that writes

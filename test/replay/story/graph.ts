@@ -95,6 +95,26 @@ const config: JsonObject = {
         },
       },
     },
+    Sort: {
+      entry: 'Socket-1',
+      sockets: {
+        'Socket-1': {
+          materia: 'Eval',
+          parse: 'json',
+          schema: { type: 'object', properties: { severity: { enum: ['low', 'high', 'critical'] } } },
+          edges: [
+            { when: { field: 'severity', is: 'critical' }, to: 'Socket-1', maxTraversals: 2 },
+            { when: { field: 'severity', in: ['high'] }, to: 'Socket-2' },
+            { when: { field: 'severity', isNot: 'high' }, to: 'end' },
+          ],
+        },
+        'Socket-2': {
+          materia: 'Review',
+          contract: 'gaia',
+          edges: [{ when: { field: 'ownership_assessment', is: 'owned_here' }, to: 'Socket-1', maxTraversals: 1 }],
+        },
+      },
+    },
     Round: {
       entry: 'Socket-1',
       sockets: {
@@ -168,6 +188,11 @@ export async function tellOfGraph(stage: Stage): Promise<void> {
   await stage.play('asking');
   await stage.tell({ kind: 'cast.resume', cast: 'asking', reason: 'one more round' });
   await stage.play('asking');
+
+  // Edges that ask for the value of a field.
+  const sorting = { Eval: [{ severity: 'critical', satisfied: false, context: 'Look again.' }, { severity: 'low' }] };
+  await stage.start('sorting', { config, loadout: 'Sort', script: sorting });
+  await stage.play('sorting');
 
   // Items that are parked: one is retried with a note, one is dropped.
   const parking = {

@@ -4,6 +4,8 @@ import { withBeginnings } from '../../../src/app/views/page-record.ts';
 import { foldReport, noReports, type Reported } from '../../../src/app/views/reported.ts';
 import { foldTurn, noTurns, type TurnRecord } from '../../../src/app/views/turn-record.ts';
 import type { Entry as KernelEntry } from '../../../src/kernel/fact.ts';
+import type { EdgeCondition } from '../../../src/kernel/graph/config.ts';
+import { conditionWords } from '../../../src/kernel/graph/route.ts';
 import type { Entry, Json, Text } from '../api.ts';
 
 export type Issue = {
@@ -131,7 +133,11 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
       touched.set(path, { path, isGone: digest === null, isOutside: outside.has(path) });
     for (const path of outside) if (!touched.has(path)) touched.set(path, { path, isGone: false, isOutside: true });
     if (fact.kind === 'edge.taken' || fact.kind === 'exit.taken')
-      ways.push({ to: String(fact.to), when: fact.kind === 'exit.taken' ? 'exit' : String(fact.when), seq });
+      ways.push({
+        to: String(fact.to),
+        when: fact.kind === 'exit.taken' ? 'exit' : conditionWords(fact.when as EdgeCondition),
+        seq,
+      });
   }
   return {
     turn,
