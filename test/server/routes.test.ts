@@ -29,6 +29,20 @@ test('a cast is started by POST, driven by a process of its own, and looked at b
   expect(listed.details).toMatchObject({ count: 1, casts: [{ cast, status: 'completed', request: 'do it' }] });
 });
 
+test('the log is read from its end, also before an entry that there is not yet', async () => {
+  const dir = lineProject();
+  await castIn(dir);
+  const { ask } = await served(dir);
+  const seqs = async (which: JsonObject) => {
+    const { entries } = (await ask('log', which)).details as unknown as { entries: readonly { seq: number }[] };
+    return entries.map(({ seq }) => seq);
+  };
+  const last = await seqs({ last: 3 });
+  expect(last).toHaveLength(3);
+  expect(await seqs({ last: 3, before: 2 ** 31 })).toEqual(last);
+  expect(await seqs({ last: 2, before: last[2] ?? 0 })).toEqual(last.slice(0, 2));
+});
+
 test.each<[string, string, string, number, string]>([
   ['GET', '/api/nothing', '', 404, 'UNKNOWN_ROUTE'],
   ['POST', '/api/nothing', '{}', 404, 'UNKNOWN_ROUTE'],

@@ -241,6 +241,42 @@ export const CASTS = {
 } as const satisfies Readonly<Record<string, SceneCast>>;
 export type SceneCastName = keyof typeof CASTS;
 
+const assignment = (task: JsonObject): JsonObject => ({
+  schema_version: '1.0.0',
+  run_id: '3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4',
+  packet_type: 'assignment',
+  global_objective: 'Keep the service in order',
+  task: {
+    type: 'parallelizable',
+    dependencies: [],
+    forbidden_scope: [],
+    timeout_seconds: 1_200,
+    heartbeat_interval_seconds: 120,
+    worklog_path: `worklogs/${String(task.task_id)}.jsonl`,
+    ...task,
+  },
+  active_locks: [],
+  context_package: [{ kind: 'file', value: 'README.md' }],
+  required_output_schema: 'subagent_result_v1',
+});
+
+/** Tasks that people added by hand, as `task.create` takes them. */
+export const TASKS: readonly JsonObject[] = [
+  assignment({
+    task_id: 'T-11',
+    title: 'Replay the March sessions against the new clock',
+    lock_scope: ['test/replay'],
+    acceptance_criteria: ['Every session of March ends when it ended'],
+  }),
+  assignment({
+    task_id: 'T-12',
+    title: 'Remove the local-time helper once nothing calls it any more',
+    dependencies: ['T-11'],
+    lock_scope: ['src/time'],
+    acceptance_criteria: ['Nothing imports src/time', 'The tests pass'],
+  }),
+];
+
 /** Makes the repository with its team, and the scripts of the agents. */
 export function makeScene(dir: string): void {
   initRepository(dir);

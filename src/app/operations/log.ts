@@ -32,7 +32,8 @@ async function lastOf(
   store: WorkspaceStore,
   { last = 0, before, kind, how }: Last & { readonly how: Omit<Query, 'after'> },
 ): Promise<readonly Entry[]> {
-  const end = before ?? (await store.view('head')).seq + 1;
+  const { seq: head } = await store.view('head');
+  const end = Math.min(before ?? head + 1, head + 1);
   if (kind === undefined && how.cast === undefined) {
     const after = Math.max(0, end - 1 - last);
     return store.read({ after, limit: Math.max(0, end - 1 - after), ...how });
