@@ -14,6 +14,9 @@ const PROCESSES = [
   'test/docs.test.ts',
 ];
 
+/** Tests of the page: each worker has a browser, and a browser wants a core for itself. */
+const IN_BROWSER = ['test/web/**/*.test.ts'];
+
 const quickSources = fileURLToPath(new URL('./test/quick-sources.cjs', import.meta.url));
 
 const EXEC_ARGV = ['--disable-warning=ExperimentalWarning', '--require', quickSources];
@@ -47,7 +50,18 @@ export default defineConfig({
           name: 'parts',
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE, ...PROCESSES],
+          exclude: [...configDefaults.exclude, ...PURE, ...PROCESSES, ...IN_BROWSER],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'page',
+          isolate: false,
+          include: IN_BROWSER,
+          globalSetup: 'test/web/set-up.ts',
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {

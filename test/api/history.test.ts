@@ -34,6 +34,7 @@ test('a kind and a cast narrow a page; long texts stay where they are', async ()
   expect(kinds.map(({ fact }) => fact.kind.startsWith('turn.'))).toEqual(kinds.map(() => true));
   expect(kinds.length).toBeGreaterThan(0);
   expect(await read({ last: 2, cast: id, before: 9_999 })).toHaveLength(2);
+  expect(await read({ last: 2, before: 9_999 })).toEqual((await read({ after: 0 })).slice(-2));
   const [said] = (await read({ last: 50, kind: 'turn.accepted', short: true })).map(({ fact }) => fact.output);
   expect(said).toMatchObject({ digest: expect.any(String), preview: expect.stringMatching(/^x{100}/) });
 });

@@ -46,13 +46,16 @@ export type Started = {
 /** A project folder with the given files, `.baton` among them; JSON is written as its text. */
 export function project(files: Readonly<Record<string, Json>> = {}): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-cli-')));
-  onTestFinished(() => {
-    for (const pid of leftIn(dir)) endProcess(pid);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
-  });
+  onTestFinished(() => removeProject(dir));
   mkdirSync(join(dir, '.baton'));
   put(dir, files);
   return dir;
+}
+
+/** Ends whatever works in the folder, and removes it. */
+export function removeProject(dir: string): void {
+  for (const pid of leftIn(dir)) endProcess(pid);
+  rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** The team that ships, as a project's own: its configuration, its prompts, and the lock that pins them, in force. */

@@ -497,13 +497,13 @@ function Changed({ before, page }: { before: CastPage | null; page: CastPage }):
           <tbody>
             {rows.map(([what, was, is]) => (
               <tr key={what}>
-                <td title={what}>
+                <td title={inLine(what)}>
                   <Foreign text={what} />
                 </td>
-                <td title={was}>
+                <td title={inLine(was)}>
                   <Foreign text={was} />
                 </td>
-                <td title={is}>
+                <td title={inLine(is)}>
                   <Foreign text={is} />
                 </td>
               </tr>

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { Text } from '../api.ts';
 import { useText } from '../parts/source.tsx';
 import { ForeignLines } from '../parts/text.tsx';
-import { count, shortPath } from '../words.ts';
+import { count, inLine, shortPath } from '../words.ts';
 import './diff.css';
 
 export type DiffLine = {
@@ -89,9 +89,9 @@ function FileDiff({ file, isOutside }: { file: DiffFile; isOutside: boolean }): 
   const [linesMax, setLinesMax] = useState(LINES_FIRST);
   const shown = file.lines.slice(0, linesMax);
   return (
-    <section className={`diff-file${isOutside ? ' diff-outside' : ''}`} aria-label={file.path}>
+    <section className={`diff-file${isOutside ? ' diff-outside' : ''}`} aria-label={inLine(file.path)}>
       <h4>
-        <code title={file.path}>
+        <code title={inLine(file.path)}>
           <ForeignLines text={shortPath(file.path, 56)} />
         </code>
         {isOutside ? <b>outside its paths</b> : null}
@@ -99,7 +99,7 @@ function FileDiff({ file, isOutside }: { file: DiffFile; isOutside: boolean }): 
           +{count(file.added)} −{count(file.removed)}
         </span>
       </h4>
-      <div className="diff-lines" tabIndex={0} role="group" aria-label={`changes of ${file.path}`}>
+      <div className="diff-lines" tabIndex={0} role="group" aria-label={`changes of ${inLine(file.path)}`}>
         {shown.map((line, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line of a diff is its place
           <div key={n} className={`diff-line diff-${line.sort}`}>

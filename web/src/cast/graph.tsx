@@ -24,7 +24,7 @@ import { Button } from '../parts/button.tsx';
 import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { ItemPill, ItemTrack } from '../parts/items.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
-import { clockSeconds, plural, stopwatch } from '../words.ts';
+import { clockSeconds, inLine, plural, stopwatch } from '../words.ts';
 import { arrange } from './arrange.ts';
 import { type Box, END, edgesOf, type Frame, type Layout, laneRows, layoutOf, pathOf, type Route } from './layout.ts';
 import { belowName, cellOf, isWaiting, pillOf, SAYS, SIGN } from './shown.ts';
@@ -405,7 +405,7 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
       <button
         type="button"
         className="node-open nodrag nopan"
-        aria-label={`${name}: ${SAYS[shown]}. ${[...marks, belowName(socket)].join(', ')}`}
+        aria-label={inLine(`${name}: ${SAYS[shown]}. ${[...marks, belowName(socket)].join(', ')}`)}
         aria-current={selected === id ? 'true' : undefined}
         onClick={() => openSocket(id)}
         onKeyDown={(event) => {

@@ -4,6 +4,7 @@ import type { CastPage, PageAct, PageItem, PageSocket, TurnRow } from '../../../
 import { Button } from '../parts/button.tsx';
 import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
+import { ViewTitle } from '../parts/pane.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, turnPath } from '../router.ts';
 import { clockSeconds, count, duration, money, stopwatch } from '../words.ts';
@@ -34,9 +35,9 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
   if (row !== null)
     return (
       <div className="phone-turn">
-        <h1 id="view-title" className="unseen" tabIndex={-1}>
+        <ViewTitle className="unseen">
           <Foreign text={`${nameOf(page, row.socket)}, turn ${row.turn}`} />
-        </h1>
+        </ViewTitle>
         {inspector}
       </div>
     );
@@ -49,9 +50,9 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
     <div className="phone">
       <header className="phone-head">
         <Button kind="quiet" icon="left" label="Back to all casts" onPress={() => go('/casts')} />
-        <h1 id="view-title" tabIndex={-1}>
+        <ViewTitle>
           <Name text={page.request} />
-        </h1>
+        </ViewTitle>
       </header>
       <div className="phone-body">
         <p className={`phone-status phone-${page.status}`}>

@@ -10,7 +10,7 @@ import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, ForeignLines, Quote } from '../parts/text.tsx';
 import { RefusalBlock } from '../parts/verdict.tsx';
 import { titleOf } from '../shell/overview.ts';
-import { clock, count, day, shortPath } from '../words.ts';
+import { clock, count, day, inLine, shortPath } from '../words.ts';
 import { useLook, useMay } from '../workspace.ts';
 import { CardFrame, type CardProps, DecisionBar, useDecision, useInert, useOffline } from './card.tsx';
 
@@ -469,7 +469,7 @@ function Where({ view, isWorktree }: { view: ApprovalView; isWorktree: boolean }
         ? 'In the worktree of this cast. Your own folder is not touched.'
         : 'In your own folder, not in a worktree.'}{' '}
       {view.scope ? (
-        <span className="second" title={view.folder}>
+        <span className="second" title={inLine(view.folder)}>
           Scope: <Foreign text={view.scope} />
         </span>
       ) : null}
@@ -507,7 +507,7 @@ function Files({
       {bound.map(({ path, digest, change }) => (
         <li key={path}>
           <Icon name="file" size={14} />
-          <code title={path}>
+          <code title={inLine(path)}>
             <Foreign text={shortPath(path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path, 56)} />
           </code>
           {change === null ? (

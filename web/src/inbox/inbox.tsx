@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { useKeys } from '../keys.ts';
 import { Button, Kbd } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
-import { Header } from '../parts/pane.tsx';
+import { Header, ViewTitle } from '../parts/pane.tsx';
 import { Answered, Empty } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, inboxPath, linkTo } from '../router.ts';
@@ -40,7 +40,7 @@ export default function Inbox({ id }: { id: string | undefined }): ReactNode {
       <>
         <div className="phone-head">
           <Button kind="quiet" icon="left" label="Back to the list" onPress={() => go('/inbox')} />
-          <h1 id="view-title">Inbox</h1>
+          <ViewTitle>Inbox</ViewTitle>
           <span className="quiet">{at < 0 ? '' : `${at + 1} of ${all.length}`}</span>
         </div>
         <Card key={open.row.id} row={open.row} isGone={open.isGone} />

@@ -201,13 +201,13 @@ function TaskCard({
       onDragEnd={() => onDrag?.(null)}
       onClick={onChoose}
     >
-      <span className="task-title" title={task.title}>
+      <span className="task-title" title={inLine(task.title)}>
         <Foreign text={task.title} />
       </span>
       <Name text={task.cast ? task.cast.request : 'Added by hand'} className="task-cast" />
       {task.waits ? <span className="wait task-note">{WAITS[task.waits.kind] ?? 'Waits for you'}</span> : null}
       {note && !task.waits ? (
-        <span className={`task-note ${task.status === 'done' ? 'second' : 'bad'}`} title={note}>
+        <span className={`task-note ${task.status === 'done' ? 'second' : 'bad'}`} title={inLine(note)}>
           <Foreign text={note} />
         </span>
       ) : null}

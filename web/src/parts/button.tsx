@@ -2,6 +2,7 @@
 import { type ReactNode, type Ref, useId, useState } from 'react';
 import { copy } from '../command.ts';
 import { keyLabel } from '../keys.ts';
+import { inLine } from '../words.ts';
 import { Icon, type IconName } from './glyphs.tsx';
 import './button.css';
 
@@ -87,17 +88,17 @@ export function CopyCommand({ command, isBare = false }: { command: string | nul
   };
   const says = isCopied === null ? 'Command' : isCopied ? 'Copied' : 'Not allowed';
   return (
-    <span className="copy-command" data-command={command}>
+    <span className="copy-command">
       {isBare ? (
         <Button
           kind="quiet"
           icon={isCopied ? 'check' : 'copy'}
-          label={`Copy the command: ${command}`}
+          label={`Copy the command: ${inLine(command)}`}
           onPress={() => void press()}
         />
       ) : (
         <Button kind="quiet" icon={isCopied ? 'check' : 'copy'} onPress={() => void press()} describedBy={undefined}>
-          <span title={command}>{says}</span>
+          <span title={inLine(command)}>{says}</span>
         </Button>
       )}
       <span className="unseen" role="status">

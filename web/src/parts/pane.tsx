@@ -1,5 +1,5 @@
 // The frame of a view: its header, what fills it, and a pane at the right that can be made wider and closed.
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useKeys } from '../keys.ts';
 import { Button } from './button.tsx';
 import './pane.css';
@@ -20,15 +20,27 @@ export function Header({
     <header className="header">
       <div className="header-words">
         <div className="header-line">
-          <h1 tabIndex={-1} id="view-title">
-            {title}
-          </h1>
+          <ViewTitle>{title}</ViewTitle>
           {beside ? <div className="header-beside">{beside}</div> : null}
         </div>
         {below ? <p className="header-below">{below}</p> : null}
       </div>
       {children ? <div className="header-acts">{children}</div> : null}
     </header>
+  );
+}
+
+/** The title of a view. The window has it, too, so that it is found among others. */
+export function ViewTitle({ children, className }: { children: ReactNode; className?: string }): ReactNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    const title = heading.current?.textContent;
+    document.title = title ? `${title} · Baton` : 'Baton';
+  });
+  return (
+    <h1 ref={heading} id="view-title" tabIndex={-1} className={className}>
+      {children}
+    </h1>
   );
 }
 

@@ -2,7 +2,7 @@
 import { Fragment, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { type Text, type TextAnswer, textOf } from '../api.ts';
 import { copy } from '../command.ts';
-import { bytes, count } from '../words.ts';
+import { bytes, count, inLine } from '../words.ts';
 import { Button } from './button.tsx';
 import { ForeignLines } from './text.tsx';
 import './source.css';
@@ -70,7 +70,7 @@ export function Source({
       acts={
         <>
           {acts}
-          <Button kind="quiet" icon="copy" label={`Copy ${label}`} onPress={() => void copy(loaded.text)} />
+          <Button kind="quiet" icon="copy" label={`Copy ${inLine(label)}`} onPress={() => void copy(loaded.text)} />
         </>
       }
       label={label}
@@ -126,7 +126,7 @@ function Frame({
   children: ReactNode;
 }): ReactNode {
   return (
-    <section className="source" aria-label={label}>
+    <section className="source" aria-label={inLine(label)}>
       {title || acts ? (
         <div className="source-head">
           <div className="source-title">{title}</div>

@@ -1,6 +1,6 @@
 // Texts of agents and of files. They are shown as they are, and what cannot be seen is written out.
 import { Fragment, type ReactNode } from 'react';
-import { type Part, visible } from '../words.ts';
+import { inLine, type Part, visible } from '../words.ts';
 import './text.css';
 
 function parts(all: readonly Part[]): ReactNode {
@@ -45,7 +45,7 @@ export function Quote({ by, note, text }: { by: string; note?: string; text: str
 /** A short name on one line. What does not fit is cut; the whole is in the tooltip. */
 export function Name({ text, className = '' }: { text: string; className?: string }): ReactNode {
   return (
-    <span className={`name ${className}`} title={text}>
+    <span className={`name ${className}`} title={inLine(text)}>
       <Foreign text={text} />
     </span>
   );

@@ -4,7 +4,7 @@ import { Kbd } from '../parts/button.tsx';
 import { Glyph, Icon, type IconName, Mark, type Status } from '../parts/glyphs.tsx';
 import { Name } from '../parts/text.tsx';
 import { castPath, linkTo, type Route } from '../router.ts';
-import { count } from '../words.ts';
+import { count, inLine } from '../words.ts';
 import { useWorkspace } from '../workspace.ts';
 import type { CastRow, Overview } from './overview.ts';
 
@@ -80,7 +80,7 @@ export function Sidebar({
                   {...linkTo(castPath(row.cast))}
                   className="place place-cast"
                   aria-current={route.path[0] === 'cast' && route.path[1] === row.cast ? 'page' : undefined}
-                  title={row.request}
+                  title={inLine(row.request)}
                 >
                   <Glyph status={statusOf(row)} />
                   <Name text={row.request} className="label" />

@@ -57,11 +57,6 @@ function Frame(): ReactNode {
     ...PLACES.map(({ path, name, key }) => ({ keys: `g ${key}`, says: `Go to ${name}`, run: () => go(path) })),
   ]);
   const place = route.path.slice(0, 2).join('/');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another place has another title
-  useEffect(() => {
-    const title = document.getElementById('view-title')?.textContent;
-    document.title = title ? `${title} · Baton` : 'Baton';
-  }, [place, overview]);
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => document.getElementById('view')?.focus()}>
