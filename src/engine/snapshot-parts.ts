@@ -2,6 +2,8 @@
 // own; a record with many members is a tree of parts, by the hash of the key. A part names the parts below it by their
 // digests, and the root is vouched for by a fact: whatever is read is checked first. What is stored by digest is stored
 // once, and a part that was never read need not be written again.
+
+import { parseJson } from '../kernel/parse-json.ts';
 import type { Part } from './ports.ts';
 
 /** How a value is written. Everything that no shape names is written whole, at its place. */
@@ -182,7 +184,7 @@ function recordText(texts: readonly Text[]): string {
 
 /** The value of a root, with every part read when it is asked for. Whoever asks for one that is gone gets `PartGone`. */
 export function openParts(body: string, load: Load): unknown {
-  const { value, refs } = JSON.parse(body) as Body;
+  const { value, refs } = parseJson(body) as Body;
   for (const [path, kind, digest] of refs) {
     const { parent, key } = placeOf(value, path);
     if (kind === 'record') parent[key] = openRecord(new Members(load, { digest }));
@@ -193,7 +195,7 @@ export function openParts(body: string, load: Load): unknown {
 
 /** The same with all its parts read, as plain objects. */
 export function readParts(body: string, load: Load): unknown {
-  const { value, refs } = JSON.parse(body) as Body;
+  const { value, refs } = parseJson(body) as Body;
   for (const [path, kind, digest] of refs) {
     const { parent, key } = placeOf(value, path);
     parent[key] = kind === 'record' ? new Members(load, { digest }).all() : readParts(load(digest), load);
@@ -300,7 +302,7 @@ class Members {
 
   #read(group: Group): Exclude<Group, { digest: string }> {
     if (!('digest' in group)) return group;
-    const read = JSON.parse(this.#load(group.digest)) as
+    const read = parseJson(this.#load(group.digest)) as
       | { members: Record<string, unknown> }
       | { below: (string | null)[] };
     if ('members' in read) return read;

@@ -5,6 +5,7 @@
 //
 // Taking texts out and writing RFC 8785 canonical JSON is one walk: every fact of every cast takes it.
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 
 const BLOB = '$blob';
 const JSON_TEXT = '$json';
@@ -100,7 +101,7 @@ function asJsonText(value: Json, blobs: Blob[]): string {
 }
 
 function fromJsonText(text: Json): Json {
-  return text === ERASED ? ERASED : (JSON.parse(String(text)) as Json);
+  return text === ERASED ? ERASED : parseJson(String(text));
 }
 
 function reference(text: string, blobs: Blob[]): string {

@@ -4,6 +4,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { chain, entryFromLine, leafHash, NO_PREV } from './line.ts';
 
 const text = fc.oneof(
@@ -11,10 +12,9 @@ const text = fc.oneof(
   fc.string({ minLength: 200, maxLength: 400 }),
   fc.constantFrom('half \ud800', '\udc00'.repeat(300), '"\\\u0000\u001f\u007f\u2028', '€'.repeat(86)),
 );
-const names = ['$blob', '$json', '$literal', 'half \udfff', '"'];
-// JSON.parse of Node 24 may read an escaped name as one that ends in a backslash, if it read that one before at the same place.
+const names = ['$blob', '$json', '$literal', 'half \udfff', '"', '\\', 'a\\', 'a"', 'a\n'];
 const key = fc.oneof(
-  fc.string().filter((name) => !name.includes('\\')),
+  fc.string(),
   fc.constantFrom(...names),
   fc.constantFrom('10', '9', '1', 'a', 'B', '__proto__', 'é', '😀', ''),
 );
@@ -36,7 +36,7 @@ test('ordered or not, with keys that look like numbers or not: the line is what 
     fc.property(json, (data) => {
       const fact = { kind: 'cast.started', cast: 'c', data } as unknown as Fact;
       const { line, leaf, blobs, entry } = chain({ fact, by: 'test', at: 0, once: ['b', 'a'] }, 1, NO_PREV, '');
-      expect(line).toBe(canonicalize(JSON.parse(line)));
+      expect(line).toBe(canonicalize(parseJson(line)));
       expect(leaf).toBe(leafHash(line));
       const texts = new Map(blobs.map(({ digest, text: body }) => [digest, body]));
       expect(entryFromLine(line, (digest) => texts.get(digest) ?? null)).toEqual(entry);

@@ -3,6 +3,7 @@
 import type { Append, Query } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import {
   type Blob,
   dehydrate,
@@ -78,7 +79,7 @@ export function awayOf({ briefs, texts }: Query, beginningOf: TextOf): Away | un
 
 /** The entry behind a line. `textOf` brings back what was stored by digest. */
 export function entryFromLine(line: string, textOf: TextOf, away?: Away): Entry {
-  const { v, seq, at, clock, ranMs, prev, by, kind, cast, once, body } = JSON.parse(line) as JsonObject & {
+  const { v, seq, at, clock, ranMs, prev, by, kind, cast, once, body } = parseJson(line) as JsonObject & {
     body: Json;
   };
   const shownOf = (reference: Reference) => ({

@@ -46,6 +46,13 @@ test.each([
   expect(readStoredLine(written(number).line)).not.toBeNull();
 });
 
+test('names with escapes are read as they stand there, whatever was read before', () => {
+  for (const name of ['a\\', 'a"', 'a\n', '\\"', '"b']) {
+    const { line } = written({ ' ': 0, [name]: 1 });
+    expect(readStoredLine(line)?.fact).toMatchObject({ data: { [name]: 1 } });
+  }
+});
+
 test('members are in the order of their UTF-16 code units', () => {
   const value = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 };
   const text = '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}';

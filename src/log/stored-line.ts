@@ -1,6 +1,7 @@
 // Reads one stored line as an auditor does: it must be the RFC 8785 form of an entry, byte for byte, and it says which texts
 // lie beside it.
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 
 export type StoredLine = {
   readonly seq: number;
@@ -19,7 +20,7 @@ const NONE: readonly string[] = [];
 /** The line, or null where it is not canonical or no entry. */
 export function readStoredLine(line: string): StoredLine | null {
   try {
-    const entry = JSON.parse(line) as Json;
+    const entry = parseJson(line);
     if (!isObject(entry)) return null;
     const { v, seq, at, prev, by, kind, cast, once, body } = entry;
     if (!Number.isSafeInteger(v) || !Number.isSafeInteger(seq) || typeof by !== 'string') return null;

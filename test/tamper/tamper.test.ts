@@ -39,6 +39,11 @@ const ODD = {
   half: { '\ud800': `\udfff${'h'.repeat(300)}` },
   reference: { $blob: 'sha256:none', $json: 1, $literal: { $blob: 'x' } },
 };
+// JSON.parse of Node 24 can read the second name as the first one.
+const ESCAPES = [
+  { ' ': 0, 'a\\': 1 },
+  { ' ': 0, 'a"': 1 },
+];
 const PERSONAL = 'p'.repeat(400);
 const root = mkdtempSync(join(tmpdir(), 'baton-tamper-'));
 const whole = join(root, 'whole');
@@ -90,6 +95,8 @@ function factAt(seq: number): Append {
     2: { kind: 'task.moved', run: cast, task: 'T-1' },
     3: { kind: 'cast.paused', cast, reason: PERSONAL },
     4: { kind: 'task.moved', run: cast, task: `T-${'9'.repeat(300)}` },
+    5: { kind: 'turn.dropped', cast, turn: 5, paths: ESCAPES[0] },
+    6: { kind: 'turn.dropped', cast, turn: 6, paths: ESCAPES[1] },
     // With a text and a key that lie beside the log when it is cut off here.
     1082: { kind: 'cast.paused', cast, reason: long },
     1041: { kind: 'snapshot.taken', through: 1040, digest: sha256('{}') },
@@ -193,7 +200,7 @@ test('the verifier and the tampering share no code with the program, and the ver
     const imported = [...readFileSync(script, 'utf8').matchAll(/\bimport\b[^'\n]*'([^']+)'/g)].map(([, name]) => name);
     expect(imported.filter((name) => !name?.startsWith('node:') && name !== './tampering.mjs')).toEqual([]);
   }
-  expect(readFileSync(VERIFIER, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(320);
+  expect(readFileSync(VERIFIER, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(335);
 });
 
 test('what nobody touched is whole', async () => {
