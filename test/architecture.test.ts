@@ -433,6 +433,7 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'server/calls.ts imports access/rights.ts': 'an operation that a role may not use is not offered',
   'server/event-hub.ts imports log/filed-under.ts': 'which cast an entry of the stream belongs to',
   'server/live-feed.ts imports agents/live-watch.ts': 'what agents say right now is in files, and no operation',
+  'server/openapi.ts imports access/rights.ts': 'the document names the role that each operation needs',
   'server/running-server.ts imports agents/process/process-identity.ts': 'whether the server that is noted still lives',
 };
 

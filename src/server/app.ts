@@ -1,6 +1,6 @@
 // The routes. A route reads what it is asked, calls an operation or the log, and answers; it decides nothing.
 import type { HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Actor } from '../access/actor.ts';
 import type { ServerCaller } from '../access/server-callers.ts';
@@ -17,7 +17,11 @@ import { type EventHub, frameOf } from './event-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { FOR_NO_AGENT, type FrontDoor } from './front-door.ts';
 import type { LiveFeed } from './live-feed.ts';
+import { metricsText } from './metrics-text.ts';
+import { openApiOf } from './openapi.ts';
 import type { PageFiles } from './page-files.ts';
+import { REFERENCE_POLICY, referencePage } from './reference-page.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { storedText } from './stored-text.ts';
 
 export type AppParts = {
@@ -28,6 +32,7 @@ export type AppParts = {
   readonly hub: EventHub;
   readonly live: LiveFeed;
   readonly page: PageFiles;
+  readonly requests: RequestCounts;
 };
 
 type Env = { Bindings: HttpBindings; Variables: { caller: ServerCaller; actor: Actor } };
@@ -37,11 +42,16 @@ const STREAMS_MAX = 512;
 const ENTRIES_MAX = 1_000;
 
 export function appOf(parts: AppParts): Hono<Env> {
-  const { workspace, door, hub, live, page } = parts;
+  const { workspace, door, hub, live, page, requests } = parts;
   const store = () => (workspace.hasLog() ? workspace.castStore() : null);
-  let streams = 0;
   const app = new Hono<Env>();
 
+  let document: JsonObject | null = null;
+  const openApi = () => {
+    document ??= openApiOf(parts.version);
+    return document;
+  };
+  let reference: string | null = null;
   const callingOf = (c: Context<Env>) => ({ workspace, actor: c.get('actor'), signal: c.req.raw.signal });
 
   app.use(async (c, next) => {
@@ -53,8 +63,13 @@ export function appOf(parts: AppParts): Hono<Env> {
   app.onError((error) => secured(respond(verdictOf(error))));
 
   app.get('/healthz', () => json({ ok: true }));
+  app.get('/reference', () => {
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': REFERENCE_POLICY };
+    reference ??= referencePage(openApi());
+    return new Response(reference, { headers });
+  });
 
-  app.use('/api/*', async (c, next) => {
+  const identify: MiddlewareHandler<Env> = async (c, next) => {
     const caller = door.callerOf(c.env.incoming);
     if ('allow' in caller) {
       return respond(caller, headersFor(caller));
@@ -65,7 +80,10 @@ export function appOf(parts: AppParts): Hono<Env> {
     c.set('caller', caller);
     c.set('actor', actor);
     return next();
-  });
+  };
+  app.use('/api/*', identify);
+  app.get('/metrics', identify, () => metricsText(store(), requests, parts.version));
+  app.get('/api/openapi.json', () => json(openApi()));
   app.get('/api', async (c) => {
     const head = (await store()?.view('head')) ?? { seq: 0, hash: '' };
     const { name, role } = c.get('caller');
@@ -79,7 +97,7 @@ export function appOf(parts: AppParts): Hono<Env> {
   });
 
   app.get('/api/events', async (c) => {
-    if (streams >= STREAMS_MAX)
+    if (requests.streamsOpen >= STREAMS_MAX)
       return respond(deny('TOO_MANY_REQUESTS', `${STREAMS_MAX} streams are open; close some`), { 'retry-after': '5' });
     const shown = c.req.header('last-event-id') ?? c.req.query('after');
     const after = shown === undefined ? null : countIn(shown);
@@ -89,9 +107,10 @@ export function appOf(parts: AppParts): Hono<Env> {
     const from = store();
     const cast = word === undefined ? undefined : from ? (await nameCast(from, word, workspace.program)).cast : word;
     const kinds = (c.req.query('kinds') ?? '').split(',').filter((kind) => kind !== '');
-    streams += 1;
+    requests.streamsOpen += 1;
+    requests.streamsBegun += 1;
     const onEnd = () => {
-      streams -= 1;
+      requests.streamsOpen -= 1;
     };
     const body = eventStream({ hub, live, after: after ?? hub.seq, filter: { cast, kinds }, onEnd });
     return new Response(body, {

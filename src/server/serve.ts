@@ -12,10 +12,12 @@ import type { Denied } from '../kernel/verdict.ts';
 import { McpSessions, refuse } from '../mcp/http.ts';
 import { headersFor, httpStatusOf, noRoute } from './answer.ts';
 import { appOf } from './app.ts';
+import { operationNamed } from './calls.ts';
 import { EventHub } from './event-hub.ts';
 import { FrontDoor } from './front-door.ts';
 import { LiveFeed } from './live-feed.ts';
 import { PageFiles } from './page-files.ts';
+import { RequestCounts, routeOf } from './request-counts.ts';
 
 export type ServeOptions = {
   readonly workspace: Workspace;
@@ -61,6 +63,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     ...(options.isAgentAt ? { isAgentAt: options.isAgentAt } : {}),
     ...(options.requestsPerSecond === undefined ? {} : { requestsPerSecond: options.requestsPerSecond }),
   });
+  const requests = new RequestCounts();
   const app = appOf({
     workspace,
     version: options.version,
@@ -69,6 +72,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     hub,
     live,
     page: new PageFiles(options.pageDir),
+    requests,
   });
   const mcp = new McpSessions(options.newMcp);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
@@ -80,7 +84,20 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     void mcp.answer(request, response, caller);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    if (request.url?.split('?')[0] === MCP_PATH) onMcp(request, response);
+    const path = request.url?.split('?')[0] ?? '';
+    const began = performance.now();
+    response.once('finish', () => {
+      const { statusCode } = response;
+      // How long a stream is open says nothing about the server.
+      if (path === '/api/events' && statusCode === 200) return;
+      requests.note(
+        routeOf(path, (name) => operationNamed(name) !== null),
+        request.method ?? '',
+        statusCode,
+        performance.now() - began,
+      );
+    });
+    if (path === MCP_PATH) onMcp(request, response);
     else if (options.isMcpOnly) refuse(response, 404, noRoute(request.url ?? ''));
     else void listener(request, response);
   };

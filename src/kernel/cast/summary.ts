@@ -21,7 +21,8 @@ export type CastSummary = {
   readonly clock: { readonly elapsedMs: number; readonly since: number | null };
 };
 
-const STATUS = {
+/** The status of a cast after a fact of this kind. */
+export const STATUS_AFTER = {
   'cast.started': 'running',
   'cast.completed': 'completed',
   'cast.failed': 'failed',
@@ -33,7 +34,7 @@ const STATUS = {
 } as const satisfies Record<string, CastStatus>;
 
 /** The kinds of facts that change a summary. */
-export const SUMMARY_KINDS: readonly string[] = Object.keys(STATUS);
+export const SUMMARY_KINDS: readonly string[] = Object.keys(STATUS_AFTER);
 
 /** The summary after a fact of the same cast; undefined where the cast has not started. */
 export function foldSummary(
@@ -48,7 +49,7 @@ export function foldSummary(
       ...{ startedAt: at, changedAt: at, clock: { elapsedMs: 0, since: Date.parse(at) } },
     };
   }
-  const status = STATUS[fact.kind as keyof typeof STATUS];
+  const status = STATUS_AFTER[fact.kind as keyof typeof STATUS_AFTER];
   if (!before || !status) return before;
   const code = 'code' in fact ? fact.code : fact.kind === 'cast.aborted' ? 'ABORTED' : null;
   const { until: _ended, ...kept } = before;

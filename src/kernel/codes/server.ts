@@ -44,6 +44,20 @@ export const SERVER_CODES = {
     'the sequence number or the digest of the address is wrong',
     'take both from the reference of the text: {"digest", "seq"}',
   ),
+  METRICS_NOT_READY: row(
+    503,
+    'later',
+    'the figures of a long log are not counted yet',
+    'the server has just begun, and counts the whole log once',
+    'ask again; a log of a million entries takes some seconds',
+  ),
+  SERVER_UNREACHABLE: row(
+    503,
+    'later',
+    'the client gets no answer from the server, or one that is no verdict',
+    'no server runs at the address, the address is wrong, or something between answers in its place',
+    'start it with `baton serve`, and give the client the address that it prints',
+  ),
   PAGE_NOT_BUILT: row(
     503,
     'later',
