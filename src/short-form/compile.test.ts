@@ -263,6 +263,7 @@ test.each([
     'answers a verdict',
   ],
   ['steps: [a, { each: a, do: [b, c] }, { d: { reject: c } }]', '1 INVALID_LOOP steps[2].d.reject', 'inside the loop'],
+  ['steps: [{ a: { reject: { to: b, then: ask } } }, b]', '1 INVALID_CONFIG steps[0].a.reject.then', 'Add `max`'],
   ['steps: [{ a: { timeout: 5 } }]', '1 INVALID_CONFIG steps[0].a.timeout', '10m'],
   [
     'agents: { r: { tools: run } }\nsteps: [{ a: { agent: r, tools: read } }]',
@@ -328,4 +329,55 @@ test('the steps of a loadout in TypeScript are checked by type, and everything e
   );
   // @ts-expect-error `tols` is no option
   expect(() => defineLoadout({ steps: [{ fix: { tols: 'write' } }] })).toThrow('steps[0].fix.tols');
+});
+
+const TYPED = `import { defineLoadout } from 'baton-run';
+
+const lanes: number = 3;
+
+export default defineLoadout({
+  steps: [
+    'plan',
+    { each: 'plan', parallel: lanes, do: [{ build: { tools: 'write' } }, { review: { reject: 'build' } }] },
+  ],
+});
+`;
+
+test('a file in TypeScript is run, and says the same as one in YAML', () => {
+  const source = readSource(TYPED, 'ts');
+  const steps = [
+    'plan',
+    { each: 'plan', parallel: 3, do: [{ build: { tools: 'write' } }, { review: { reject: 'build' } }] },
+  ];
+  expect(source).toMatchObject({ ok: true, value: { steps } });
+  if (!source.ok) return;
+  expect(source.positionOf(['steps', 1, 'do', 1, 'review', 'reject'])).toEqual({ line: 8, column: 86 });
+  expect(source.positionOf(['steps', 0])).toEqual({ line: 6, column: 3 });
+});
+
+test.each<[string, string, string]>([
+  ['a name that is not known', 'const a = 1;\nb();\nexport default {};', '2 b is not defined'],
+  ['text that is no TypeScript', 'export default {', '1 Unexpected token'],
+  ['no default export', 'export const steps = [];', '1 It has no default export'],
+  ['an early end', 'process.exit(0);', '1 It ended before it exported a loadout'],
+  ['another module', "import 'node:fs';\nexport default {};", 'imports node:fs'],
+  ['another module, later', "export default await import('node:child_process');", 'imports node:child_process'],
+  [
+    'a module of Node by another way',
+    "export default process.getBuiltinModule('fs').readdirSync('/');",
+    'not a function',
+  ],
+  ['the network', "export default await fetch('http://127.0.0.1:9');", 'fetch is not defined'],
+  ['too long a text', `export default {}; // ${'x'.repeat(65_536)}`, 'at most 65536'],
+])('a file in TypeScript with %s is refused', (_what, text, words) => {
+  const source = readSource(text, 'ts');
+  expect(source.ok).toBe(false);
+  if (!source.ok) expect(source.mistakes.map(({ line, message }) => `${line} ${message}`).join('; ')).toContain(words);
+});
+
+test('a file in TypeScript sees nothing of our environment', () => {
+  process.env.BATON_TEST_SECRET = 'hidden';
+  const source = readSource('export default { steps: [], description: JSON.stringify(process.env) };', 'ts');
+  delete process.env.BATON_TEST_SECRET;
+  expect(source).toMatchObject({ ok: true, value: { description: '{}' } });
 });

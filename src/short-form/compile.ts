@@ -157,7 +157,8 @@ class Compiler {
     );
     for (const each of found) {
       if (each.rule === 'missing' && misspelt.includes(String(each.path.at(-1)))) continue;
-      this.#mistake('INVALID_CONFIG', [...place, ...each.path], messageOf(each));
+      const where = [...place, ...each.path];
+      this.#mistake('INVALID_CONFIG', where, `${spoken(where)} ${messageOf(each)}`);
     }
     return found.length === 0;
   }
@@ -293,9 +294,18 @@ class Compiler {
       }
     } else if (reject !== undefined) {
       const to = isString(reject) ? reject : reject.to;
+      this.#checkBound(step, reject, [...at, 'then']);
       this.#checkTarget(step, to, isString(reject) ? at : [...at, 'to']);
     }
     this.#checkAnswer(step);
+  }
+
+  #checkBound(step: Step, reject: Exclude<StepOptions['reject'], undefined>, place: Place): void {
+    if (isString(reject) || reject.then === undefined || reject.max !== undefined) return;
+    const isBackwards = this.#steps.indexOf(step) >= this.#steps.findIndex(({ name }) => name === reject.to);
+    if (isBackwards) return;
+    const message = `\`then\` says what happens after \`max\` rejections, and one that leads forwards has no limit. Add \`max\`.`;
+    this.#mistake('INVALID_CONFIG', place, message);
   }
 
   #checkAnswer({ options, place, loop, ...step }: Step): void {
@@ -536,6 +546,16 @@ const ORIGINS = [
   ['materia', 'agent'],
   ['advance', 'reject'],
 ] as const;
+
+/** `lock[1]`, or the file itself. */
+function spoken(place: Place): string {
+  const from = place.findLastIndex(isString);
+  if (from === -1) return 'The file';
+  return place
+    .slice(from)
+    .map((key) => (isString(key) ? key : `[${key}]`))
+    .join('');
+}
 
 function isLastOf(step: Step): boolean {
   return step.loop !== null && step.loop.members.at(-1)?.name === step.name;

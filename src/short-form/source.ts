@@ -1,4 +1,4 @@
-// Reads the text of a short form, YAML or JSONC, and remembers the place of each value. A parser is loaded when a file needs
+// Reads the text of a short form, YAML, JSONC or TypeScript, and remembers the place of each value. A parser is loaded when a file needs
 // it: the one of YAML costs as much as the rest of a short command.
 import { createRequire } from 'node:module';
 import type { Node, ParseError } from 'jsonc-parser';
@@ -18,22 +18,24 @@ export type Source =
   | { readonly ok: true; readonly value: Json; readonly positionOf: (place: Place) => Position }
   | { readonly ok: false; readonly mistakes: readonly SourceMistake[] };
 
-export function readSource(text: string, kind: 'yaml' | 'jsonc'): Source {
+export type SourceKind = 'yaml' | 'jsonc' | 'ts';
+
+export function readSource(text: string, kind: SourceKind): Source {
   const bytes = Buffer.byteLength(text);
   if (bytes > SOURCE_BYTES_MAX) {
     const message = `The file has ${bytes} bytes; at most ${SOURCE_BYTES_MAX} are read. Move long prompts into files of their own.`;
     return { ok: false, mistakes: [{ line: 1, column: 1, message }] };
   }
+  if (kind === 'ts') return (load('./evaluate.ts') as typeof import('./evaluate.ts')).readTypeScript(text);
   const offsets = new Map<string, number>();
-  const lines = lineStarts(text);
   const read = kind === 'yaml' ? readYaml(text, offsets) : readJsonc(text, offsets);
   if (read.faults.length > 0) {
     return {
       ok: false,
-      mistakes: read.faults.map(({ offset, message }) => ({ ...positionAt(lines, offset), message })),
+      mistakes: read.faults.map(({ offset, message }) => ({ ...positionAt(text, offset), message })),
     };
   }
-  return { ok: true, value: read.value, positionOf: (place) => positionAt(lines, nearestOffset(offsets, place)) };
+  return { ok: true, value: read.value, positionOf: (place) => positionAt(text, nearestOffset(offsets, place)) };
 }
 
 type Fault = { readonly offset: number; readonly message: string };
@@ -52,15 +54,9 @@ function keyOf(place: Place): string {
   return JSON.stringify(place);
 }
 
-function lineStarts(text: string): readonly number[] {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return starts;
-}
-
-function positionAt(lines: readonly number[], offset: number): Position {
-  const line = lines.findLastIndex((start) => start <= offset);
-  return { line: line + 1, column: offset - (lines[line] ?? 0) + 1 };
+export function positionAt(text: string, offset: number): Position {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
 function readYaml(text: string, offsets: Map<string, number>): Read {

@@ -46,6 +46,8 @@ type Wish = Wanted & {
   readonly agents: string | undefined;
   /** Which utilities there are; without it an unknown one is found out when it is to run. */
   readonly utilities?: UtilityNames;
+  /** It is only drawn: its prompts need not be written yet. */
+  readonly isDrawn?: true;
 };
 
 export async function locateCast(
@@ -62,7 +64,10 @@ export async function locateCast(
   const checked = check(config, { ...utilities, ...(boundaries && { boundaries }) });
   // A script costs nothing, and its cast has in its log what the gates say.
   const isRefused = boundaries?.isInForce === true && script === null;
-  const all = [...loaded.issues, ...(isRefused ? checked.map((issue) => asCast(issue, config)) : checked)];
+  const all = [
+    ...(wish.isDrawn ? [] : loaded.issues),
+    ...(isRefused ? checked.map((issue) => asCast(issue, config)) : checked),
+  ];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
     if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
@@ -73,7 +78,7 @@ export async function locateCast(
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name), loaded.baseDir);
-  const unready = uncastable(config, name);
+  const unready = wish.isDrawn ? [] : uncastable(config, name);
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, file: loaded.file } };

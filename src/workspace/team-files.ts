@@ -1,4 +1,4 @@
-// Loadouts of the short form on disk: `.baton/loadouts/NAME.yaml`, `.yml` or `.jsonc`. Each file is one loadout with the name
+// Loadouts of the short form on disk: `.baton/loadouts/NAME.yaml`, `.yml`, `.jsonc` or `.ts`. Each file is one loadout with the name
 // of the file. What it compiles to is laid over config.json, so that both may be used together.
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -6,11 +6,11 @@ import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Compiled, compile, type Place } from '../short-form/compile.ts';
 import { placeText } from '../short-form/define.ts';
-import { readSource } from '../short-form/source.ts';
+import { readSource, type SourceKind } from '../short-form/source.ts';
 import { type Loaded, readText, withFiles } from './load-config.ts';
 import { UsageError } from './locate.ts';
 
-const KINDS: Readonly<Record<string, 'yaml' | 'jsonc'>> = { '.yaml': 'yaml', '.yml': 'yaml', '.jsonc': 'jsonc' };
+const KINDS: Readonly<Record<string, SourceKind>> = { '.yaml': 'yaml', '.yml': 'yaml', '.jsonc': 'jsonc', '.ts': 'ts' };
 
 export type TeamFile = { readonly name: string; readonly file: string };
 
@@ -35,7 +35,7 @@ function namesIn(folder: string): readonly string[] {
 
 /** Whether the name of a file is that of a short form. A `.jsonc` file may also be a configuration with comments. */
 export function mayBeTeam(file: string): boolean {
-  return Object.hasOwn(KINDS, extname(file)) && !basename(file).startsWith('.');
+  return Object.hasOwn(KINDS, extname(file)) && !/^\.|\.d\.ts$/.test(basename(file));
 }
 
 /**

@@ -37,7 +37,7 @@ test('the only loadout is cast without being named, and goes the documented way'
   expect(view.path.map(({ socket }) => Number(socket.slice('Socket-'.length)))).toEqual([1, 2, 3, 4, 3, 4, 2, 2, 5]);
   expect(view.items).toMatchObject({ done: 1, skipped: 2 });
   const drawn = (await baton(dir, ['graph', 'latest'])).stdout;
-  expect(drawn).toContain('┌ loop over the items of collect');
+  expect(drawn).toContain('┌ for each item of collect');
   expect(drawn).toContain('not satisfied, at most 3 ×1 → fix');
   expect(drawn).toContain('└ when all are done ×1 → summary');
 });
@@ -100,6 +100,27 @@ test('which loadout is meant has to be said where there are several', async () =
   expect([said.status, said.path.length]).toEqual(['completed', 1]);
   const wrong = json(await baton(dir, ['cast', '-l', 'othr', '--agents', 'agents.json', '--json', 'do it']));
   expect(wrong.reason).toContain('bugfix, other');
+});
+
+test('a loadout in TypeScript is checked in its lines, drawn and cast', async () => {
+  const typed = (next: string) => `import { defineLoadout } from 'baton-run';
+const steps = ['summary'] as const;
+export default defineLoadout({ steps: [{ fix: { tools: 'write'${next} } }, ...steps] });
+`;
+  const dir = team({ '.baton/loadouts/typed.ts': typed(", next: 'sumary'") });
+  expect((await baton(dir, ['check'])).stdout).toContain(
+    'typed.ts:3:65: There is no step sumary. Did you mean summary?',
+  );
+  put(dir, { '.baton/loadouts/typed.ts': typed('') });
+  expect((await baton(dir, ['graph', 'typed'])).stdout).toContain('→ summary');
+  const args = ['cast', '-l', 'typed', '--agents', 'agents.json', '--in-place', '--json', 'do it'];
+  expect(json<CastView>(await baton(dir, args))).toMatchObject({ status: 'completed', loadout: 'typed' });
+});
+
+test('a team is drawn before its prompts are written', async () => {
+  const dir = project({ 'x.yaml': 'steps: [plan, { each: plan, parallel: 2, do: [{ build: { talk: true } }] }]' });
+  const { code, stdout } = await baton(dir, ['graph', '--file', 'x.yaml']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('┌ for each item of plan, 2 at a time')]);
 });
 
 test('a file anywhere is compiled and drawn', async () => {

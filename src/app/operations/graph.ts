@@ -20,7 +20,7 @@ export const drawLoadout: Run<FieldsOf<'graph'>> = async (workspace, { of: word,
   const cast = file === undefined ? await castNamed(workspace, word) : null;
   if (cast) return drawn(cast.rules, cast.progress, format);
   const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };
-  const plan = await locateCast(wanted);
+  const plan = await locateCast({ ...wanted, isDrawn: true });
   return plan.ok ? drawn(plan.plan.rules, undefined, format) : refusedPlan(plan.issues);
 };
 

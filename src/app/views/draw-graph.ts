@@ -1,7 +1,7 @@
 // Prints the drawing of a graph: as text for a terminal, as Mermaid for a page that knows it, and as SVG. Steps stand below
 // each other in their order. A way to the next step is a line; the others are arcs, back on the left and forth on the right.
 import { END } from '../../kernel/graph/config.ts';
-import { type DrawnStep, type DrawnWay, type GraphDrawing, wordsOfWay } from './graph-drawing.ts';
+import { type DrawnStep, type DrawnWay, type GraphDrawing, wordsOfLoop, wordsOfWay } from './graph-drawing.ts';
 
 export function drawText({ name, steps, ways, loops }: GraphDrawing): string {
   const width = Math.max(...steps.map((step) => step.name.length), 4);
@@ -10,7 +10,7 @@ export function drawText({ name, steps, ways, loops }: GraphDrawing): string {
     const loop = loops.find(({ id }) => id === step.loop);
     const isInside = loop !== undefined;
     if (loop && steps[index - 1]?.loop !== step.loop) {
-      lines.push(`┌ loop${loop.over === null ? '' : ` over the items of ${loop.over}`}`);
+      lines.push(`┌ ${loop.over === null ? '' : 'for '}${wordsOfLoop(loop)}`);
     }
     const bar = isInside ? '│ ' : '  ';
     const count = step.visits === 0 ? '' : ` ×${step.visits}`;
@@ -48,8 +48,7 @@ export function drawMermaid({ steps, ways, loops }: GraphDrawing): string {
   };
   const lines = ['flowchart TD'];
   for (const loop of loops) {
-    const over = loop.over === null ? 'loop' : `each item of ${loop.over}`;
-    lines.push(`  subgraph ${loop.id.replace(/[^A-Za-z0-9]/g, '_')}["${escapeMermaid(over)}"]`);
+    lines.push(`  subgraph ${loop.id.replace(/[^A-Za-z0-9]/g, '_')}["${escapeMermaid(wordsOfLoop(loop))}"]`);
     for (const step of steps) if (step.loop === loop.id) lines.push(`    ${node(step)}`);
     lines.push('  end');
   }
@@ -93,7 +92,7 @@ export function drawSvg(drawing: GraphDrawing): string {
     ...loops.map((loop) => {
       const tops = loop.steps.map(topOf);
       const [first, last] = [Math.min(...tops), Math.max(...tops)];
-      const label = loop.over === null ? 'loop' : `for each item of ${loop.over}`;
+      const label = `${loop.over === null ? '' : 'for '}${wordsOfLoop(loop)}`;
       return (
         `<rect class="loop" x="${BOX.left - 18}" y="${first - 24}" width="${BOX.width + 36}" height="${last - first + BOX.height + 36}" rx="12"/>` +
         `<text class="small" x="${BOX.left - 8}" y="${first - 9}">${escapeXml(label)}</text>`

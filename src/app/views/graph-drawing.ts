@@ -32,7 +32,13 @@ export type DrawnWay = {
   readonly kind: 'edge' | 'exit';
 };
 
-type DrawnLoop = { readonly id: string; readonly over: string | null; readonly steps: readonly string[] };
+export type DrawnLoop = {
+  readonly id: string;
+  readonly over: string | null;
+  /** How many items are in progress together. */
+  readonly atOnce: number;
+  readonly steps: readonly string[];
+};
 
 export type GraphDrawing = {
   readonly name: string;
@@ -90,8 +96,9 @@ export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, 
       };
     }),
     ways: waysOf(graph).map((way) => ({ ...way, count: counts.get(way.id) ?? 0 })),
-    loops: graph.loops.map(({ id, consumes, sockets: members }) => {
-      return { id, over: consumes === null ? null : (names[consumes]?.name ?? null), steps: members };
+    loops: graph.loops.map(({ id, consumes, sockets: members, isParallel, maxConcurrency }) => {
+      const over = consumes === null ? null : (names[consumes]?.name ?? null);
+      return { id, over, atOnce: isParallel ? maxConcurrency : 1, steps: members };
     }),
   };
 }
@@ -158,6 +165,12 @@ export function wordsOfWay({ when, max, then, kind, count }: DrawnWay): string {
   const words = [kind === 'exit' ? 'when all are done' : '', condition, bound, then === null ? '' : `then ${then}`];
   const text = words.filter(Boolean).join(', ');
   return count === 0 ? text : `${text}${text === '' ? '' : ' '}×${count}`;
+}
+
+/** `each item of plan, 3 at a time` */
+export function wordsOfLoop({ over, atOnce }: DrawnLoop): string {
+  const what = over === null ? 'loop' : `each item of ${over}`;
+  return atOnce > 1 ? `${what}, ${atOnce} at a time` : what;
 }
 
 export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };
