@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, put } from './baton.ts';
+import { baton, json, put, read } from './baton.ts';
 import { coder, git, repository, row } from './repository.ts';
 
 /** Runs a line of shell as the evaluator. */
@@ -27,7 +27,7 @@ test('what a check writes into ignored files may change', async () => {
 test('a tracked and a new file that it changes are put back, and the turn is refused once', async () => {
   const dir = repository();
   const spoil =
-    'if [ -e seen.log ]; then cat a.txt; ls new.txt 2>&1; else touch seen.log; echo bad > a.txt; echo x > new.txt; fi';
+    'if [ -e seen.log ]; then cat a.txt; ls new.txt 2>&1; else touch seen.log; echo bad > a.txt; echo x > new.txt; echo bad; fi';
   const view = await cast(dir, judged(`${spoil}; echo fine`));
   expect(view.status).toBe('completed');
   const [, refused, accepted] = view.turns ?? [];
@@ -58,6 +58,32 @@ test.each([
   expect([view.status, accepted?.output]).toEqual(['completed', 'two\n']);
   expect(refused?.verdict).toMatchObject({ code: 'SCOPE_VIOLATION' });
   expect(git(dir, 'log', '--format=%s', `main..baton/${view.cast}`)).toBe('Socket-1 Build (turn 1)');
+});
+
+/** A cast of an agent that runs checks, without any that may change files. */
+async function checkedAlone(more: Record<string, string>) {
+  const spoil =
+    'if [ -e seen.log ]; then cat a.txt; else touch seen.log; echo bad > a.txt; echo x > new.txt; echo bad; fi';
+  const judge = { tools: 'readAndRun', prompt: 'Judge.', runner: 'command', command: ['sh', '-c', spoil] };
+  const dir = repository({ 'cast.json': row({ Judge: judge }, ['Judge']) });
+  put(dir, more);
+  const args = ['cast', '--file', 'cast.json', '--json', '--turns', 'do it'];
+  return { dir, view: json<CastView>(await baton(dir, args)) };
+}
+
+test('without uncommitted files a cast that only runs checks has a worktree, where its changes are put back', async () => {
+  const { dir, view } = await checkedAlone({});
+  expect([view.status, view.turns?.at(-1)?.output]).toEqual(['completed', 'one\n']);
+  expect(view.turns?.[0]?.verdict).toMatchObject({ code: 'SCOPE_VIOLATION' });
+  expect([read(dir, 'a.txt'), existsSync(join(dir, 'new.txt'))]).toEqual(['one\n', false]);
+  expect(git(dir, 'rev-parse', `baton/${view.cast}`)).toBe(git(dir, 'rev-parse', 'HEAD'));
+});
+
+test('with uncommitted files it sees them, and nothing of them is put back', async () => {
+  const { dir, view } = await checkedAlone({ 'a.txt': 'mine\n' });
+  expect(view.status).toBe('completed');
+  expect([read(dir, 'a.txt'), existsSync(join(dir, 'new.txt'))]).toEqual(['bad\n', true]);
+  expect((await baton(dir, ['show', 'latest'])).stdout).toContain('which may change nothing');
 });
 
 test('an attempt that changed a file and then failed leaves nothing for the next one', async () => {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { mayPark } from '../../kernel/cast/item.ts';
-import { mayWrite } from '../../kernel/cast/lock-scope.ts';
+import { mayWrite, onlyRunsChecks } from '../../kernel/cast/lock-scope.ts';
 import type { AgentMateria, Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
@@ -22,7 +22,9 @@ import { whyNoRepository } from '../preflight/machine.ts';
 import { Refused } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
 
-// A cast that may change files works in its own worktree where git can make one, else in the directory itself.
+// A cast that may change files works in its own worktree where git can make one, else in the directory itself. So does one that
+// only runs checks, where everything is committed: there what a check changes is put back. Uncommitted work is what it may be
+// asked to look at, so with any it works in the directory itself.
 type Isolation = {
   /** The name of the worktree in locks; without one the cast works in the directory itself. */
   readonly root?: string;
@@ -41,8 +43,10 @@ export async function isolationOf(
     ...(parks ? ['what is done for an item that is parked stays in the files: nothing is taken back in place'] : []),
     ...(isBeside ? ['items that may change the same files take turns: side by side each needs a worktree'] : []),
   ];
-  if (isInPlace || rules.worktree === null || !mayWrite(rules)) return { says: inPlace };
+  const onlyChecks = onlyRunsChecks(rules);
+  if (isInPlace || rules.worktree === null || !(mayWrite(rules) || onlyChecks)) return { says: inPlace };
   const look = await looked(workspace.dir);
+  if (onlyChecks && (!look.ok || look.repository.uncommitted > 0)) return { says: [] };
   if (!look.ok)
     return { says: [...(look.why === null ? [] : [`works in the directory itself: ${look.why}`]), ...inPlace] };
   const cwd = join(worktreesFolder(workspace, workspace.env), cast, look.repository.prefix);

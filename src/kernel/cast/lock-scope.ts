@@ -87,6 +87,16 @@ export function mayWrite({ graph, materia }: Rules): boolean {
   });
 }
 
+/** Whether no turn of a cast by these rules may change files, and an agent has a shell to run checks with. */
+export function onlyRunsChecks(rules: Rules): boolean {
+  const { graph, materia } = rules;
+  const runs = Object.values(graph.sockets).some(({ materia: id }) => {
+    const its = materia[id];
+    return its?.type === 'agent' && its.tools === 'readAndRun';
+  });
+  return runs && !mayWrite(rules);
+}
+
 /** Whether a scope depends on the item. */
 export function isTemplated(cast: Cast, sockets: readonly string[]): boolean {
   return sockets.some((id) => templatesOf(cast, id).some(hasSlot));

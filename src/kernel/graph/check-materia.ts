@@ -333,7 +333,7 @@ export function* checkReadersInPlace(draft: Draft): Findings {
   for (const { id, tools } of turns) {
     if (tools !== 'readAndRun') continue;
     const why =
-      'No agent here may change files, so the cast works in the directory itself. What a command of this one changes there is reported and not put back: it may be yours. Let it run with a clean checkout, or write tools: "readOnly".';
+      'No agent here may change files, so the cast works in the directory itself while you have uncommitted files. What a command of this one changes there is reported and not put back: it may be yours. Commit first, or write tools: "readOnly".';
     yield warning('INVALID_MATERIA', `${draft.path}.sockets.${id}.materia`, why);
   }
 }
