@@ -249,6 +249,75 @@ test('of a list only what changes state needs an approval', () => {
   expect(seal({ exact_content: 'rm a', x_cwd: 'nowhere' }).refusal?.reason).toContain('x_cwd');
 });
 
+const TOKEN = ['ghp', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('_');
+
+test('what a person is told beside the command is what the agent said, without secrets and not endless', () => {
+  const words = { operation: 'o', scope: 's', rationale: 'why', rollback: 'back', verification: 'look' };
+  expect(seal({ exact_content: 'rm a', ...words })).toMatchObject(words);
+  expect(seal({ exact_content: 'rm a' })).toMatchObject({
+    ...{ operation: 'run T3 command', scope: 'rm', rationale: expect.stringMatching(/./) },
+    ...{ rollback: null, verification: null },
+  });
+  const unspoken = seal({ operation: '', rationale: 7 });
+  expect([unspoken.scope, unspoken.rationale]).toEqual([unspoken.operation, unspoken.operation]);
+  const { rationale, rollback } = seal({
+    exact_content: 'rm a',
+    rationale: `with ${TOKEN}`,
+    rollback: 'r'.repeat(5_000),
+  });
+  expect([rationale.includes(TOKEN), rollback?.length]).toEqual([false, 4_000]);
+});
+
+test('an approval waits and holds as long as the policy says', () => {
+  const policy = { ...DEFAULT_POLICY, pendingHours: 2, grantMinutes: 3 };
+  expect(seal(base, { policy, now: 5 })).toMatchObject({ expiresAt: 5 + 2 * 3_600_000, grantMs: 3 * 60_000 });
+});
+
+test('equal words at other places have other marks', () => {
+  const [command] = seal({ exact_content: 'rm a a' }).commands;
+  expect(new Set(command?.marks).size).toBe(3);
+});
+
+test.each<[string, JsonObject, string | null]>([
+  ['many commands', { command_set: Array.from({ length: 100 }, () => ({ command: 'rm a' })) }, null],
+  [
+    'more commands than a person reads',
+    { command_set: Array.from({ length: 101 }, () => ({ command: 'rm a' })) },
+    'COMMAND_BLOCKED',
+  ],
+  ['a long command', { exact_content: `rm ${'a'.repeat(131_069)}` }, null],
+  ['one that is too long', { exact_content: `rm ${'a'.repeat(131_070)}` }, 'COMMAND_BLOCKED'],
+  ['half a character', { exact_content: 'rm \ud800' }, 'COMMAND_BLOCKED'],
+  ['a folder with a NUL', { ...base, x_cwd: 'sub\0' }, 'COMMAND_BLOCKED'],
+  ['a file as its folder', { ...base, x_cwd: 'a.json' }, 'COMMAND_BLOCKED'],
+  ['no list at all', { ...base, command_set: null }, null],
+  ['an empty text for a list', { ...base, command_set: '' }, null],
+  ['an empty list', { ...base, command_set: [] }, null],
+  ['a list of nothing beside a line', { ...base, command_set: [7] }, null],
+  ['a text for a list', { command_set: 'rm a' }, 'CONTRACT_VIOLATION'],
+  ['an object for a line', { exact_content: {} }, 'CONTRACT_VIOLATION'],
+  ['no line', { exact_content: null, operation: 'merge it' }, null],
+])('%s: %#', (_, request, code) => {
+  expect(seal(request).refusal?.code ?? null).toBe(code);
+});
+
+test('beside a secret only what is there is named, and the secret nowhere', () => {
+  const sealed = seal({ exact_content: `curl -H ${TOKEN} hidden-word a.json` });
+  const [command] = sealed.commands;
+  expect(command?.argv).toBe(null);
+  expect(Object.keys(command?.places ?? {})).toEqual([join(dir, 'a.json')]);
+  expect(JSON.stringify(sealed)).not.toContain(TOKEN);
+  expect(command?.display).toContain('[secret:');
+});
+
+test('a program that is too large to be read can never be approved', () => {
+  const program = join(dir, 'large-program');
+  writeFileSync(program, '', { mode: 0o755 });
+  truncateSync(program, 9 * 1_073_741_824);
+  expect(seal({ exact_content: './large-program x' }).refusal?.reason).toContain('large-program is too large');
+  rmSync(program);
+});
+
 const wish: JsonObject = {
   operation: 'x',
   exact_content: 'rm a && rm b',
