@@ -1,14 +1,12 @@
 // The library: `openWorkspace` to work with a workspace from a program, and the parts for whoever puts them together himself.
 export { runners } from './agents/index.ts';
 export type { CastEvent, CastNews } from './api/cast-events.ts';
+export type { Answer, Claim, StandingCast } from './api/methods.ts';
 export {
   type Actor,
-  type Answer,
   type CallOptions,
-  type Claim,
   type OpenWorkspace,
   openWorkspace,
-  type StandingCast,
   type WorkspaceSettings,
 } from './api/open-workspace.ts';
 export { emptyView, fold, type View } from './app/views/cast-view.ts';

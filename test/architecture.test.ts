@@ -80,6 +80,12 @@ const BORDERS: Readonly<Record<string, Border>> = {
     npm: [],
     node: true,
   },
+  /** For programs that use a server. It runs in browsers, too: of other folders it takes types and how a verdict is made. */
+  client: {
+    src: ['kernel', 'api/methods.ts', 'app', 'engine/ports.ts'],
+    npm: [],
+    node: false,
+  },
   hooks: {
     src: [
       ...['kernel', 'dialects', 'contracts', 'engine', 'log', 'workspace', 'shell', 'approvals', 'access/actor.ts'],
@@ -376,7 +382,7 @@ const ORDER = [
     'utilities',
     'short-form',
   ],
-  ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'server', 'api', 'cli'],
+  ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'server', 'api', 'client', 'cli'],
 ];
 
 /** Imports that point outward and so close a cycle between folders. The list may only shrink. */

@@ -3,47 +3,16 @@
 import type { Actor } from '../access/actor.ts';
 import { shownToken } from '../access/actor.ts';
 import { actorHere } from '../access/who-acts.ts';
-import type { InputOf, OperationEvent } from '../app/operation.ts';
-import { type FieldsOf, OPERATIONS, type OperationName } from '../app/operations/table.ts';
+import type { OperationEvent } from '../app/operation.ts';
+import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
-import type { CastView } from '../app/views/shown-cast.ts';
-import type { Why } from '../app/views/why/why.ts';
 import { Workspace } from '../app/workspace.ts';
-import type { CastSummary } from '../kernel/cast/summary.ts';
-import type { JsonObject } from '../kernel/json.ts';
-import { type Denied, deny } from '../kernel/verdict.ts';
+import { deny } from '../kernel/verdict.ts';
 import { locate } from '../workspace/locate.ts';
 import { type CastEvent, castEvents } from './cast-events.ts';
+import type { Answer, Arguments, DetailsOf, Input, Methods } from './methods.ts';
 
 export type { Actor };
-
-/** A verdict whose details have a known shape when it allows. */
-export type Answer<Details> =
-  | { readonly allow: true; readonly code: 'OK'; readonly reason: string; readonly details: Details }
-  | Denied;
-
-/** A cast, and whether it stands: it is over, paused, or waits for a person. */
-export type StandingCast = CastView & { readonly stands: boolean };
-
-/** Keep the fence: later calls about the task need it. */
-export type Claim = { readonly task: string; readonly owner: string; readonly fence: number; readonly run: string };
-
-/** The details of answers that have a type of their own. Those of any other operation are an object of JSON. */
-type Details = {
-  'cast.start': StandingCast;
-  'cast.show': StandingCast;
-  'cast.wait': StandingCast;
-  'cast.watch': StandingCast;
-  'cast.answer': StandingCast;
-  'cast.continue': StandingCast;
-  'cast.list': { readonly casts: readonly CastSummary[]; readonly count: number };
-  'cast.why': Why;
-  'cast.abort': { readonly casts: readonly string[] };
-  'task.list': { readonly tasks: readonly JsonObject[] };
-  'task.claim': JsonObject & Claim;
-  'task.next': JsonObject & Claim;
-};
-type DetailsOf<N extends OperationName> = N extends keyof Details ? Details[N] : JsonObject;
 
 export type CallOptions = {
   /** Ends the call. A cast that the call drives is paused. */
@@ -52,26 +21,9 @@ export type CallOptions = {
   readonly onEvent?: (event: OperationEvent) => void;
 };
 
-type Input<N extends OperationName> = InputOf<FieldsOf<N>>;
-/** The input may be left out where no field is required. */
-type Arguments<N extends OperationName> =
-  Record<string, never> extends Input<N>
-    ? [input?: Input<N>, options?: CallOptions]
-    : [input: Input<N>, options?: CallOptions];
-type Method<N extends OperationName> = (...given: Arguments<N>) => Promise<Answer<DetailsOf<N>>>;
-
-type Group = OperationName extends infer N ? (N extends `${infer G}.${string}` ? G : never) : never;
-type InGroup<G extends string> = {
-  readonly [N in OperationName as N extends `${G}.${infer Verb}` ? Verb : never]: Method<N>;
-};
-/** One method for each operation; the dots of its name are the dots of the method. */
-type Methods = { readonly [N in OperationName as N extends `${string}.${string}` ? never : N]: Method<N> } & {
-  readonly [G in Group]: InGroup<G>;
-};
-
-export type OpenWorkspace = Methods & {
+export type OpenWorkspace = Methods<CallOptions> & {
   /** Any operation by its name: `perform('task.claim', { task, owner })` is `task.claim({ task, owner })`. */
-  perform<N extends OperationName>(name: N, ...given: Arguments<N>): Promise<Answer<DetailsOf<N>>>;
+  perform<N extends OperationName>(name: N, ...given: Arguments<N, CallOptions>): Promise<Answer<DetailsOf<N>>>;
   /** `cast.watch` as a stream: the facts of the cast from its first one on, and what its agents do meanwhile. */
   events(
     input: Pick<Input<'cast.watch'>, 'cast'>,
@@ -131,12 +83,12 @@ export function openWorkspace(dir: string, { actor, env = process.env }: Workspa
   };
 }
 
-function methodsOf(perform: Perform): Methods {
+function methodsOf(perform: Perform): Methods<CallOptions> {
   const methods: Record<string, unknown> = {};
   for (const name of Object.keys(OPERATIONS) as OperationName[]) {
     const method = (given?: Given, options?: CallOptions) => perform(name, given, options);
     const [first = name, verb] = name.split('.');
     methods[first] = verb === undefined ? method : { ...(methods[first] as object | undefined), [verb]: method };
   }
-  return methods as Methods;
+  return methods as Methods<CallOptions>;
 }

@@ -55,11 +55,11 @@ export function eventStream({ hub, live, after, filter, onEnd }: StreamOptions):
       if (isNew) continue;
       if (!isCaughtUp) {
         isCaughtUp = true;
-        return headEvent(hub.seq);
+        return headEvent(cursor);
       }
       const heard = waiting.splice(0);
       if (heard.length > 0) return heard.map(liveEvent).join('');
-      if (!(await changeWithin(SIGN_OF_LIFE_MS))) return headEvent(hub.seq);
+      if (!(await changeWithin(SIGN_OF_LIFE_MS))) return headEvent(cursor);
     }
   };
 
