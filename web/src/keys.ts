@@ -86,7 +86,9 @@ const NAMES: Readonly<Record<string, string>> = {
 let before = { key: '', at: 0 };
 
 function nameOf(event: KeyboardEvent): string {
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  // With Alt, a key of a Mac writes another sign; what is meant is the key.
+  const letter = event.altKey ? /^Key([A-Z])$/.exec(event.code)?.[1] : undefined;
+  const key = (letter ?? event.key).length === 1 ? (letter ?? event.key).toLowerCase() : event.key;
   const isLetter = /^[a-z]$/.test(key);
   return [
     event.metaKey || event.ctrlKey ? 'mod+' : '',

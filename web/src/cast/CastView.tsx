@@ -11,6 +11,7 @@ import { LoadingRows, Problem } from '../parts/states.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { RefusalBlock, sentence, VerdictBlock } from '../parts/verdict.tsx';
 import { castPath, go, turnPath, useRoute, withQuery } from '../router.ts';
+import { type PaletteRow, useOffered } from '../shell/palette-rows.ts';
 import { clock, clockSeconds, duration, inLine, money, tokens, when } from '../words.ts';
 import { useIsOnline } from '../workspace.ts';
 import { ActButton, MoreActs, useActs } from './acts.tsx';
@@ -139,7 +140,9 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
     { keys: 'shift+[', says: 'Refusal or rework before', run: () => stepTurning(-1) },
     { keys: 'shift+]', says: 'Next refusal or rework', run: () => stepTurning(1) },
     { keys: 'l', says: 'Back to live', run: () => setAt(null) },
+    ...(now.waits.length > 0 ? [{ keys: 'w', says: 'What waits for me here', run: () => openWait(now) }] : []),
   ]);
+  useSocketsOffered(page, openSocket);
   const selected = useSelected(row?.turn ?? null, attemptNo ?? null);
   const turnActs = acts.filter((act) => act.turn !== null && act.turn === row?.turn);
   const changed = isPast && past ? <Changed before={before} page={past} /> : null;
@@ -243,6 +246,23 @@ function query_(change: Readonly<Record<string, string>>): string {
   const search = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(change)) search.set(name, value);
   return search.toString();
+}
+
+/** The palette finds the sockets of the cast by their names. */
+function useSocketsOffered(page: CastPage, open: (id: string) => void): void {
+  const opener = useRef(open);
+  opener.current = open;
+  // The graph of a cast never changes.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const rows = useMemo(
+    () =>
+      page.graph.sockets.map(({ id, name, materia }): PaletteRow => {
+        const beside = materia === name ? 'socket' : `socket, ${materia}`;
+        return { id: `socket ${id}`, says: name, beside, icon: 'casts', run: () => opener.current(id) };
+      }),
+    [page.cast],
+  );
+  useOffered(rows);
 }
 
 function useSelected(turn: number | null, attempt: number | null) {
@@ -352,14 +372,14 @@ function firstLine(text: string): string {
   return text.trim().split('\n')[0] ?? '';
 }
 
+function openWait({ cast, waits: [first] }: CastPage): void {
+  if (first?.turn != null) go(turnPath(cast, first.turn));
+  else go(withQuery({ face: 'items' }));
+}
+
 function WaitsButton({ page, isPast }: { page: CastPage; isPast: boolean }): ReactNode {
-  const [first] = page.waits;
-  const open = (): void => {
-    if (first?.turn != null) go(turnPath(page.cast, first.turn));
-    else go(withQuery({ face: 'items' }));
-  };
   return (
-    <Button kind="attention" keys="w" onPress={open}>
+    <Button kind="attention" keys="w" onPress={() => openWait(page)}>
       <span className="with-glyph">
         <Glyph status="waits" isQuiet />
         {page.waits.length} {page.waits.length === 1 ? 'waits' : 'wait'} for you{isPast ? ', live' : ''}
@@ -384,7 +404,7 @@ function State({
   const { status, code } = page;
   if (status === 'failed')
     return (
-      <div className="cast-state">
+      <div className="cast-state cast-state-acts">
         <VerdictBlock
           kind="refused"
           title={<Foreign text={sentence(`Failed: ${named(page, page.reason)}`)} />}
@@ -392,9 +412,7 @@ function State({
         >
           What was accepted stays.
         </VerdictBlock>
-        {isPhone ? null : (
-          <StateActs acts={acts.filter(({ id }) => id === 'continue' || id === 'revive' || id === 'budget')} />
-        )}
+        {isPhone ? null : <StateActs acts={acts.filter(({ id }) => canGoOn(id, code))} />}
       </div>
     );
   if (status === 'aborted')
@@ -437,6 +455,11 @@ function State({
     );
   }
   return null;
+}
+
+/** More budget helps only where there was too little of it. */
+function canGoOn(id: string, code: string | null): boolean {
+  return id === 'continue' || id === 'revive' || (id === 'budget' && code === 'BUDGET_EXHAUSTED');
 }
 
 function StateActs({ acts }: { acts: readonly PageAct[] }): ReactNode {

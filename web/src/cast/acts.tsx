@@ -71,7 +71,7 @@ export function ActButton({
   const name = act.id.split(':')[0] ?? '';
   const needs = act.asks.length > 0 || act.confirm !== null;
   return (
-    <span className="act">
+    <span className="act" data-command={act.command}>
       <Button
         kind={kind}
         isBig={isBig}

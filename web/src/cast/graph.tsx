@@ -61,7 +61,11 @@ type FrameNode = Node<
 >;
 type MarkNode = Node<{ readonly says: string }, 'exit' | 'end'>;
 type AnyNode = SocketNode | FrameNode | MarkNode;
-type WayEdge = Edge<{ readonly way: ShownWay; readonly route: Route; readonly isTaken: boolean }, 'way'>;
+type WayEdge = Edge<
+  { readonly way: ShownWay; readonly route: Route; readonly isTaken: boolean; readonly item: Carried | null },
+  'way'
+>;
+type Carried = { readonly n: number; readonly title: string };
 type ShownWay = Pick<PageEdge, 'id' | 'from' | 'to' | 'when' | 'kind' | 'count' | 'max' | 'last' | 'perItem'> & {
   readonly words: string;
 };
@@ -262,7 +266,7 @@ function useNodes(page: CastPage, layout: Layout): AnyNode[] {
           ...placed(`mark:${id}`, { x: x - 9, y: y - 9, w: 18, h: 18 }),
           type: 'exit',
           zIndex: 2,
-          data: { says: 'Taken when no item is left' },
+          data: { says: `Taken when no item is left (${id})` },
         })),
       );
     const end = layout.nodes.get(END);
@@ -296,9 +300,13 @@ function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] 
       const isTaken = at !== null && known?.last?.seq !== undefined && known.last.seq <= at && at - known.last.seq < 3;
       const loop = page.graph.loops.find(({ generator, steps }) => generator === way.from && steps.includes(way.to));
       const total = loop && generators.has(way.from) ? page.items.filter(({ list }) => list === loop.list).length : 0;
-      const words = wordsOf(way.when, route.sort, way.kind, total);
-      const count = total > 0 ? total : (known?.count ?? 0);
-      const sign = `${count} ${isTaken} ${words} ${known?.last?.seq} ${JSON.stringify(known?.perItem)}`;
+      const isEmpty = loop?.isEmpty === true && generators.has(way.from);
+      const words = isEmpty ? 'no items' : wordsOf(way.when, route.sort, way.kind, total);
+      const count = isEmpty ? 0 : total > 0 ? total : (known?.count ?? 0);
+      // Between two turns the item is on the way that was just taken.
+      const carried = isTaken ? page.turns.findLast(({ socket }) => socket === way.from) : undefined;
+      const item = carried?.number == null ? null : { n: carried.number, title: carried.title ?? '' };
+      const sign = `${count} ${isTaken} ${item?.n} ${words} ${known?.last?.seq} ${JSON.stringify(known?.perItem)}`;
       const before = kept.current.get(way.id);
       if (before?.sign === sign) return [before.edge];
       const shown: ShownWay = {
@@ -310,7 +318,13 @@ function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] 
         perItem: known?.perItem ?? [],
       };
       const source = way.kind === 'exit' ? `mark:${way.id}` : way.from;
-      const edge: WayEdge = { id: way.id, source, target: way.to, type: 'way', data: { way: shown, route, isTaken } };
+      const edge: WayEdge = {
+        id: way.id,
+        source,
+        target: way.to,
+        type: 'way',
+        data: { way: shown, route, isTaken, item },
+      };
       kept.current.set(way.id, { sign, edge });
       return [edge];
     });
@@ -328,7 +342,7 @@ function wordsOf(when: string, sort: Route['sort'], kind: string, items: number)
 function Way({ data }: EdgeProps<WayEdge>): ReactNode {
   const path = useMemo(() => (data ? pathOf(data.route.points) : ''), [data]);
   if (!data) return null;
-  const { way, route, isTaken } = data;
+  const { way, route, isTaken, item } = data;
   const isRework = way.when === 'not_satisfied';
   const sort = way.kind === 'exit' ? 'exit' : isRework ? 'rework' : 'plain';
   const hasLabel = way.count > 0 || way.words !== '';
@@ -351,7 +365,8 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
             data-way={way.id}
           >
             {way.kind === 'exit' ? <span className="diamond" aria-hidden="true" /> : null}
-            {isRework ? <Glyph status="rework" isQuiet /> : null}
+            {item ? <ItemPill n={item.n} state="waiting" title={item.title} /> : null}
+            {isRework && !item ? <Glyph status="rework" isQuiet /> : null}
             {way.count > 0 && way.words.startsWith('item') ? <b>{way.count}</b> : null}
             {way.words}
             {way.count > 0 && !way.words.startsWith('item') ? <b>{way.count}</b> : null}
@@ -362,7 +377,7 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
   );
 }
 
-function saysOf({ kind, count, last, max, perItem, words }: ShownWay): string {
+function saysOf({ id, kind, count, last, max, perItem, words }: ShownWay): string {
   const taken =
     count === 0 ? 'not taken yet' : words.startsWith('item') ? plural(count, 'item') : plural(count, 'handoff');
   const when = last === null ? '' : `, last ${clockSeconds(last.at)}`;
@@ -372,7 +387,8 @@ function saysOf({ kind, count, last, max, perItem, words }: ShownWay): string {
       : perItem.length === 0
         ? `, at most ${max} for each item`
         : `; ${perItem.map((each) => `${each.item}: ${each.count} of ${max}`).join(', ')}`;
-  return `${kind === 'exit' ? 'Taken when no item is left: ' : ''}${taken}${when}${bound}`;
+  const exit = kind === 'exit' ? `Taken when no item is left (${id}): ` : '';
+  return `${exit}${taken}${when}${bound}`;
 }
 
 function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): ReactNode {
@@ -556,11 +572,13 @@ function Lanes({
       {live.length > rows ? <div className="lane lane-more">{plural(live.length - rows + 1, 'more lane')}</div> : null}
       {live.length === 0 ? (
         <div className="lane lane-more">
-          {loop.isLeft
-            ? 'All items are done'
-            : items.length === 0
-              ? 'Starts when there are items'
-              : 'Starts when a lane is free'}
+          {loop.isEmpty
+            ? 'No items'
+            : loop.isLeft
+              ? 'All items are done'
+              : items.length === 0
+                ? 'Starts when there are items'
+                : 'Starts when a lane is free'}
         </div>
       ) : null}
     </div>

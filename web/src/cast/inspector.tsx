@@ -12,7 +12,7 @@ import { Source, useText } from '../parts/source.tsx';
 import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, ForeignLines, Name } from '../parts/text.tsx';
 import { CodeChip, RefusalBlock, VerdictBlock } from '../parts/verdict.tsx';
-import { clock, clockSeconds, count, duration, money, plural, stopwatch, tokens } from '../words.ts';
+import { clock, clockSeconds, count, duration, exactly, money, plural, stopwatch, tokens } from '../words.ts';
 import { ActButton } from './acts.tsx';
 import { Diff } from './diff.tsx';
 import { type Follower, useSpeech } from './follow.ts';
@@ -20,6 +20,7 @@ import { placeIssues } from './json-place.ts';
 import { attemptSign, attemptWords, nameOf, pillOf, ranFor } from './shown.ts';
 import { useTick } from './tick.ts';
 import { type AttemptStory, beginning, isReference, storyOf, type TurnStory } from './turn-story.ts';
+import { wordDiff } from './word-diff.ts';
 import './inspector.css';
 
 export const TABS = ['output', 'brief', 'handoff', 'changes', 'evidence', 'usage'] as const;
@@ -102,7 +103,7 @@ export function Inspector(props: InspectorProps): ReactNode {
         {props.changed}
       </div>
       <div className="inspector-foot">
-        <CopyCommand command={`baton show ${page.cast} --turn ${row.turn}`} />
+        <CopyCommand command={`baton show ${page.cast} --turn ${row.turn}`} label="Copy command" />
         {shown ? <Spent attempt={shown} row={row} /> : null}
       </div>
     </div>
@@ -322,7 +323,13 @@ function Output({ page, follower, row, story, shown, socket, at }: BodyProps): R
           <p className="pane-note">It left no output.</p>
         )
       ) : (
-        <Answer text={shown.output} issues={shown.issues} />
+        <Answer
+          key={shown.attempt}
+          text={shown.output}
+          issues={shown.issues}
+          by={nameOf(page, row.socket)}
+          before={story.attempts.findLast(({ attempt, output }) => attempt < shown.attempt && output !== null) ?? null}
+        />
       )}
       {shown.issues.length > 0 && socket ? <Asked socket={socket} /> : null}
       <p className="inspector-sum">
@@ -427,11 +434,11 @@ function Verdict({
             {boundOf(socket, way, page, row)}
           </VerdictBlock>
         );
+      const next =
+        story.isFinished && way?.when !== 'exit' ? `${to} takes the next one.` : `The cast goes on to ${to}.`;
+      const on = story.isFinished ? `${who} is done. ${next}` : `${who} goes on to ${to}.`;
       return (
-        <VerdictBlock
-          kind="accepted"
-          title={<Foreign text={to === null ? 'Accepted.' : `Accepted. ${who} goes on to ${to}.`} />}
-        >
+        <VerdictBlock kind="accepted" title={<Foreign text={to === null ? 'Accepted.' : `Accepted. ${on}`} />}>
           {fact.truncated === true ? 'The output was cut at its limit.' : null}
         </VerdictBlock>
       );
@@ -457,13 +464,33 @@ function boundOf(
     : ` Return ${used} of at most ${edge.max} for this item.`;
 }
 
-function Answer({ text, issues }: { text: Text; issues: AttemptStory['issues'] }): ReactNode {
+/** The output in its own words. JSON on one line is set in lines, which `Raw` takes back. */
+function Answer({
+  text,
+  issues,
+  by,
+  before,
+}: {
+  text: Text;
+  issues: AttemptStory['issues'];
+  by: string;
+  before: AttemptStory | null;
+}): ReactNode {
   const loaded = useText(text);
   const whole = loaded.is === 'text' ? loaded.text : null;
+  const [isRaw, setRaw] = useState(false);
+  const [isCompared, setCompared] = useState(false);
+  const spread = useMemo(() => (whole === null ? null : inLines(whole)), [whole]);
+  const shown = isRaw || spread === null ? whole : spread;
   const placed = useMemo(
-    () => (whole === null ? { marks: [], unplaced: [] } : placeIssues(whole, issues)),
-    [whole, issues],
+    () => (shown === null ? { marks: [], unplaced: [] } : placeIssues(shown, issues)),
+    [shown, issues],
   );
+  useKeys(
+    'Output',
+    spread === null ? [] : [{ keys: 'alt+r', says: 'The output as it was sent', run: () => setRaw(!isRaw) }],
+  );
+  const lines = whole === null ? '' : `, ${plural((shown ?? '').trimEnd().split('\n').length, 'line')}`;
   return (
     <>
       {placed.unplaced.length > 0 ? (
@@ -475,10 +502,72 @@ function Answer({ text, issues }: { text: Text; issues: AttemptStory['issues'] }
           ))}
         </ul>
       ) : null}
-      <Source text={whole ?? text} label="the output" marks={placed.marks} />
+      <Source
+        text={shown ?? text}
+        label="the output"
+        marks={placed.marks}
+        title={
+          <>
+            <Foreign text={`${by} wrote`} />
+            <span className="quiet">{lines}</span>
+          </>
+        }
+        acts={
+          spread === null ? null : (
+            <Button kind="quiet" keys="alt+r" isPressed={isRaw} onPress={() => setRaw(!isRaw)}>
+              Raw
+            </Button>
+          )
+        }
+      />
+      {before === null ? null : (
+        <div>
+          <Button kind="plain" isPressed={isCompared} onPress={() => setCompared(!isCompared)}>
+            What changed since attempt {before.attempt}
+          </Button>
+        </div>
+      )}
+      {isCompared && before?.output != null ? <ChangedWords before={before.output} after={text} /> : null}
     </>
   );
 }
+
+/** Null where the text is no JSON, or has lines already. */
+function inLines(text: string): string | null {
+  if (text.trim().includes('\n') || !/^\s*[[{]/.test(text)) return null;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return null;
+  }
+}
+
+function ChangedWords({ before, after }: { before: Text; after: Text }): ReactNode {
+  const [was, is] = [useText(before), useText(after)];
+  const pieces = useMemo(
+    () => (was.is === 'text' && is.is === 'text' ? wordDiff(spreadOut(was.text), spreadOut(is.text)) : null),
+    [was, is],
+  );
+  if (pieces === null)
+    return <p className="pane-note">{was.is === 'reading' || is.is === 'reading' ? 'Reading…' : 'A text is gone.'}</p>;
+  return (
+    <section className="source" aria-label="What changed, word by word">
+      <pre className="words-changed" tabIndex={0}>
+        {pieces.map(({ sort, text }, n) => {
+          const shown = <ForeignLines text={text} />;
+          // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+          if (sort === 'added') return <ins key={n}>{shown}</ins>;
+          // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+          if (sort === 'removed') return <del key={n}>{shown}</del>;
+          // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+          return <span key={n}>{shown}</span>;
+        })}
+      </pre>
+    </section>
+  );
+}
+
+const spreadOut = (text: string): string => inLines(text) ?? text;
 
 function Asked({ socket }: { socket: PageSocket }): ReactNode {
   if (socket.asks.length === 0) return null;
@@ -642,7 +731,7 @@ function Changes({ story: { touched, diff } }: { story: TurnStory }): ReactNode 
 }
 
 function Evidence({ story }: { story: TurnStory }): ReactNode {
-  const { record, reports } = story;
+  const { record, reports, differences } = story;
   if (evidenceCount(story) === 0) return <p className="pane-note">No checker ran, and nobody reported evidence.</p>;
   return (
     <>
@@ -674,6 +763,21 @@ function Evidence({ story }: { story: TurnStory }): ReactNode {
               ran !== null && ['Really ran', ran.length === 0 ? 'no command' : <Lines key="ran" of={ran} isCode />],
               unapproved.length > 0 && ['Not approved', <Lines key="unapproved" of={unapproved} isCode />],
               warnings.length > 0 && ['Not taken', <Lines key="warnings" of={warnings} />],
+            ]}
+          />
+        </section>
+      ))}
+      {differences.map(({ notRun, unnamed }) => (
+        <section key="differences" className="checks">
+          <Facts
+            rows={[
+              notRun.length > 0 && [
+                'Named but not run',
+                <div key="not" className="bad">
+                  <Lines of={notRun} isCode />
+                </div>,
+              ],
+              unnamed.length > 0 && ['Run but not named', <Lines key="unnamed" of={unnamed} isCode />],
             ]}
           />
         </section>
@@ -731,7 +835,9 @@ function UsageTab({ row, shown, page }: BodyProps): ReactNode {
     <Facts
       rows={[
         ['Runner', own?.runner ?? page.graph.sockets.find(({ id }) => id === row.socket)?.runner ?? 'not told'],
-        ['Model', own?.model ?? 'not told'],
+        ['Model', own?.model ?? 'its default'],
+        own !== undefined && ['Started', exactly(own.at)],
+        own?.endAt != null && ['Took', ranFor(Date.parse(own.endAt) - Date.parse(own.at), duration)],
         ['Tokens in', own?.usage ? count(own.usage.input) : 'not told yet'],
         ['Tokens out', own?.usage ? count(own.usage.output) : 'not told yet'],
         [

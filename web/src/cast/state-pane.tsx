@@ -8,8 +8,9 @@ import { ItemPill } from '../parts/items.tsx';
 import { CloseButton, Facts } from '../parts/pane.tsx';
 import { useText } from '../parts/source.tsx';
 import { Foreign, ForeignLines, Name } from '../parts/text.tsx';
-import { count, duration, money, plural, tokens, when } from '../words.ts';
-import { useLook } from '../workspace.ts';
+import { sentence } from '../parts/verdict.tsx';
+import { count, duration, money, plural, shortPath, tokens, when } from '../words.ts';
+import { useLook, useMay } from '../workspace.ts';
 import { ActButton } from './acts.tsx';
 import { nameOf, pillOf, ranFor, SIGN } from './shown.ts';
 
@@ -79,7 +80,19 @@ export function StatePane({
           rows={[
             ['Request', <Request key="request" text={page.requestText} />],
             ['Team', <Foreign key="team" text={page.loadout} />],
-            ['Works in', page.root === null ? 'the folder itself' : <Foreign key="root" text={page.root} />],
+            [
+              'Works in',
+              page.root === null ? (
+                'the folder itself'
+              ) : (
+                <span key="root">
+                  its own worktree{' '}
+                  <code className="quiet" title={page.root}>
+                    <Foreign text={shortPath(page.root, 44)} />
+                  </code>
+                </span>
+              ),
+            ],
             [
               'Items',
               page.counts
@@ -187,11 +200,9 @@ function Tasks({ page }: { page: CastPage }): ReactNode {
                   ? 'done'
                   : task.status === 'in_progress'
                     ? 'running'
-                    : task.status === 'blocked'
-                      ? 'waits'
-                      : task.status === 'failed'
-                        ? 'failed'
-                        : 'open'
+                    : task.status === 'blocked' || task.status === 'failed'
+                      ? 'failed'
+                      : 'open'
               }
               isQuiet
             />
@@ -213,6 +224,18 @@ type Why = {
   readonly commands?: readonly { readonly does: string; readonly command: string }[];
 };
 
+const isMerge = (command: string): boolean => / merge \S+$/.test(command);
+
+const MERGE: Omit<PageAct, 'input' | 'command'> = {
+  id: 'merge',
+  operation: 'cast.merge',
+  verb: 'Merge',
+  asks: [],
+  confirm: 'Its branch is merged into the branch that is checked out, and its worktree is cleared away.',
+  turn: null,
+  item: null,
+};
+
 /** What it produced comes first at the end. */
 function Result({ page }: { page: CastPage }): ReactNode {
   const { details } = useLook<Why>(
@@ -221,6 +244,7 @@ function Result({ page }: { page: CastPage }): ReactNode {
     ['cast.'],
   );
   const last = details?.result?.last;
+  const merge = useMay()('cast.merge');
   return (
     <section className="state-part result">
       <h3>Result</h3>
@@ -234,8 +258,12 @@ function Result({ page }: { page: CastPage }): ReactNode {
       <ul>
         {(details?.commands ?? []).map(({ does, command }) => (
           <li key={command} className="state-row">
-            <Name text={does} />
-            <CopyCommand command={command} />
+            <Name text={sentence(does)} />
+            {isMerge(command) && merge ? (
+              <ActButton act={{ ...MERGE, input: { cast: page.cast }, command }} kind="primary" />
+            ) : (
+              <CopyCommand command={command} />
+            )}
           </li>
         ))}
       </ul>

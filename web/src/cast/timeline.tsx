@@ -354,6 +354,14 @@ export const Timeline = memo(function Timeline({ page, log, at, selected, onAt, 
           onKeyDown={keys}
         >
           <Drawing {...{ spans, ruler, page, rows: rows.length, end, at, selected, x }} />
+          {hovered ? (
+            <div
+              className="hoverhead"
+              style={{ transform: `translateX(${ruler.xOf(Date.parse(hovered.at), hovered.seq)}px)` }}
+            >
+              <span>{clockSeconds(hovered.at)}</span>
+            </div>
+          ) : null}
           <div className={`playhead${at === null ? ' playhead-live' : ''}`} style={{ transform: `translateX(${x}px)` }}>
             <span>{at === null ? (isLive ? 'Live' : 'End') : clockSeconds(atTime)}</span>
           </div>
@@ -585,7 +593,7 @@ function draw(
     paint.fillRect(place, row * ROW_H + 5, 2, ROW_H - 10);
   }
   drawPeople(paint, colours, page, ruler, rows - 1, at);
-  if (isPast) hatch(paint, colours, x, width, height - 22);
+  if (isPast) hatch(paint, colours, x, width, rows * ROW_H);
   paint.font = `11px ${FONT}`;
   paint.fillStyle = colours.ink3;
   paint.textAlign = 'center';
@@ -593,10 +601,13 @@ function draw(
     if (Math.abs(place - x) > 56) paint.fillText(says, Math.max(paint.measureText(says).width / 2, place), height - 9);
   paint.textAlign = 'start';
   paint.strokeStyle = colours.ink3;
-  for (const gap of ruler.gaps) zigzag(paint, gap, height - 22);
+  for (const gap of ruler.gaps) zigzag(paint, gap, rows * ROW_H);
 }
 
 const RANK: Readonly<Record<Tone, number>> = { done: 0, lost: 0, runs: 1, back: 2, rework: 2, waits: 3, refused: 4 };
+
+/** What runs now is solid while it is short; a long bar of one colour would outshine all others. */
+const SOLID_PX_MAX = 28;
 
 function drawSpan(
   paint: CanvasRenderingContext2D,
@@ -614,7 +625,7 @@ function drawSpan(
     done: [colours.sunken, colours.line, colours.ink],
     lost: [colours.surface, colours.control, colours.ink3],
     runs: isLive
-      ? isRunning
+      ? isRunning || wide > SOLID_PX_MAX
         ? [colours.liveSoft, colours.live, colours.live]
         : [colours.live, colours.live, colours.surface]
       : [colours.sunken, colours.line, colours.ink],

@@ -1,7 +1,13 @@
 // One turn as its entries tell it, up to the entry that is looked at: what its agent was told, what each attempt said and how
 // that was judged, what was handed on, what changed, and on what evidence. The records are those of `baton show --turn`.
 import { withBeginnings } from '../../../src/app/views/page-record.ts';
-import { foldReport, noReports, type Reported } from '../../../src/app/views/reported.ts';
+import {
+  differencesIn,
+  foldReport,
+  noReports,
+  type Reported,
+  type TurnDifferences,
+} from '../../../src/app/views/reported.ts';
 import { foldTurn, noTurns, type TurnRecord } from '../../../src/app/views/turn-record.ts';
 import type { Entry as KernelEntry } from '../../../src/kernel/fact.ts';
 import type { EdgeCondition } from '../../../src/kernel/graph/config.ts';
@@ -43,6 +49,10 @@ export type TurnStory = {
   readonly diff: Text | null;
   /** Where it went from here. */
   readonly ways: readonly { readonly to: string; readonly when: string; readonly seq: number }[];
+  /** Its item was finished with this turn. */
+  readonly isFinished: boolean;
+  /** What its reports name and what was run, where the two differ. */
+  readonly differences: readonly TurnDifferences[];
   /** Why the work came back to this turn. */
   readonly rework: readonly { readonly from: string; readonly reason: string }[];
 };
@@ -72,6 +82,7 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
   const ways: TurnStory['ways'][number][] = [];
   let notes: { from: string; reason: string; target: string; item: string | null }[] = [];
   let rework: TurnStory['rework'] = [];
+  let isFinished = false;
   for (const entry of entries) {
     const { fact, seq } = entry;
     if (fact.kind === 'rework.noted') {
@@ -132,6 +143,7 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
     ))
       touched.set(path, { path, isGone: digest === null, isOutside: outside.has(path) });
     for (const path of outside) if (!touched.has(path)) touched.set(path, { path, isGone: false, isOutside: true });
+    if (fact.kind === 'cursor.advanced') isFinished = true;
     if (fact.kind === 'edge.taken' || fact.kind === 'exit.taken')
       ways.push({
         to: String(fact.to),
@@ -149,6 +161,8 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
     touched: [...touched.values()].sort((a, b) => Number(b.isOutside) - Number(a.isOutside)),
     diff,
     ways,
+    isFinished,
+    differences: differencesIn(reports),
     rework,
   };
 }

@@ -79,14 +79,22 @@ export function Button(props: ButtonProps): ReactNode {
 }
 
 /** Copies the command that does the same. Without one there is nothing to copy, so it is not there. */
-export function CopyCommand({ command, isBare = false }: { command: string | null; isBare?: boolean }): ReactNode {
+export function CopyCommand({
+  command,
+  isBare = false,
+  label = 'Command',
+}: {
+  command: string | null;
+  isBare?: boolean;
+  label?: string;
+}): ReactNode {
   const [isCopied, setCopied] = useState<boolean | null>(null);
   if (command === null) return null;
   const press = async (): Promise<void> => {
     setCopied(await copy(command));
     setTimeout(() => setCopied(null), 1_600);
   };
-  const says = isCopied === null ? 'Command' : isCopied ? 'Copied' : 'Not allowed';
+  const says = isCopied === null ? label : isCopied ? 'Copied' : 'Not allowed';
   return (
     <span className="copy-command">
       {isBare ? (

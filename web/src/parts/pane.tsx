@@ -68,6 +68,11 @@ export function SectionTitle({
 
 const WIDTH_MIN = 280;
 
+/** In a narrow window detail takes less than half. */
+function fitting(width: number): number {
+  return Math.max(WIDTH_MIN, Math.min(width, Math.round(window.innerWidth * 0.38)));
+}
+
 /** Detail at the right. `Esc` closes it. Its width is kept under `name`. */
 export function Pane({
   name,
@@ -83,7 +88,7 @@ export function Pane({
   children: ReactNode;
 }): ReactNode {
   const key = `baton.pane.${name}`;
-  const [kept, setKept] = useState(() => Number(localStorage.getItem(key)) || width);
+  const [kept, setKept] = useState(() => Number(localStorage.getItem(key)) || fitting(width));
   const pane = useRef<HTMLElement>(null);
   const set = (next: number): void => {
     const most = Math.max(WIDTH_MIN, window.innerWidth - 520);

@@ -1,4 +1,5 @@
-// A text as it is: an output, a brief, a file. With line numbers, marks at exact places, and a way to have all of it.
+// A text as it is: an output, a brief, a file. With line numbers, marks at exact places, a search in it, and a way to have
+// all of it.
 import { Fragment, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { type Text, type TextAnswer, textOf } from '../api.ts';
 import { copy } from '../command.ts';
@@ -16,6 +17,8 @@ export type Mark = {
   readonly path?: string;
   /** Something is missing here; this line is shown where it would be. */
   readonly ghost?: string;
+  /** It was searched for; nothing is said about it. */
+  readonly isFound?: true;
 };
 
 export type Tint = 'add' | 'remove' | 'plain' | 'head';
@@ -50,6 +53,9 @@ export function Source({
   label: string;
 }): ReactNode {
   const [isWhole, setWhole] = useState(false);
+  /** What is searched for; null while nobody searches. */
+  const [wanted, setWanted] = useState<string | null>(null);
+  const [foundAt, setFoundAt] = useState(0);
   const loaded = useText(text, isWhole);
   if (loaded.is === 'reading')
     return (
@@ -64,12 +70,43 @@ export function Source({
       </Frame>
     );
   const left = typeof text === 'string' || isWhole ? 0 : Math.max(0, loaded.bytes - BYTES_FIRST);
+  const found = foundIn(loaded.text, wanted ?? '');
+  const next = (by: number): void => setFoundAt((foundAt + by + found.length) % Math.max(1, found.length));
   return (
     <Frame
       title={title}
       acts={
         <>
           {acts}
+          {wanted === null ? (
+            <Button kind="quiet" icon="search" label={`Find in ${inLine(label)}`} onPress={() => setWanted('')} />
+          ) : (
+            <span className="source-find">
+              <input
+                // biome-ignore lint/a11y/noAutofocus: the person asked for the field
+                autoFocus
+                type="search"
+                aria-label={`Find in ${inLine(label)}`}
+                placeholder="Find"
+                value={wanted}
+                onChange={(event) => {
+                  setWanted(event.target.value);
+                  setFoundAt(0);
+                }}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter') next(event.shiftKey ? -1 : 1);
+                  if (event.key === 'Escape') {
+                    event.preventDefault();
+                    event.stopPropagation();
+                    setWanted(null);
+                  }
+                }}
+              />
+              <span role="status">
+                {wanted === '' ? '' : found.length === 0 ? 'none' : `${foundAt + 1} of ${count(found.length)}`}
+              </span>
+            </span>
+          )}
           <Button kind="quiet" icon="copy" label={`Copy ${inLine(label)}`} onPress={() => void copy(loaded.text)} />
         </>
       }
@@ -77,6 +114,7 @@ export function Source({
     >
       <Lines
         {...{ text: loaded.text, marks, firstLine, isStreaming, isCut: left > 0 }}
+        {...(wanted ? { found, foundAt } : {})}
         {...(tintOf ? { tintOf } : {})}
         {...(numbers ? { numbers } : {})}
         {...(onSeenAll ? { onSeenAll } : {})}
@@ -88,6 +126,21 @@ export function Source({
       ) : null}
     </Frame>
   );
+}
+
+const FOUND_MAX = 1_000;
+
+function foundIn(text: string, wanted: string): readonly Mark[] {
+  if (wanted === '') return [];
+  const [all, word] = [text.toLowerCase(), wanted.toLowerCase()];
+  const found: Mark[] = [];
+  for (
+    let from = all.indexOf(word);
+    from >= 0 && found.length < FOUND_MAX;
+    from = all.indexOf(word, from + word.length)
+  )
+    found.push({ n: found.length, from, to: from + word.length, says: null, isFound: true });
+  return found;
 }
 
 const NOT_THERE = {
@@ -140,7 +193,9 @@ function Frame({
 
 function Lines({
   text,
-  marks,
+  marks: said,
+  found = NOTHING_FOUND,
+  foundAt = 0,
   tintOf,
   firstLine,
   numbers,
@@ -150,6 +205,9 @@ function Lines({
 }: {
   text: string;
   marks: readonly Mark[];
+  found?: readonly Mark[];
+  /** Which of them is brought into the window. */
+  foundAt?: number;
   tintOf?: (line: string) => Tint;
   firstLine: number;
   numbers?: readonly string[];
@@ -163,12 +221,20 @@ function Lines({
   const first = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  const marks = found.length === 0 ? said : [...said, ...found];
   const shown = lines.slice(0, linesMax);
+  const here = found[foundAt];
+  useEffect(() => {
+    if (!here) return;
+    const line = lines.findIndex(({ to }) => to >= here.from);
+    if (line >= linesMax) return setLinesMax(line + 200);
+    frame.current?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [here, lines, linesMax]);
   useLayoutEffect(() => {
     if (isStreaming && follows.current && frame.current && text !== '')
       frame.current.scrollTop = frame.current.scrollHeight;
   }, [text, isStreaming]);
-  const firstFrom = marks[0]?.from;
+  const firstFrom = said[0]?.from;
   useEffect(() => {
     if (firstFrom !== undefined) first.current?.scrollIntoView({ block: 'nearest' });
   }, [firstFrom]);
@@ -194,13 +260,14 @@ function Lines({
         const here = marks.filter(
           (mark) => mark.from < Math.max(to, from + 1) && Math.max(mark.to, mark.from + 1) > from,
         );
-        const begins = here.filter((mark) => mark.from >= from);
+        const begins = here.filter((mark) => mark.from >= from && mark.isFound === undefined);
         const tint = tintOf?.(line) ?? 'plain';
         return (
           <Fragment key={from}>
             <div
-              ref={begins.some((mark) => mark === marks[0]) ? first : undefined}
-              className={`line tint-${tint}${here.length > 0 ? ' line-marked' : ''}`}
+              ref={begins.some((mark) => mark === said[0]) ? first : undefined}
+              data-line={n}
+              className={`line tint-${tint}${here.some(({ isFound }) => !isFound) ? ' line-marked' : ''}`}
             >
               <span className="line-number">{numbers ? numbers[n] : firstLine + n}</span>
               <code>
@@ -234,6 +301,8 @@ function Lines({
   );
 }
 
+const NOTHING_FOUND: readonly Mark[] = [];
+
 type Line = { readonly from: number; readonly to: number; readonly line: string };
 
 function linesOf(text: string): readonly Line[] {
@@ -256,7 +325,7 @@ function Marked({ line, from, marks }: { line: string; from: number; marks: read
     if (end <= start) continue;
     pieces.push(<ForeignLines key={`${at} before`} text={line.slice(at, start)} />);
     pieces.push(
-      <mark key={start}>
+      <mark key={start} className={mark.isFound ? 'found' : undefined}>
         <ForeignLines text={line.slice(start, end)} />
       </mark>,
     );

@@ -28,7 +28,7 @@ export function Keys({ onClose }: { onClose: () => void }): ReactNode {
           </section>
         ))}
       </div>
-      <Check label="Single letters are keys" isOn={isOn} onChange={setOn} />
+      <Check label="Use single letters as keys" isOn={isOn} onChange={setOn} />
     </Dialog>
   );
 }

@@ -1,27 +1,21 @@
-// The palette: places, casts, what waits, and every operation of the workspace.
-import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
+// The palette: places, casts, what waits, what the open view offers, every operation of the workspace, and every code.
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useMemo, useRef, useState } from 'react';
 import type { Operation } from '../api.ts';
 import { useKeys } from '../keys.ts';
-import { Kbd } from '../parts/button.tsx';
-import { Glyph, Icon, type IconName, type Status } from '../parts/glyphs.tsx';
+import { Button, CopyCommand, Kbd } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { Foreign } from '../parts/text.tsx';
-import { castPath, go, inboxPath } from '../router.ts';
+import { sentence } from '../parts/verdict.tsx';
+import { castPath, go, inboxPath, useRoute } from '../router.ts';
 import { nextTheme } from '../theme.ts';
 import { useLook, useWorkspace } from '../workspace.ts';
-import { OperationForm } from './operation-form.tsx';
-import { type CastRow, type Overview, titleOf } from './overview.ts';
+import { type CastRow, KINDS, type Overview, titleOf } from './overview.ts';
+import { type PaletteRow as Row, usePaletteRows } from './palette-rows.ts';
 import { PLACES, statusOf } from './places.tsx';
 import './palette.css';
 
-type Row = {
-  readonly id: string;
-  readonly says: string;
-  readonly beside?: string;
-  readonly keys?: string;
-  readonly icon?: IconName;
-  readonly glyph?: Status;
-  readonly run: () => void;
-};
+const OperationForm = lazy(async () => ({ default: (await import('./operation-form.tsx')).OperationForm }));
 
 const ROWS_MAX = 60;
 /** Their card is opened instead, because it shows what is decided. */
@@ -42,12 +36,17 @@ export default function Palette({
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const [operation, setOperation] = useState<Operation | null>(null);
+  const [code, setCode] = useState<string | null>(null);
+  const offered = usePaletteRows();
+  const route = useRoute();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const found = useLook<{ readonly casts: readonly CastRow[] }>(text.trim().length < 2 ? null : 'cast.list', {
     limit: 8,
     text: text.trim(),
   });
+  // The codes are read once somebody searches.
+  const codes = useLook<{ readonly codes: Codes }>(text.trim().length < 2 ? null : 'explain').details?.codes;
   const rows = useMemo(() => {
     const leave = (run: () => void) => () => {
       onClose();
@@ -61,10 +60,11 @@ export default function Palette({
           id: `wait ${row.id}`,
           says: titleOf(row),
           beside,
-          glyph: 'waits',
+          glyph: KINDS[row.kind].glyph,
           run: leave(() => go(inboxPath(row.id))),
         };
       }),
+      ...(text.trim() === '' ? [] : offered).map((row): Row => ({ ...row, run: leave(row.run) })),
       ...PLACES.map(({ name, path, key, icon }): Row => {
         return { id: path, says: `Go to ${name}`, keys: `g ${key}`, icon, run: leave(() => go(path)) };
       }),
@@ -93,14 +93,25 @@ export default function Palette({
           const run = BY_CARD.has(each.name) ? leave(() => go('/inbox')) : () => setOperation(each);
           return { id: each.name, says: sentenceOf(each.means), beside: each.name, icon: 'program', run };
         }),
+      ...Object.entries(codes ?? {}).map(([name, { means }]): Row => {
+        return { id: `code ${name}`, says: sentenceOf(means), beside: name, icon: 'code', run: () => setCode(name) };
+      }),
     ];
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = ({ says, beside = '' }: Row) =>
-      words.every((word) => `${says} ${beside}`.toLowerCase().includes(word));
-    return all.filter(fits).slice(0, ROWS_MAX);
-  }, [text, overview, found.details, hello, onClose, onKeys]);
+    const wordsOf = ({ says, beside = '' }: Row) => `${says} ${beside}`.toLowerCase();
+    const fits = all.filter((row) => words.every((word) => wordsOf(row).includes(word)));
+    // What is called so comes before what only mentions it.
+    const begins = (row: Row) => words.length > 0 && (row.beside ?? '').toLowerCase().startsWith(words.join(' '));
+    return [...fits.filter(begins), ...fits.filter((row) => !begins(row))].slice(0, ROWS_MAX);
+  }, [text, overview, found.details, hello, onClose, onKeys, offered, codes]);
   useKeys('Palette', [{ keys: 'Escape', says: 'Close', run: onClose, inFields: true }], { isModal: true });
-  if (operation) return <OperationForm operation={operation} onClose={onClose} />;
+  if (operation)
+    return (
+      <Suspense fallback={null}>
+        <OperationForm operation={operation} given={givenFor(operation, route.path)} onClose={onClose} />
+      </Suspense>
+    );
+  if (code !== null) return <CodeDialog code={code} row={codes?.[code]} onClose={onClose} />;
   const chosen = rows[Math.min(at, rows.length - 1)];
   const move = (event: KeyboardEvent): void => {
     const last = rows.length - 1;
@@ -173,6 +184,44 @@ export default function Palette({
         {rows.length === 0 ? <p className="palette-none">Nothing has these words.</p> : null}
       </div>
     </div>
+  );
+}
+
+/** An operation about a cast begins with the one that is open. */
+function givenFor({ fields }: Operation, [place, id]: readonly string[]): Readonly<Record<string, unknown>> {
+  return place === 'cast' && id !== undefined && 'cast' in fields ? { cast: id } : {};
+}
+
+type Codes = Readonly<Record<string, { readonly means: string; readonly help?: string; readonly fix?: string }>>;
+
+/** What a code means, and what to do about it. */
+function CodeDialog({
+  code,
+  row,
+  onClose,
+}: {
+  code: string;
+  row: Codes[string] | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const lines = Object.values(row ?? {}).filter((each) => typeof each === 'string' && each.includes(' '));
+  return (
+    <Dialog
+      title={<code className="code-title">{code}</code>}
+      onClose={onClose}
+      acts={
+        <>
+          <Button onPress={onClose}>Close</Button>
+          <CopyCommand command={`baton explain ${code}`} />
+        </>
+      }
+    >
+      {lines.map((line) => (
+        <p key={line}>
+          <Foreign text={sentence(line)} />
+        </p>
+      ))}
+    </Dialog>
   );
 }
 

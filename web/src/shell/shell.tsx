@@ -1,5 +1,6 @@
 // The frame of the page: where one can go, the view, and the one line of truth below.
 import { Component, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { copy } from '../command.ts';
 import { useKeys } from '../keys.ts';
 import { Banner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
@@ -11,7 +12,9 @@ import { tryNow, useWorkspace } from '../workspace.ts';
 import { Keys } from './keys-help.tsx';
 import { BottomBar, PLACES, Sidebar } from './places.tsx';
 import './shell.css';
+import { Notice, notice } from './notice.tsx';
 import { useOverview } from './overview.ts';
+import Palette from './palette.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { AskToken } from './token.tsx';
 
@@ -21,7 +24,6 @@ const Inbox = lazy(() => import('../inbox/inbox.tsx'));
 const Ledger = lazy(() => import('../ledger/ledger.tsx'));
 const History = lazy(() => import('../history/history.tsx'));
 const CastView = lazy(() => import('../cast/CastView.tsx'));
-const Palette = lazy(() => import('./palette.tsx'));
 
 export function Shell(): ReactNode {
   const { connection, hello } = useWorkspace();
@@ -53,6 +55,7 @@ function Frame(): ReactNode {
     { keys: '?', says: 'Keys of this view', run: () => setOpen('keys') },
     { keys: 'c', says: 'Start a cast', run: () => go('/?new=1') },
     { keys: 'w', says: 'Next that waits for me', run: () => go(next ? inboxPath(next.id) : '/inbox') },
+    { keys: 'y', says: 'Copy the command of what has the focus', run: () => void copyFocused() },
     { keys: 'shift+d', says: 'Light, dark, system', run: nextTheme },
     ...PLACES.map(({ path, name, key }) => ({ keys: `g ${key}`, says: `Go to ${name}`, run: () => go(path) })),
   ]);
@@ -74,13 +77,24 @@ function Frame(): ReactNode {
       <StatusBar overview={overview} onKeys={() => setOpen('keys')} />
       <BottomBar route={route} overview={overview} />
       {open === 'palette' ? (
-        <Suspense fallback={null}>
-          <Palette overview={overview} onClose={() => setOpen(null)} onKeys={() => setOpen('keys')} />
-        </Suspense>
+        <Palette overview={overview} onClose={() => setOpen(null)} onKeys={() => setOpen('keys')} />
       ) : null}
+      <Notice />
       {open === 'keys' ? <Keys onClose={() => setOpen(null)} /> : null}
     </div>
   );
+}
+
+/** The command of the act that has the focus, else of the first act around it. */
+async function copyFocused(): Promise<void> {
+  const from = document.activeElement ?? document.body;
+  for (let at: Element | null = from; at !== null; at = at.parentElement) {
+    const found = at.matches('[data-command]') ? at : at.querySelector('[data-command]');
+    const command = found instanceof HTMLElement ? found.dataset.command : undefined;
+    if (command !== undefined)
+      return notice((await copy(command)) ? `Copied: ${command}` : 'This browser does not allow the page to copy.');
+  }
+  notice('Nothing here has a command.');
 }
 
 function View({ route: { path } }: { route: Route }): ReactNode {
