@@ -35,6 +35,26 @@ function quoted(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/** The command of an act, at the element that carries it out. It is no attribute: there nothing writes hidden signs out. */
+const commands = new WeakMap<Element, string>();
+
+/** For `ref`, with `data-copies` beside it. */
+export function carries(command: string): (element: Element | null) => void {
+  return (element) => {
+    if (element) commands.set(element, command);
+  };
+}
+
+/** The command of the act at this element, else of the first act around it. */
+export function commandAt(from: Element): string | null {
+  for (let at: Element | null = from; at !== null; at = at.parentElement) {
+    const found = at.matches('[data-copies]') ? at : at.querySelector('[data-copies]');
+    const command = found ? commands.get(found) : undefined;
+    if (command !== undefined) return command;
+  }
+  return null;
+}
+
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

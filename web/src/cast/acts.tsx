@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { PageAct } from '../../../src/app/views/cast-page.ts';
 import { call, type Refusal } from '../api.ts';
-import { commandOf } from '../command.ts';
+import { carries, commandOf } from '../command.ts';
 import { useKeys } from '../keys.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -71,7 +71,7 @@ export function ActButton({
   const name = act.id.split(':')[0] ?? '';
   const needs = act.asks.length > 0 || act.confirm !== null;
   return (
-    <span className="act" data-command={act.command}>
+    <span className="act" ref={carries(act.command)} data-copies="">
       <Button
         kind={kind}
         isBig={isBig}

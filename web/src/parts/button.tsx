@@ -1,6 +1,6 @@
 // Everything that can be pressed. A button says a verb, shows its key, and can be had as a command.
 import { type ReactNode, type Ref, useId, useState } from 'react';
-import { copy } from '../command.ts';
+import { carries, copy } from '../command.ts';
 import { keyLabel } from '../keys.ts';
 import { inLine } from '../words.ts';
 import { Icon, type IconName } from './glyphs.tsx';
@@ -96,7 +96,7 @@ export function CopyCommand({
   };
   const says = isCopied === null ? label : isCopied ? 'Copied' : 'Not allowed';
   return (
-    <span className="copy-command">
+    <span className="copy-command" ref={carries(command)} data-copies="">
       {isBare ? (
         <Button
           kind="quiet"

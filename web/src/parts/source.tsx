@@ -60,7 +60,9 @@ export function Source({
   if (loaded.is === 'reading')
     return (
       <Frame title={title} acts={acts} label={label}>
-        <p className="source-note">{typeof text === 'string' ? '' : text.preview}…</p>
+        <p className="source-note">
+          <ForeignLines text={typeof text === 'string' ? '' : text.preview} />…
+        </p>
       </Frame>
     );
   if (loaded.is !== 'text')

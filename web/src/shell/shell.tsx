@@ -1,13 +1,13 @@
 // The frame of the page: where one can go, the view, and the one line of truth below.
 import { Component, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { copy } from '../command.ts';
+import { commandAt, copy } from '../command.ts';
 import { useKeys } from '../keys.ts';
 import { Banner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
 import { Empty, LoadingRows } from '../parts/states.tsx';
 import { go, inboxPath, type Route, useRoute } from '../router.ts';
 import { nextTheme } from '../theme.ts';
-import { clockSeconds, count, plural } from '../words.ts';
+import { clockSeconds, count, inLine, plural } from '../words.ts';
 import { tryNow, useWorkspace } from '../workspace.ts';
 import { Keys } from './keys-help.tsx';
 import { BottomBar, PLACES, Sidebar } from './places.tsx';
@@ -87,14 +87,9 @@ function Frame(): ReactNode {
 
 /** The command of the act that has the focus, else of the first act around it. */
 async function copyFocused(): Promise<void> {
-  const from = document.activeElement ?? document.body;
-  for (let at: Element | null = from; at !== null; at = at.parentElement) {
-    const found = at.matches('[data-command]') ? at : at.querySelector('[data-command]');
-    const command = found instanceof HTMLElement ? found.dataset.command : undefined;
-    if (command !== undefined)
-      return notice((await copy(command)) ? `Copied: ${command}` : 'This browser does not allow the page to copy.');
-  }
-  notice('Nothing here has a command.');
+  const command = commandAt(document.activeElement ?? document.body);
+  if (command === null) return notice('Nothing here has a command.');
+  notice((await copy(command)) ? `Copied: ${inLine(command)}` : 'This browser does not allow the page to copy.');
 }
 
 function View({ route: { path } }: { route: Route }): ReactNode {
