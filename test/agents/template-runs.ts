@@ -246,7 +246,7 @@ export async function outcomeOf(run: Run): Promise<Outcome> {
   for (const { socket, item, output } of view.turns ?? []) {
     const title = item === null ? '' : ` ${item}`;
     const key = `${names[socket]?.name ?? socket}${title}`;
-    said[key] = [...(said[key] ?? []), jsonOf(output)];
+    said[key] = [...(said[key] ?? []), jsonOf(output ?? '')];
   }
   const files = view.branch ? await changedIn(run, view.branch) : {};
   const ordered = Object.fromEntries(Object.entries(said).toSorted(([one], [other]) => (one < other ? -1 : 1)));
