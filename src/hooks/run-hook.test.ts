@@ -231,7 +231,7 @@ test('a paused workspace starts no subagent and says so with each prompt; a cast
   expect((await hook('PreToolUse', SUBAGENT)).word).toBe('allow');
   expect(await hook('UserPromptSubmit', {})).toMatchObject({ word: 'allow', reason: expect.stringContaining('T-2') });
   expect((await hook('UserPromptSubmit', { session_id: 's-9' })).reason).toBe('');
-  await ask({ kind: 'ledger.hold', by: 'ann', reason: 'a release' });
+  await ask({ kind: 'ledger.hold', reason: 'a release' });
   expect(await hook('PreToolUse', SUBAGENT)).toMatchObject({
     word: 'deny NOT_ALLOWED_NOW',
     reason: expect.stringContaining('ann paused the workspace'),
@@ -278,14 +278,14 @@ test('a tool call is a sign of life, and an entry of the worklog where that is s
 });
 
 test('who stops with a task in progress is held back once', async () => {
-  const refusing = { perform: async () => deny('MISSING_ARTIFACT', 'no report') } as Partial<HookContext>;
+  const refusing = { perform: async () => deny('MISSING_REQUIRED_INPUT', 'no report') } as Partial<HookContext>;
   const { hook } = await claimed({}, {}, refusing);
-  expect((await hook('Stop', {})).word).toBe('deny MISSING_ARTIFACT');
-  expect((await hook('Stop', { stop_hook_active: true })).word).toBe('end MISSING_ARTIFACT');
+  expect((await hook('Stop', {})).word).toBe('deny MISSING_REQUIRED_INPUT');
+  expect((await hook('Stop', { stop_hook_active: true })).word).toBe('end MISSING_REQUIRED_INPUT');
   expect((await hook('Stop', { session_id: 's-9' })).word).toBe('allow');
   // The session's claims are not those of a subagent that ends.
   expect((await hook('SubagentStop', {})).word).toBe('allow');
-  expect((await hook('SubagentStop', { agent_id: 's-1' })).word).toBe('deny MISSING_ARTIFACT');
+  expect((await hook('SubagentStop', { agent_id: 's-1' })).word).toBe('deny MISSING_REQUIRED_INPUT');
   const passing = await claimed();
   expect((await passing.hook('Stop', {})).word).toBe('allow');
   expect(passing.performed).toMatchObject([['gate', { name: 'stop', payload: { task_id: 'T-2', owner: 's-1' } }]]);
