@@ -39,5 +39,18 @@ const FIELDS: Readonly<Partial<Record<BuiltinName | ShippedName, AnswerFields>>>
   },
 };
 
+/** The files that each is known to change, where `params.file` names no other. */
+const WRITES: Readonly<Partial<Record<BuiltinName | ShippedName, readonly string[]>>> = {
+  'project.ensureIgnored': ['.gitignore'],
+  'Ignore-Artifacts': ['.gitignore'],
+  'Blackbelt-Bootstrap': ['.gitignore'],
+};
+
 /** In the form that `baton check` needs. */
-export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED, slots: SLOTS, fields: FIELDS } as const;
+export const UTILITY_NAMES = {
+  aliases: BUILTINS,
+  scripts: SHIPPED,
+  slots: SLOTS,
+  fields: FIELDS,
+  writes: WRITES,
+} as const;

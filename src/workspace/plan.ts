@@ -77,7 +77,7 @@ export async function locateCast(
   }
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
-  const rules = absoluteCommands(resolve(config, name), loaded.baseDir);
+  const rules = absoluteCommands(resolve(config, name, wish.utilities?.writes), loaded.baseDir);
   const unready = wish.isDrawn ? [] : uncastable(config, name);
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);

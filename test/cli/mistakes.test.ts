@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
     short('steps: [{ fix: { tols: read } }]'),
     CHECK,
     1,
-    [/fix\.tols\s+team\.yaml:1:18: is not known; did you mean tools\?/],
+    [/fix\.tols\s+team\.yaml:1:18: tols is not known; did you mean tools\?/],
   ],
   [
     '6',

@@ -271,6 +271,8 @@ export type UtilityNames = {
   readonly slots?: Readonly<Record<string, readonly string[]>>;
   /** By name, the fields at the top of what a utility returns. */
   readonly fields?: KnownFields;
+  /** By name, the files that a utility is known to change. */
+  readonly writes?: Readonly<Record<string, readonly string[]>>;
   /** Materia that a script speaks for: what they name is never run. */
   readonly scripted?: readonly string[];
 };

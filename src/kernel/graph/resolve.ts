@@ -29,16 +29,20 @@ import {
   type RunnerLimits,
   SETUP_TIMEOUT_MS,
   type Tools,
+  type UtilityMateria,
   WIRES,
   type WorktreeRules,
 } from './config.ts';
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
 
+/** The files that utilities are known to change, by the name of the utility. */
+export type KnownWrites = Readonly<Record<string, readonly string[]>>;
+
 /**
  * The rules for casting a loadout whose issues hold no error. Files that the configuration names (`promptFile`, a
  * `schema` given by name) have been read and put in place of their names before.
  */
-export function resolve(written: JsonObject, loadoutName: string): Rules {
+export function resolve(written: JsonObject, loadoutName: string, known: KnownWrites = {}): Rules {
   const config = withDefaultRunner(written);
   const draft = draftOf(config, loadoutName);
   const graph = graphOf(draft);
@@ -46,7 +50,7 @@ export function resolve(written: JsonObject, loadoutName: string): Rules {
   for (const id of draft.socketIds) refuseFileName(given(objectAt(draft.sockets, id), 'schema'), id);
   return {
     graph,
-    materia: Object.fromEntries([...used].map((id) => [id, materiaFor(draft, id, given(config, 'mcp'))])),
+    materia: Object.fromEntries([...used].map((id) => [id, materiaFor(draft, id, given(config, 'mcp'), known)])),
     budget: budgetOf(objectAt(config, 'budget')),
     limits: limitsOf(objectAt(config, 'limits')),
     checkers: objectAt(config, 'checkers'),
@@ -62,7 +66,7 @@ function worktreeFor(config: JsonObject): Pick<Rules, 'worktree'> {
   return written === undefined || written === true ? {} : { worktree: worktreeOf(config) };
 }
 
-function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
+function materiaFor(draft: Draft, id: string, mcp: Json | undefined, known: KnownWrites): Materia {
   const written = objectAt(draft.materia, id);
   refuseFileName(given(written, 'schema'), id);
   refuseFileName(given(written, 'promptFile'), id);
@@ -84,7 +88,7 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
       params: objectAt(written, 'params'),
       once: given(written, 'once') === true,
       lockScope: lockScopeOf(written),
-      ...(given(written, 'writes') === undefined ? {} : { writes: listAt(written, 'writes').filter(isString) }),
+      ...writesOf(written, known),
       ...(given(written, 'env') === undefined ? {} : { env: listAt(written, 'env').filter(isString) }),
     };
   }
@@ -104,6 +108,16 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
     // What a materia says counts before what holds for the whole workspace.
     ...((given(written, 'mcp') ?? mcp) === false ? ({ mcp: false } as const) : {}),
   };
+}
+
+/** What the materia says, else what a utility of that name is known to change. */
+function writesOf(written: JsonObject, known: KnownWrites): Pick<UtilityMateria, 'writes'> {
+  if (given(written, 'writes') !== undefined) return { writes: listAt(written, 'writes').filter(isString) };
+  const name = stringAt(objectAt(written, 'script'), 'name') ?? stringAt(written, 'utility') ?? '';
+  const writes = known[name];
+  if (writes === undefined) return {};
+  const file = textAt(objectAt(written, 'params'), 'file');
+  return { writes: file === null ? writes : [file] };
 }
 
 function cwdOf(written: JsonObject): Pick<Materia, 'cwd'> {
