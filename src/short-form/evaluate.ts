@@ -2,10 +2,9 @@
 // nothing, without our environment, and has ten seconds. What it exports by default is the loadout.
 import { spawnSync } from 'node:child_process';
 import { isObject, isString, type Json } from '../kernel/json.ts';
-import type { Place } from './compile.ts';
-import { type Position, positionAt, SOURCE_BYTES_MAX, type Source } from './source.ts';
 
 const TIMEOUT_MS = 10_000;
+const ANSWER_BYTES_MAX = 1_048_576;
 
 /** `defineLoadout` only answers what it is given here: mistakes are found afterwards, and named with their lines. */
 const LOADER = `
@@ -37,15 +36,19 @@ process.stdout.write('\\n' + JSON.stringify(answer));
 
 const OPTIONS = ['--permission', '--no-warnings', '--input-type=module', '--eval', LOADER];
 
-export function readTypeScript(text: string): Source {
-  const fault = (message: string, line = 1): Source => ({ ok: false, mistakes: [{ line, column: 1, message }] });
+export type Evaluated =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly message: string; readonly line: number };
+
+export function evaluateLoadout(text: string): Evaluated {
+  const fault = (message: string, line = 1): Evaluated => ({ ok: false, message, line });
   const { stdout, error } = spawnSync(process.execPath, OPTIONS, {
     input: text,
     encoding: 'utf8',
     env: {},
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
-    maxBuffer: 16 * SOURCE_BYTES_MAX,
+    maxBuffer: ANSWER_BYTES_MAX,
   });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT')
     return fault(`It ran longer than ${TIMEOUT_MS / 1_000} seconds and was ended.`);
@@ -53,8 +56,7 @@ export function readTypeScript(text: string): Source {
   const answer = answerIn(stdout);
   if (answer === null) return fault('It ended before it exported a loadout.');
   if (isString(answer.message)) return fault(firstLine(answer.message), Number(answer.line));
-  const value = answer.value ?? null;
-  return { ok: true, value, positionOf: (place) => writtenAt(text, place) };
+  return { ok: true, value: answer.value ?? null };
 }
 
 /** The file may print as well; our answer is the last line. */
@@ -70,18 +72,4 @@ function answerIn(stdout: string): Readonly<Record<string, Json>> | null {
 function firstLine(message: string): string {
   const line = message.split('\n').find((each) => each.trim() !== '') ?? message;
   return line.trim();
-}
-
-/** Where the names of a place are written, one after the other. Values that were worked out are nowhere in the text. */
-function writtenAt(text: string, place: Place): Position {
-  let at = 0;
-  let end = 0;
-  for (const key of place) {
-    if (!isString(key)) continue;
-    const found = new RegExp(`(?<![\\w-])(['"]?)${key.replace(/[^\w-]/g, '\\$&')}\\1\\s*:`).exec(text.slice(end));
-    if (!found) break;
-    at = end + found.index;
-    end = at + found[0].length;
-  }
-  return positionAt(text, at);
 }

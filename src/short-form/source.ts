@@ -26,7 +26,7 @@ export function readSource(text: string, kind: SourceKind): Source {
     const message = `The file has ${bytes} bytes; at most ${SOURCE_BYTES_MAX} are read. Move long prompts into files of their own.`;
     return { ok: false, mistakes: [{ line: 1, column: 1, message }] };
   }
-  if (kind === 'ts') return (load('./evaluate.ts') as typeof import('./evaluate.ts')).readTypeScript(text);
+  if (kind === 'ts') return readTypeScript(text);
   const offsets = new Map<string, number>();
   const read = kind === 'yaml' ? readYaml(text, offsets) : readJsonc(text, offsets);
   if (read.faults.length > 0) {
@@ -36,6 +36,27 @@ export function readSource(text: string, kind: SourceKind): Source {
     };
   }
   return { ok: true, value: read.value, positionOf: (place) => positionAt(text, nearestOffset(offsets, place)) };
+}
+
+function readTypeScript(text: string): Source {
+  const { evaluateLoadout } = load('./evaluate.ts') as typeof import('./evaluate.ts');
+  const read = evaluateLoadout(text);
+  if (!read.ok) return { ok: false, mistakes: [{ line: read.line, column: 1, message: read.message }] };
+  return { ok: true, value: read.value, positionOf: (place) => positionAt(text, writtenAt(text, place)) };
+}
+
+/** Where the names of a place are written, one after the other. Values that were worked out are nowhere in the text. */
+function writtenAt(text: string, place: Place): number {
+  let at = 0;
+  let end = 0;
+  for (const key of place) {
+    if (typeof key !== 'string') continue;
+    const found = new RegExp(`(?<![\\w-])(['"]?)${key.replace(/[^\w-]/g, '\\$&')}\\1\\s*:`).exec(text.slice(end));
+    if (!found) break;
+    at = end + found.index;
+    end = at + found[0].length;
+  }
+  return at;
 }
 
 type Fault = { readonly offset: number; readonly message: string };
@@ -54,7 +75,7 @@ function keyOf(place: Place): string {
   return JSON.stringify(place);
 }
 
-export function positionAt(text: string, offset: number): Position {
+function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
