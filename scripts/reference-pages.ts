@@ -1,6 +1,6 @@
 // The generated pages of the reference: the commands, the codes and the operations, as their own tables tell them.
 import { roleFor } from '../src/access/rights.ts';
-import type { Entry, OperationField as Field } from '../src/app/operation.ts';
+import type { OperationField as Field, OperationEntry } from '../src/app/operation.ts';
 import { OPERATIONS } from '../src/app/operations/table.ts';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
@@ -157,7 +157,7 @@ function cell(text: string): string {
 }
 
 function operationsPage(): string {
-  const sections = (Object.values(OPERATIONS) as readonly Entry[]).map(operationSection);
+  const sections = (Object.values(OPERATIONS) as readonly OperationEntry[]).map(operationSection);
   return `${GENERATED}
 
 # Operations
@@ -170,7 +170,7 @@ ${sections.join('\n\n')}
 `;
 }
 
-function operationSection(entry: Entry): string {
+function operationSection(entry: OperationEntry): string {
   const { name, group, act, peopleOnly, means, fields, cli, mcp } = entry;
   const people = peopleOnly === undefined ? '' : ' · for people only';
   const form = typeof cli === 'string' ? cli : name.replace('.', ' ');

@@ -24,5 +24,5 @@ export { MemoryLog } from './log/memory.ts';
 export { SqliteLog } from './log/sqlite/log.ts';
 export { defineLoadout, type LoadoutFile } from './short-form/define.ts';
 export { loadConfig } from './workspace/load-config.ts';
-export { locate, type Workspace } from './workspace/locate.ts';
+export { type LocatedWorkspace as Workspace, locate } from './workspace/locate.ts';
 export { locateCast, type Plan } from './workspace/plan.ts';

@@ -6,7 +6,7 @@ import type { Fact } from '../kernel/fact.ts';
 import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/socket-rules.ts';
 import { counted } from '../kernel/text.ts';
 import { deny } from '../kernel/verdict.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
 import { tipOf } from '../workspace/worktree/accepted.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
@@ -17,7 +17,7 @@ import { Refused } from './refused.ts';
 import { socketName } from './views/socket-names.ts';
 
 /** The record of the cast's worktree; null where it works in the directory itself. */
-export function recordOf({ stateDir }: Workspace, { cast, root }: CastSummary): WorktreeRecord | null {
+export function worktreeRecordOf({ stateDir }: LocatedWorkspace, { cast, root }: CastSummary): WorktreeRecord | null {
   if (root === undefined) return null;
   const record = readRecord(stateDir, cast);
   if (record && record.state !== 'making') return record;
@@ -34,7 +34,10 @@ export type UnmergedLane = {
 };
 
 /** Items that have a worktree of their own with something in it that the cast's branch does not have. */
-export async function unmergedLanes({ stateDir }: Workspace, own: WorktreeRecord): Promise<readonly UnmergedLane[]> {
+export async function unmergedLanes(
+  { stateDir }: LocatedWorkspace,
+  own: WorktreeRecord,
+): Promise<readonly UnmergedLane[]> {
   const found: UnmergedLane[] = [];
   for (const lane of lanesOf(stateDir, own.cast)) {
     if (lane.state !== 'ready') continue;

@@ -91,7 +91,7 @@ export function wishesFor(ledger: Ledger, run: string | undefined, owner: string
 }
 
 /** The record of the present claim of a task. Where its claimer was killed before it was made, it is made now. */
-export async function recordOf({ store, workspace }: LedgerSession, task: Task): Promise<ClaimRecord | null> {
+export async function claimRecordOf({ store, workspace }: LedgerSession, task: Task): Promise<ClaimRecord | null> {
   const { run, id, fence, root, owner } = task;
   if (fence === null) return null;
   const { stateDir } = workspace;

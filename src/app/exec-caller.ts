@@ -10,7 +10,7 @@ import { approvalsNamed, around } from '../hooks/exec-call.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { shellLine } from '../shell/words.ts';
-import { type Workspace as Located, locate } from '../workspace/locate.ts';
+import { type LocatedWorkspace as Located, locate } from '../workspace/locate.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The workspace of the attempt that this process belongs to. Null outside of an attempt, or where it cannot be found. */

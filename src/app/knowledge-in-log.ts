@@ -27,10 +27,15 @@ export async function knowledgeIn(log: Log): Promise<Knowledge> {
 }
 
 type SectionFact = Extract<KnowledgeFact, { section: string; kind: `context.${string}` }>;
-export type Told = { readonly seq: number; readonly at: string; readonly by: string; readonly fact: SectionFact };
+export type SectionEntry = {
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly fact: SectionFact;
+};
 
 /** Everything that was written to a section, put back or refused, oldest first. */
-async function historyOf(log: Log, section: string): Promise<readonly Told[]> {
+async function historyOf(log: Log, section: string): Promise<readonly SectionEntry[]> {
   const entries = await log.read({ after: 0, kindPrefix: 'context.' });
   return entries.flatMap(({ seq, at, by, fact }) =>
     isSectionFact(fact) && fact.section === section ? [{ seq, at, by, fact }] : [],
@@ -38,7 +43,7 @@ async function historyOf(log: Log, section: string): Promise<readonly Told[]> {
 }
 
 /** What the section held at a version; nothing at 0, and null at one it never had. */
-export function valueAt(history: readonly Told[], version: number): JsonObject | null {
+export function sectionValueAt(history: readonly SectionEntry[], version: number): JsonObject | null {
   if (version === 0) return {};
   for (const { fact } of history) {
     if (fact.kind !== 'context.rejected' && fact.version === version) return fact.value;
@@ -73,7 +78,7 @@ export function declaredSections({ configFile }: Pick<Workspace, 'configFile'>):
 /** More changes than that are not shown. */
 export const CHANGES_SHOWN_MAX = 10_000;
 
-type SectionHistory = { readonly told: readonly Told[]; readonly present: number };
+type SectionHistory = { readonly told: readonly SectionEntry[]; readonly present: number };
 
 /** Of a section that was written at least once, or that the configuration names; anything else is refused. */
 export async function sectionHistory(workspace: Workspace, name: string): Promise<SectionHistory> {
@@ -84,8 +89,8 @@ export async function sectionHistory(workspace: Workspace, name: string): Promis
   return { told, present: Math.max(0, ...versions) };
 }
 
-export function heldAt(told: readonly Told[], section: string, version: number): JsonObject {
-  const value = valueAt(told, version);
+export function heldAt(told: readonly SectionEntry[], section: string, version: number): JsonObject {
+  const value = sectionValueAt(told, version);
   if (value) return value;
   throw new Refused(deny('UNKNOWN_VERSION', `${section} never had a version ${version}`, { section, version }));
 }

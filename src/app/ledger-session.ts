@@ -20,7 +20,7 @@ import { deny, type Verdict } from '../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { realPath } from '../shell/project-area.ts';
 import { readJsonFile } from '../workspace/load-config.ts';
-import { type Workspace as Located, UsageError } from '../workspace/locate.ts';
+import { type LocatedWorkspace as Located, UsageError } from '../workspace/locate.ts';
 import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
 import { nameCast } from './name-cast.ts';
 import type { Context } from './operation.ts';
@@ -155,7 +155,7 @@ export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbea
 }
 
 /** A JSON value as its text; a text is taken as it is. */
-export function textOf(given: unknown): string {
+export function jsonText(given: unknown): string {
   return typeof given === 'string' ? given : JSON.stringify(given);
 }
 

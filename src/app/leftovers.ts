@@ -14,7 +14,7 @@ import { packetOf } from '../kernel/cast/packet.ts';
 import { isOver } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import { whyWorktreeStays } from '../kernel/retention.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { branchTip } from '../workspace/worktree/accepted.ts';
 import { dropAside } from '../workspace/worktree/aside.ts';
 import { tryGit } from '../workspace/worktree/git.ts';
@@ -113,7 +113,11 @@ export type Swept = {
 };
 
 /** What was found, cast by cast; those that the wish is not about are left out. */
-export async function sweepWorktrees(store: Store, { stateDir }: Workspace, wish: SweepOptions): Promise<Swept[]> {
+export async function sweepWorktrees(
+  store: Store,
+  { stateDir }: LocatedWorkspace,
+  wish: SweepOptions,
+): Promise<Swept[]> {
   const casts = new Map((await store.view('casts', {})).map((summary) => [summary.cast, summary]));
   const swept: Swept[] = [];
   for (const id of castsWithWorktrees(stateDir)) {

@@ -5,7 +5,7 @@ import type { Store } from '../engine/store.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { isTerminal, runOf, tasksOf } from '../kernel/ledger/state.ts';
 import { readJsonFile } from '../workspace/load-config.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
 
 /** More paths than that are locked by locking everything. */
@@ -87,7 +87,7 @@ function packetOf(run: string, id: string, title: string, paths: readonly string
   };
 }
 
-export async function configureLocks(store: Store, { configFile }: Workspace, by: string): Promise<void> {
+export async function configureLocks(store: Store, { configFile }: LocatedWorkspace, by: string): Promise<void> {
   const config = existsSync(configFile) ? readJsonFile(configFile) : null;
   const locks = isObject(config) ? config.locks : null;
   if (!isObject(locks) || typeof locks.caseInsensitive !== 'boolean') return;

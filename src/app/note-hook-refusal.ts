@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HookDecision } from '../hooks/protocol.ts';
 import { reportDenial } from '../hooks/report.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { makeStateFolder } from './state-folder.ts';
 
 export function noteHookRefusal(
-  workspace: Workspace,
+  workspace: LocatedWorkspace,
   event: string,
   decision: Exclude<HookDecision, { kind: 'allow' }>,
 ): void {

@@ -52,7 +52,7 @@ export type InputOf<F extends OperationFields> = Simplify<
   }
 >;
 
-export type Entry = {
+export type OperationEntry = {
   /** Its words, joined by dots: `task.claim`. */
   readonly name: string;
   readonly group:
@@ -133,7 +133,7 @@ export type OperationEvent =
   /** For people: where the work of the cast lies, and what can be done with it. */
   | { readonly kind: 'left'; readonly cast: string; readonly says: readonly string[] };
 
-export type Run<F extends OperationFields> = (
+export type OperationRun<F extends OperationFields> = (
   workspace: Workspace,
   input: InputOf<F>,
   context: Context,

@@ -8,7 +8,7 @@ import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 import { formOf } from './decision.ts';
 import { noteRefusal } from './note-refusal.ts';
-import type { Context, Entry, OperationFields } from './operation.ts';
+import type { Context, OperationEntry, OperationFields } from './operation.ts';
 import { LOAD } from './operations/load.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';
 import { verdictOf } from './refused.ts';
@@ -27,7 +27,7 @@ export async function perform(
   given: Given,
   context: Context,
 ): Promise<Verdict> {
-  const entry: Entry = OPERATIONS[name];
+  const entry: OperationEntry = OPERATIONS[name];
   const refusal = await refusedBefore(workspace, name, context);
   if (refusal) return refusal;
   const reading = readInput(entry.fields, given, context.actor.attempt !== null);
@@ -53,7 +53,7 @@ export async function refusedBefore(
   name: OperationName,
   context: Context,
 ): Promise<Denied | null> {
-  const entry: Entry = OPERATIONS[name];
+  const entry: OperationEntry = OPERATIONS[name];
   const kept = keptFrom(workspace, entry, context);
   return kept && turnAway(workspace, entry, kept, context);
 }
@@ -112,7 +112,7 @@ function outOfBounds(fields: OperationFields, input: JsonObject): Issue[] {
 }
 
 /** Why the actor may not do it, or null. */
-function keptFrom({ program }: Workspace, entry: Entry, { actor }: Context): Denied | null {
+function keptFrom({ program }: Workspace, entry: OperationEntry, { actor }: Context): Denied | null {
   const { name, act, peopleOnly } = entry;
   const why = peopleOnly === undefined ? null : whyNotPerson(actor, formOf(entry), null, program);
   if (why !== null) return refusalToAgent(peopleOnly ?? '', { operation: name }, why);
@@ -122,7 +122,7 @@ function keptFrom({ program }: Workspace, entry: Entry, { actor }: Context): Den
 }
 
 /** What an agent tried in vain is what a reviewer looks for first, so it is in the log before the agent learns it. */
-async function turnAway(workspace: Workspace, entry: Entry, verdict: Denied, { actor, onEvent }: Context) {
+async function turnAway(workspace: Workspace, entry: OperationEntry, verdict: Denied, { actor, onEvent }: Context) {
   const isAgent = verdict.code === 'APPROVER_IS_AGENT';
   const who = isAgent && actor.kind !== 'agent' ? 'agent:unknown' : actor.name;
   const what = isAgent ? { what: formOf(entry) } : {};

@@ -21,7 +21,7 @@ type Agreed =
   | { readonly set: Readonly<Record<string, string>> }
   | { readonly trust: string };
 
-export class Asks extends Refused {
+export class AsksPerson extends Refused {
   readonly question: string;
   readonly agreed: Agreed;
   constructor(verdict: Denied, question: string, agreed: Agreed) {

@@ -6,7 +6,7 @@ import { type CheckerTime, checkersAt, checkersOfTurns, readChecker } from '../k
 import type { Rules } from '../kernel/graph/config.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { deny } from '../kernel/verdict.ts';
-import { Asks } from './refused.ts';
+import { AsksPerson } from './refused.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A command that is going to run, and the member of the configuration that says so. */
@@ -29,7 +29,7 @@ export async function requireTrust(
   const reason = `${dir} brings commands along, and nobody has said that it is trusted: ${what}. Look at them; \`${program} trust\` lets them run.`;
   const details = { folder: dir, setup: unknown.map(({ line }) => line), drivers };
   const question = `${dir} brings commands along: ${what}. Do you trust what is in this folder?`;
-  throw new Asks(deny('FOLDER_UNTRUSTED', reason, details), question, { trust: dir });
+  throw new AsksPerson(deny('FOLDER_UNTRUSTED', reason, details), question, { trust: dir });
 }
 
 /** The commands that a cast by these rules runs by itself: the set-up of its worktrees, and the checkers after its turns. */

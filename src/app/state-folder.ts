@@ -7,10 +7,10 @@ import { gitFoldersOf } from '../git/repository-files.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import { networkShareAt } from '../log/sqlite/network-share.ts';
 import { isLink, refuseStrange } from '../log/sqlite/open.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
-export function hasLog({ dir, stateDir }: Workspace): boolean {
+export function hasLog({ dir, stateDir }: LocatedWorkspace): boolean {
   try {
     refuseLink(join(dir, '.baton'));
     refuseLink(stateDir);
@@ -29,7 +29,7 @@ export function hasLog({ dir, stateDir }: Workspace): boolean {
  * Makes the state folder, for its owner only. Folder by folder: asked to make a whole path at once where none can be
  * made, such as below `/proc`, Node never answers.
  */
-export function makeStateFolder(workspace: Workspace): void {
+export function makeStateFolder(workspace: LocatedWorkspace): void {
   hasLog(workspace);
   for (const folder of missingFolders(workspace.stateDir)) {
     try {
@@ -80,7 +80,7 @@ const IGNORES_STATE = /^\/?(?:state\/?|\*)\s*$/m;
  * `git clean -fdx` takes everything away that git ignores, except what is a repository of its own. So the state folder is one,
  * an empty one. Git then asks the folders above whether to ignore it, and they have to say so.
  */
-function keepFromCleaning({ dir, stateDir }: Workspace): void {
+function keepFromCleaning({ dir, stateDir }: LocatedWorkspace): void {
   if (stateDir !== join(dir, '.baton', 'state') || !gitFoldersOf(dir)) return;
   const rules = join(dir, '.baton', '.gitignore');
   try {
@@ -112,7 +112,7 @@ function hideFromGit(stateDir: string): void {
 }
 
 /** A log that lacks one of its tables was cut or half restored: a person can mend that, and no program did wrong. */
-export function asDamage(error: unknown, { stateDir }: Workspace): unknown {
+export function asDamage(error: unknown, { stateDir }: LocatedWorkspace): unknown {
   const { message = '' } = (error ?? {}) as Error;
   const missing = /no such (?:table|column): \w+/.exec(message)?.[0];
   if (missing === undefined) return error;

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { deny } from '../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import { type Workspace as Located, UsageError } from '../workspace/locate.ts';
+import { type LocatedWorkspace as Located, UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
 import { hasLog, makeStateFolder } from './state-folder.ts';
 import { WorkspaceStore } from './store.ts';

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { shownToken, TOKEN_VARIABLE } from '../access/actor.ts';
 import { BATON } from '../app/program.ts';
 import type { Workspace } from '../app/workspace.ts';
-import { type Call, EXIT, note } from './command.ts';
+import { type Call, EXIT_CODE, note } from './command.ts';
 import { tellPage } from './commands/ui.ts';
 import { untilSignal } from './listen.ts';
 import { withPage } from './open-page.ts';
@@ -34,7 +34,7 @@ function driving({ dir }: Workspace, args: readonly string[], env: NodeJS.Proces
   process.on('SIGTERM', pass);
   return new Promise<number>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? EXIT.fault));
+    child.once('exit', (code) => resolve(code ?? EXIT_CODE.fault));
   }).finally(() => {
     process.off('SIGINT', ignore);
     process.off('SIGTERM', pass);

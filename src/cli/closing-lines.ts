@@ -1,10 +1,10 @@
 // The end of a cast for people: how it ended, a table of what it came to, and the next command.
 import { costText, durationText, wholeNumber } from '../app/views/figures.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
-import { withNames } from '../app/views/socket-names.ts';
+import { withSocketNames } from '../app/views/socket-names.ts';
 import { itemsText } from '../kernel/cast/summary.ts';
 import { counted } from '../kernel/text.ts';
-import { type Line, type Paint, Ready, statusColour } from './paint.ts';
+import { type Paint, Ready, type ShownLine, statusColour } from './paint.ts';
 import { oneLine, safe } from './safe-text.ts';
 import { wrap } from './text-width.ts';
 
@@ -12,7 +12,7 @@ const LABEL_WIDTH = 8;
 const FILES_SHOWN = 6;
 
 /** `baton` is how the program is called. */
-export function closingLines(view: CastView, baton: string, paint: Paint): readonly Line[] {
+export function closingLines(view: CastView, baton: string, paint: Paint): readonly ShownLine[] {
   return [
     new Ready(headOf(view, paint)),
     ...reasonOf(view),
@@ -35,11 +35,13 @@ function headOf({ cast, status, code }: CastView, paint: Paint): string {
 }
 
 function reasonOf({ status, reason, sockets }: CastView): readonly string[] {
-  return status === 'completed' || status === 'running' || reason === '' ? [] : [`  ${withNames(reason, sockets)}`];
+  return status === 'completed' || status === 'running' || reason === ''
+    ? []
+    : [`  ${withSocketNames(reason, sockets)}`];
 }
 
 /** Items, time, tokens, cost, files and checks, as far as there are any. */
-export function tableLines(view: CastView, paint: Paint): readonly Line[] {
+export function tableLines(view: CastView, paint: Paint): readonly ShownLine[] {
   const { items, usage, elapsedMs, result, path, accepted } = view;
   const { files, checks } = result;
   return [
@@ -56,7 +58,7 @@ export function tableLines(view: CastView, paint: Paint): readonly Line[] {
   ];
 }
 
-function costRows({ usage }: CastView, paint: Paint): readonly Line[] {
+function costRows({ usage }: CastView, paint: Paint): readonly ShownLine[] {
   const { cost, unpricedTokens = 0 } = usage;
   if (cost === 0 && unpricedTokens === 0) return [];
   if (cost === 0) return [row('cost', 'unknown: its agents named no price', paint)];
@@ -78,7 +80,7 @@ function checksText({ passed, failed }: NonNullable<CastView['result']['checks']
   return [...good, ...bad].join(', ');
 }
 
-function nextLines({ cast, status, code }: CastView, baton: string, paint: Paint): readonly Line[] {
+function nextLines({ cast, status, code }: CastView, baton: string, paint: Paint): readonly ShownLine[] {
   const ways = wayOn(cast, status, code);
   return ways.map(([command, why], index) => {
     const what = why === '' ? '' : `  ${paint.dim(why)}`;
@@ -109,7 +111,7 @@ function wayOn(cast: string, status: CastView['status'], code: string | null): r
 }
 
 /** One line of the table. A text that is too long goes on below itself. */
-function row(label: string, text: string, paint: Paint): Line {
+function row(label: string, text: string, paint: Paint): ShownLine {
   const pieces = wrap(`${labelled(label, paint)}${text}`, process.stdout.columns ?? 0, LABEL_WIDTH + 2);
   return new Ready(pieces.join('\n'));
 }

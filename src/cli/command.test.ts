@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { CODES, type Code } from '../kernel/codes.ts';
 import { allow, deny } from '../kernel/verdict.ts';
-import { EXIT, exitOf } from './command.ts';
+import { EXIT_CODE, exitOf } from './command.ts';
 
 test('every code of the table has its exit', () => {
-  expect(exitOf(allow())).toBe(EXIT.ok);
-  const wrong = (Object.keys(CODES) as Code[]).filter((code) => exitOf(deny(code, 'x')) === EXIT.usage);
+  expect(exitOf(allow())).toBe(EXIT_CODE.ok);
+  const wrong = (Object.keys(CODES) as Code[]).filter((code) => exitOf(deny(code, 'x')) === EXIT_CODE.usage);
   expect(wrong).toEqual(['BAD_USAGE']);
   expect(new Set((Object.keys(CODES) as Code[]).map((code) => exitOf(deny(code, 'x'))))).toEqual(
-    new Set([EXIT.denied, EXIT.usage]),
+    new Set([EXIT_CODE.denied, EXIT_CODE.usage]),
   );
 });
 

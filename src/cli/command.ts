@@ -3,7 +3,7 @@ import type { ParseArgsConfig } from 'node:util';
 import type { Act } from '../access/rights.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { commandName } from './command-name.ts';
-import { isSmart, type Line, Ready } from './paint.ts';
+import { isSmart, Ready, type ShownLine } from './paint.ts';
 import { safe } from './safe-text.ts';
 import { wrap } from './text-width.ts';
 
@@ -43,12 +43,12 @@ export type Call = {
   readonly commands: readonly Command[];
 };
 
-export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
+export const EXIT_CODE = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
 
 /** The exit that goes with a verdict: whoever was not understood is told so in the same way wherever it is found out. */
 export function exitOf({ allow, code }: Verdict): number {
-  if (allow) return EXIT.ok;
-  return code === 'BAD_USAGE' ? EXIT.usage : EXIT.denied;
+  if (allow) return EXIT_CODE.ok;
+  return code === 'BAD_USAGE' ? EXIT_CODE.usage : EXIT_CODE.denied;
 }
 
 export function text(values: Values, name: string): string | undefined {
@@ -65,16 +65,16 @@ export function again(call: Call): string {
   return commandName(text(call.values, 'directory'));
 }
 
-export function out(line: Line): void {
+export function out(line: ShownLine): void {
   print(process.stdout, line);
 }
 
-export function note(line: Line): void {
+export function note(line: ShownLine): void {
   print(process.stderr, line);
 }
 
 /** In a terminal a text is wrapped between words; anywhere else it is printed as it is. */
-function print(screen: NodeJS.WriteStream, line: Line): void {
+function print(screen: NodeJS.WriteStream, line: ShownLine): void {
   const text = line instanceof Ready ? line.text : safe(line);
   const { columns } = screen;
   const isWrapped = !(line instanceof Ready) && columns !== undefined && isSmart(screen);

@@ -9,9 +9,9 @@ import type { CastStatus } from '../kernel/cast/state.ts';
 import { isString } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { closingLines } from './closing-lines.ts';
-import { again, type Call, EXIT, note, out, outJson, ring } from './command.ts';
-import { type Line, paintFor, Ready } from './paint.ts';
-import { type Progress, progressFor } from './progress.ts';
+import { again, type Call, EXIT_CODE, note, out, outJson, ring } from './command.ts';
+import { paintFor, Ready, type ShownLine } from './paint.ts';
+import { type ProgressDisplay, progressFor } from './progress.ts';
 import { itemLines, notRunLines, reportLines, resultLines } from './result-lines.ts';
 import { safe } from './safe-text.ts';
 import { ended } from './show-operation.ts';
@@ -30,7 +30,7 @@ export type Driven = {
 
 export async function driven(call: Call, name: OperationName, given: Given): Promise<Driven> {
   const stop = new AbortController();
-  let progress: Progress | null = null;
+  let progress: ProgressDisplay | null = null;
   let left: readonly string[] = [];
   let isDriven = false;
   let unlisten = (): void => undefined;
@@ -83,8 +83,8 @@ export function showDriven(call: Call, { verdict, left, isDriven }: Driven, give
   if (isDetached) note(`cast ${view.cast}`);
   if (call.json) outJson(view);
   else if (isDetached) out(whereNow(call, view, verdict));
-  if (!verdict.allow) return EXIT.denied;
-  return isDetached && view.status === 'running' ? EXIT.ok : exitOf(view.status);
+  if (!verdict.allow) return EXIT_CODE.denied;
+  return isDetached && view.status === 'running' ? EXIT_CODE.ok : exitForStatus(view.status);
 }
 
 function whereNow(call: Call, { cast, status }: CastView, { reason }: Verdict): string {
@@ -97,7 +97,7 @@ function told(call: Call, verdict: Verdict): number {
   if (!verdict.allow) throw new Refused(verdict);
   if (call.json) outJson(verdict);
   else out(verdict.reason);
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 function pausing(call: Call): string {
@@ -124,15 +124,15 @@ function onInterrupt(heard: (signal: NodeJS.Signals) => void): () => void {
   return stop;
 }
 
-export function exitOf(status: CastStatus): number {
+export function exitForStatus(status: CastStatus): number {
   switch (status) {
     case 'completed':
     case 'running':
-      return EXIT.ok;
+      return EXIT_CODE.ok;
     case 'waiting':
-      return EXIT.waiting;
+      return EXIT_CODE.waiting;
     default:
-      return EXIT.denied;
+      return EXIT_CODE.denied;
   }
 }
 
@@ -148,11 +148,11 @@ export function showEnd(
 ): number {
   if (call.json) outJson(refused ? { ...view, refused } : view);
   else for (const line of endLines(call, view, more)) out(line);
-  return refused ? EXIT.denied : exitOf(view.status);
+  return refused ? EXIT_CODE.denied : exitForStatus(view.status);
 }
 
 /** The results come first, then how the cast ended and the ways on. */
-function endLines(call: Call, view: CastView, more: readonly string[]): readonly Line[] {
+function endLines(call: Call, view: CastView, more: readonly string[]): readonly ShownLine[] {
   const baton = again(call);
   const [results, items] = [resultLines(view, baton), itemLines(view.tasks)];
   const gap = results.length + items.length > 0 ? [''] : [];

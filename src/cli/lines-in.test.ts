@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Line, linesIn } from './read-input.ts';
+import { type InputLine, linesIn } from './read-input.ts';
 
 const MAX = 20;
 
-async function lines(chunks: readonly (string | readonly number[])[], max = MAX): Promise<readonly Line[]> {
+async function lines(chunks: readonly (string | readonly number[])[], max = MAX): Promise<readonly InputLine[]> {
   return read(
     chunks.map((chunk) => Buffer.from(chunk as string)),
     max,
   );
 }
 
-async function read(chunks: readonly Buffer[], max: number): Promise<readonly Line[]> {
+async function read(chunks: readonly Buffer[], max: number): Promise<readonly InputLine[]> {
   async function* stream() {
     yield* chunks;
   }
-  const found: Line[] = [];
+  const found: InputLine[] = [];
   for await (const line of linesIn(stream(), max)) found.push(line);
   return found;
 }
 
-const told = (line: Line) => ('text' in line ? line.text : 'bytes' in line ? [...line.bytes] : 'too long');
+const told = (line: InputLine) => ('text' in line ? line.text : 'bytes' in line ? [...line.bytes] : 'too long');
 
 test.each<[string, (string | number[])[], (string | number[])[]]>([
   ['nothing', [], []],
@@ -58,7 +58,7 @@ test('of a line without an end no more is kept than a line may have', async () =
     yield Buffer.from('\nafter\n');
   }
   const before = process.memoryUsage().arrayBuffers;
-  const found: Line[] = [];
+  const found: InputLine[] = [];
   for await (const line of linesIn(endless(), 1024 * 1024)) found.push(line);
   expect(found.map(told)).toEqual(['too long', 'after']);
   expect(most - before).toBeLessThan(200 * 1024 * 1024);

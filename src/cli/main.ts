@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { shownToken } from '../access/actor.ts';
 import { StorageError } from '../engine/storage-error.ts';
 import { nearestName } from '../kernel/nearest-name.ts';
-import { type Call, type Command, EXIT, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
+import { type Call, type Command, EXIT_CODE, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './safe-text.ts';
@@ -140,7 +140,7 @@ export async function callOf(argv: readonly string[]): Promise<Call> {
 async function withoutCommand(rest: readonly string[]): Promise<number> {
   if (rest.includes('--version')) {
     out(await version());
-    return EXIT.ok;
+    return EXIT_CODE.ok;
   }
   const odd = rest.find((word) => !['--help', '-h', '--all'].includes(word));
   if (odd !== undefined) throw new UsageError(`name a command with ${odd}; \`${commandName()} --help\` lists them`);
@@ -150,7 +150,7 @@ async function withoutCommand(rest: readonly string[]): Promise<number> {
 async function showHelp(name: string | undefined, isAll = false): Promise<number> {
   const { everyCommand, helpOf, overview } = await import('./help.ts');
   out(name !== undefined ? helpOf(named(name)) : isAll ? everyCommand() : overview());
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 /** What other programs call it. */
@@ -250,23 +250,23 @@ async function version(): Promise<string> {
 function report(error: unknown, json: boolean): number {
   const { code, exit, reason, details } = told(error);
   note(`baton: ${oneLine(reason)}`);
-  if (exit === EXIT.fault && process.env.BATON_DEBUG) note((error as Error)?.stack ?? '');
+  if (exit === EXIT_CODE.fault && process.env.BATON_DEBUG) note((error as Error)?.stack ?? '');
   if (json) outJson({ allow: false, code, reason, details });
   return exit;
 }
 
 function told(error: unknown) {
   if (error instanceof UsageError) {
-    return { code: error.code, exit: EXIT.usage, reason: error.message, details: error.details };
+    return { code: error.code, exit: EXIT_CODE.usage, reason: error.message, details: error.details };
   }
   if (error instanceof Refused) return { ...error.verdict, exit: exitOf(error.verdict) };
   if (error instanceof StorageError) {
-    return { code: error.code, exit: EXIT.fault, reason: error.message, details: {} };
+    return { code: error.code, exit: EXIT_CODE.fault, reason: error.message, details: {} };
   }
   const { message, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall !== undefined) {
-    return { code: 'STORAGE_FAILED', exit: EXIT.fault, reason: `${message}; check that path`, details: {} };
+    return { code: 'STORAGE_FAILED', exit: EXIT_CODE.fault, reason: `${message}; check that path`, details: {} };
   }
   const reason = `an internal fault: ${message ?? String(error)} (BATON_DEBUG=1 shows where)`;
-  return { code: 'INTERNAL', exit: EXIT.fault, reason, details: {} };
+  return { code: 'INTERNAL', exit: EXIT_CODE.fault, reason, details: {} };
 }

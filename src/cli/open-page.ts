@@ -12,7 +12,7 @@ import { type Call, note, UsageError } from './command.ts';
 import { PAGE_DIR, type Where } from './listen.ts';
 import { serving } from './serving.ts';
 
-export type Page = {
+export type OpenPage = {
   /** The address without the token. */
   readonly url: string;
   /** The address that opens it. */
@@ -26,7 +26,7 @@ export async function withPage<T>(
   call: Call,
   workspace: Workspace,
   where: Where,
-  work: (page: Page) => Promise<T>,
+  work: (page: OpenPage) => Promise<T>,
 ): Promise<T> {
   buildPage(call);
   const running = where.port === undefined ? await runningServer(workspace) : null;
@@ -35,7 +35,7 @@ export async function withPage<T>(
   return serving(call, workspace, where, ({ url, token: own }) => work(pageAt(url, own, true)));
 }
 
-function pageAt(url: string, token: string, isOurs: boolean): Page {
+function pageAt(url: string, token: string, isOurs: boolean): OpenPage {
   return { url, link: `${url}/#token=${encodeURIComponent(token)}`, isOurs };
 }
 
@@ -63,7 +63,7 @@ const SHOWN_FOR_MS = 60_000;
  * Opens the page in the browser of the person, where there is one. The arguments of a program can be read by every user of the
  * machine, so the browser is given a file of this user that leads to the page, and not the token.
  */
-export function openInBrowser({ link }: Page, env: NodeJS.ProcessEnv): boolean {
+export function openInBrowser({ link }: OpenPage, env: NodeJS.ProcessEnv): boolean {
   const program = browserIn(env);
   if (program === null) return false;
   const folder = join(userFolder(env), 'pages');

@@ -1,6 +1,6 @@
 // The workspace that a command acts on, open for as long as the command takes.
 import type { Workspace } from '../app/workspace.ts';
-import { type Workspace as Located, locate } from '../workspace/locate.ts';
+import { type LocatedWorkspace as Located, locate } from '../workspace/locate.ts';
 import { again, type Call, text, UsageError } from './command.ts';
 
 export async function withWorkspace<T>(

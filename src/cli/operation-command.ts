@@ -1,13 +1,13 @@
 // Commands made from operations: the words, options and help come from the fields of an entry. By hand there is only how an
 // answer is shown.
 import type { Act } from '../access/rights.ts';
-import type { Entry, OperationField, OperationFields } from '../app/operation.ts';
+import type { OperationEntry, OperationField, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';
 import { describeField } from '../kernel/field-words.ts';
 import { mismatches } from '../kernel/fields.ts';
 import type { Json } from '../kernel/json.ts';
-import { again, type Call, type Command, EXIT, type Options, out, outJson, UsageError } from './command.ts';
+import { again, type Call, type Command, EXIT_CODE, type Options, out, outJson, UsageError } from './command.ts';
 
 /** The input of the operation, read when it is asked for; `isStream` leaves the payload on standard input. */
 export type Giving = (how?: { readonly isStream: true }) => Promise<Given>;
@@ -27,7 +27,7 @@ type About = Pick<Command, 'name' | 'summary'> & {
 /** A command of one operation, or of several that are told apart by its first word. */
 export function operationCommand(about: About, names: readonly OperationName[]): Command {
   const { name, summary, note } = about;
-  const entries = names.map((each): Entry => OPERATIONS[each]);
+  const entries = names.map((each): OperationEntry => OPERATIONS[each]);
   const [only] = entries;
   if (!only) throw new Error(`${name} has no operation`);
   const isOne = names.length === 1 && wordOf(only) === null;
@@ -57,19 +57,19 @@ export function operationCommand(about: About, names: readonly OperationName[]):
   };
 }
 
-function groupOf({ name, group }: Entry): Command['group'] {
+function groupOf({ name, group }: OperationEntry): Command['group'] {
   if (group === 'casts' || group === 'ledger' || group === 'contracts' || group === 'history') return group;
   throw new Error(`${name} says no group of the help`);
 }
 
 /** The word that tells the forms of a command apart; null for a form without one, and for a command of its own. */
-function wordOf({ name, cli }: Entry): string | null {
+function wordOf({ name, cli }: OperationEntry): string | null {
   const words = typeof cli === 'string' ? cli : name.replace('.', ' ');
   const at = words.indexOf(' ');
   return at === -1 ? null : words.slice(at + 1);
 }
 
-async function runForm(call: Call, about: About, entries: readonly Entry[]): Promise<number> {
+async function runForm(call: Call, about: About, entries: readonly OperationEntry[]): Promise<number> {
   const { otherwise } = about;
   const [word = otherwise && (wordOf(OPERATIONS[otherwise]) ?? undefined), ...words] = call.words;
   const program = `${again(call)} ${call.command.name}`;
@@ -92,14 +92,19 @@ async function runForm(call: Call, about: About, entries: readonly Entry[]): Pro
 
 const EVERYWHERE = ['json', 'help', 'directory', 'verbose'];
 
-function overview(call: Call, program: string, entries: readonly Entry[]): number {
+function overview(call: Call, program: string, entries: readonly OperationEntry[]): number {
   const rows = entries.map((entry) => ({ name: wordOf(entry), args: argsOf(entry.fields), does: entry.means }));
   if (call.json) outJson(rows);
   else for (const { name, args, does } of rows) out(`${`${program} ${name} ${args}`.trimEnd()}\n    ${does}`);
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
-async function runEntry(call: Call, { shownBy }: About, entry: Entry, words: readonly string[]): Promise<number> {
+async function runEntry(
+  call: Call,
+  { shownBy }: About,
+  entry: OperationEntry,
+  words: readonly string[],
+): Promise<number> {
   const given: Giving = (how) => givenTo(call, entry.fields, words, how?.isStream);
   if (shownBy) return (await shownBy()).run(call, given);
   const { showOperation } = await import('./show-operation.ts');
@@ -241,7 +246,7 @@ function optionText(name: string, field: OperationField): string {
   return `--${optionName(name)}${value}${field.type === 'list' ? ' …' : ''}`;
 }
 
-function helpOf(command: string, entry: Entry, isOne: boolean): string {
+function helpOf(command: string, entry: OperationEntry, isOne: boolean): string {
   const rows = Object.entries(entry.fields)
     .filter(([, field]) => !isStandardInput(field) && field.hidden !== true)
     .map(([name, { word, short, means }]) => {

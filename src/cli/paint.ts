@@ -11,7 +11,7 @@ export class Ready {
 }
 
 /** A line of text is made safe and is wrapped between words. */
-export type Line = string | Ready;
+export type ShownLine = string | Ready;
 
 export function painter(hasColour: boolean): Paint {
   const wrap = (code: number) => (text: string) => (hasColour && text !== '' ? `\x1b[${code}m${text}\x1b[0m` : text);
@@ -29,7 +29,7 @@ export function isSmart({ isTTY }: Screen, env: NodeJS.ProcessEnv = process.env)
   return isTTY === true && env.TERM !== 'dumb';
 }
 
-const COLOURS: Readonly<Record<string, keyof Paint>> = {
+const STATUS_COLOURS: Readonly<Record<string, keyof Paint>> = {
   ...{ completed: 'good', done: 'good', passed: 'good', accepted: 'good', active: 'good', usable: 'good' },
   ...{ failed: 'bad', aborted: 'bad', crashed: 'bad', blocked: 'bad', refused: 'bad', FAILED: 'bad' },
   ...{ waiting: 'warn', paused: 'warn', parked: 'warn', canceled: 'warn', skipped: 'warn', expired: 'warn' },
@@ -39,6 +39,6 @@ const COLOURS: Readonly<Record<string, keyof Paint>> = {
 /** A status in its colour: green is over and good, red is bad, yellow needs a person. */
 export function statusColour(text: string, paint: Paint): string {
   const [word = ''] = text.trim().split(/[ ,(]/, 1);
-  const colour = Object.hasOwn(COLOURS, word) ? COLOURS[word] : undefined;
+  const colour = Object.hasOwn(STATUS_COLOURS, word) ? STATUS_COLOURS[word] : undefined;
   return colour === undefined ? text : paint[colour](text);
 }

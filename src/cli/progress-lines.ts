@@ -1,6 +1,6 @@
 // What an entry of a cast is worth telling while it runs, and what is heard of its agents: as lines for people.
 import { emptyView, fold, type View } from '../app/views/cast-view.ts';
-import { socketName, socketNames, withNames } from '../app/views/socket-names.ts';
+import { socketName, socketNames, withSocketNames } from '../app/views/socket-names.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/bookkeeping.ts';
 import type { Touched } from '../kernel/cast/fact.ts';
@@ -12,8 +12,8 @@ import { counted } from '../kernel/text.ts';
 import { commandName } from './command-name.ts';
 import type { Paint } from './paint.ts';
 import { oneLine } from './safe-text.ts';
-import { figuresText, itemText, type Step, stepLines } from './step-line.ts';
-import { endOf } from './text-width.ts';
+import { figuresText, itemText, type StepLine, stepLines } from './step-line.ts';
+import { lastColumns } from './text-width.ts';
 
 type How = {
   readonly paint: Paint;
@@ -23,7 +23,7 @@ type How = {
   readonly isVerbose: boolean;
 };
 
-export type Seen = How & {
+export type ProgressState = How & {
   readonly view: View;
   /** How often edges that send work back were taken, by edge and item, and by how much revivals raised their limits. */
   rounds: ItemMemory;
@@ -39,7 +39,7 @@ export type Seen = How & {
   now(): number;
 };
 
-export function listener(how: How): Seen {
+export function listener(how: How): ProgressState {
   const words = new Map<number, string>();
   const tools = new Map<number, string>();
   return {
@@ -49,7 +49,7 @@ export function listener(how: How): Seen {
     rejected: new Map(),
     words,
     tools,
-    doingOf: (turn) => tools.get(turn) ?? endOf(oneLine(words.get(turn) ?? ''), DOING_COLUMNS_MAX),
+    doingOf: (turn) => tools.get(turn) ?? lastColumns(oneLine(words.get(turn) ?? ''), DOING_COLUMNS_MAX),
     waits: new Map(),
     startedAt: Date.now(),
     now: Date.now,
@@ -67,7 +67,7 @@ const REPEAT_AFTER_MS = 30_000;
 const WHY_CHARS_MAX = 600;
 
 /** Words and tool calls move a line only; a refusal or a pause is worth a line of its own. */
-export function heard(turn: number, event: LiveEvent, seen: Seen): string[] {
+export function heard(turn: number, event: LiveEvent, seen: ProgressState): string[] {
   const { paint } = seen;
   switch (event.kind) {
     case 'text':
@@ -131,7 +131,7 @@ function reasonIn(fact: Entry['fact']): string | null {
 }
 
 /** What an entry is worth telling. `isTold` leaves out what another line gives; `isLive` leaves out what moves already. */
-export function told(entry: Entry, seen: Seen, isTold = false, isLive = false): readonly string[] {
+export function told(entry: Entry, seen: ProgressState, isTold = false, isLive = false): readonly string[] {
   fold(seen.view, entry);
   const { fact } = entry;
   const { paint, view } = seen;
@@ -266,7 +266,13 @@ export function told(entry: Entry, seen: Seen, isTold = false, isLive = false): 
 }
 
 /** The line of a turn. `ends` is the entry with which an attempt of it ends. */
-function step(seen: Seen, turn: number, how: Omit<Step, 'name'>, ends?: Entry, usage: Usage | null = null): string[] {
+function step(
+  seen: ProgressState,
+  turn: number,
+  how: Omit<StepLine, 'name'>,
+  ends?: Entry,
+  usage: Usage | null = null,
+): string[] {
   const fact = ends?.fact;
   const attempt = fact && 'attempt' in fact ? fact.attempt : undefined;
   const since = seen.view.turns.get(turn)?.attempts.get(attempt ?? 0)?.startedAt;
@@ -276,33 +282,33 @@ function step(seen: Seen, turn: number, how: Omit<Step, 'name'>, ends?: Entry, u
 }
 
 /** A turn by its name and its item. */
-export function stepAt(turn: number, seen: Seen): { readonly name: string; readonly item: string | null } {
+export function stepAt(turn: number, seen: ProgressState): { readonly name: string; readonly item: string | null } {
   const known = seen.view.turns.get(turn);
   const item = known?.item ? itemText(known.item) : null;
   const id = seen.isVerbose && known ? ` (${known.socket}, turn ${turn})` : '';
   return { name: `${nameAt(turn, seen)}${id}`, item };
 }
 
-function nameAt(turn: number, seen: Seen): string {
+function nameAt(turn: number, seen: ProgressState): string {
   const known = seen.view.turns.get(turn);
   return known ? nameOf(known.socket, seen) : `turn ${turn}`;
 }
 
-function nameOf(socket: string, { view }: Seen): string {
+function nameOf(socket: string, { view }: ProgressState): string {
   return oneLine(view.cast ? socketName(view.cast.rules, socket) : socket, 60);
 }
 
 /** A reason with names in place of the ids of sockets. */
-function said(reason: string, { view }: Seen): string {
-  return view.cast ? withNames(reason, socketNames(view.cast.rules)) : reason;
+function said(reason: string, { view }: ProgressState): string {
+  return view.cast ? withSocketNames(reason, socketNames(view.cast.rules)) : reason;
 }
 
-function why(reason: string, isTold = false): Pick<Step, 'why'> {
+function why(reason: string, isTold = false): Pick<StepLine, 'why'> {
   return isTold || reason === '' ? {} : { why: oneLine(reason, WHY_CHARS_MAX) };
 }
 
 /** In a terminal the marks stand at the left edge. */
-function indented(line: string, { columns }: Seen): string {
+function indented(line: string, { columns }: ProgressState): string {
   return columns() === null ? `  ${line}` : line;
 }
 
@@ -310,23 +316,23 @@ function attemptNote(attempt: number, paint: Paint): string {
   return attempt > 1 ? paint.warn(`attempt ${attempt}`) : '';
 }
 
-function forget(turn: number, { words, tools }: Seen): void {
+function forget(turn: number, { words, tools }: ProgressState): void {
   words.delete(turn);
   tools.delete(turn);
 }
 
 /** Its edge gets its traversals again. */
-function forgetParked({ rounds, view }: Seen, task: string): void {
+function forgetParked({ rounds, view }: ProgressState, task: string): void {
   const key = view.cast?.parked?.[task]?.edge.key;
   if (key !== undefined) delete rounds.traversals[key];
 }
 
-function extendRound({ rounds: { extended } }: Seen, key: string, more: number): void {
+function extendRound({ rounds: { extended } }: ProgressState, key: string, more: number): void {
   extended[key] = (extended[key] ?? 0) + more;
 }
 
 /** An edge sends an item back with a reason. What is over is not sent back, whatever the condition of its edge. */
-function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: Seen): string[] {
+function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: ProgressState): string[] {
   const { from, to, when, item, settles } = fact;
   if (when !== 'not_satisfied' || settles !== undefined) return [];
   const key = edgeKey(from, to, item);
@@ -340,7 +346,7 @@ function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: Seen): stri
   return [indented(`${seen.paint.warn('↺')} back to ${nameOf(to, seen)}, round ${round}${allowed}: ${reason}`, seen)];
 }
 
-function notAgain(to: string, reason: string, seen: Seen): string {
+function notAgain(to: string, reason: string, seen: ProgressState): string {
   return indented(`${seen.paint.warn('↺')} not sent back to ${nameOf(to, seen)} again: ${oneLine(reason, 200)}`, seen);
 }
 
@@ -355,7 +361,7 @@ function modelOf(agent: AgentNote | undefined): string {
 }
 
 /** Whether a turn that may change files changed none. */
-function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touched }, { view }: Seen): boolean {
+function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touched }, { view }: ProgressState): boolean {
   const { cast, turns } = view;
   const socket = turns.get(turn)?.socket;
   if (!cast || socket === undefined || Object.keys(touched).length > 0) return false;
@@ -363,14 +369,14 @@ function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touche
 }
 
 /** The files that changed while it ran, where whose change it was cannot be told. */
-function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: Seen): string[] {
+function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: ProgressState): string[] {
   const { cast, turns } = seen.view;
   const changes = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return changes ? [seen.paint.warn(`    ! ${oneLine(said(changes, seen), 300)}`)] : [];
 }
 
 /** The checks that failed after the turn. */
-function red(checks: readonly TurnCheck[] = [], { paint, view }: Seen, turn: number): string[] {
+function red(checks: readonly TurnCheck[] = [], { paint, view }: ProgressState, turn: number): string[] {
   const look = `${commandName()} show ${view.cast?.id ?? 'latest'} --turn ${turn}`;
   return checks
     .filter(({ ok }) => !ok)
@@ -379,6 +385,6 @@ function red(checks: readonly TurnCheck[] = [], { paint, view }: Seen, turn: num
     });
 }
 
-function warned(agent: AgentNote | undefined, { paint }: Seen): string[] {
+function warned(agent: AgentNote | undefined, { paint }: ProgressState): string[] {
   return (agent?.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
 }

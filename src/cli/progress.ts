@@ -7,12 +7,12 @@ import type { Entry } from '../kernel/fact.ts';
 import type { Call } from './command.ts';
 import { regionOn } from './live-region.ts';
 import { paintFor } from './paint.ts';
-import { heard, listener, type Seen, stepAt, told, toldElsewhere } from './progress-lines.ts';
+import { heard, listener, type ProgressState, stepAt, told, toldElsewhere } from './progress-lines.ts';
 import { safe } from './safe-text.ts';
 import { movingLine } from './step-line.ts';
 import { cutTo, widthOf } from './text-width.ts';
 
-export type Progress = {
+export type ProgressDisplay = {
   /** Learns from what happened before, without telling it again. */
   learn(entries: readonly Entry[]): void;
   take(entries: readonly Entry[]): void;
@@ -26,7 +26,7 @@ export type Progress = {
 const REDRAW_MS = 500;
 
 /** The id of the cast, and after it `says`, is printed once there is an entry of the cast: before that there is no cast. */
-export function progressFor(call: Call, cast: string, says: readonly string[] = []): Progress {
+export function progressFor(call: Call, cast: string, says: readonly string[] = []): ProgressDisplay {
   const screen = process.stderr;
   const paint = paintFor(screen, call.env);
   const region = regionOn(screen, call.env, !call.json);
@@ -64,7 +64,7 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
 }
 
 /** A line for each turn under way, and one for all of them. */
-function moving(seen: Seen, columns: number): readonly string[] {
+function moving(seen: ProgressState, columns: number): readonly string[] {
   const { view, paint, now } = seen;
   const cast = view.cast;
   if (!cast) return [];

@@ -34,7 +34,7 @@ async function standardBytes(): Promise<Buffer> {
 
 // Lines end at a line feed and nowhere else: other separators may be in a JSON string. Chunks are decoded whole; only where one
 // is not UTF-8 are its lines decoded one by one.
-export type Line =
+export type InputLine =
   | { readonly text: string }
   /** It is not UTF-8; these are its bytes. */
   | { readonly bytes: Buffer }
@@ -44,7 +44,7 @@ export type Line =
 const LINE_FEED = 0x0a;
 
 /** The lines in their order. No more of an unfinished line is kept than a line may have. */
-export async function* linesIn(input: AsyncIterable<Buffer | string>, bytesMax: number): AsyncGenerator<Line> {
+export async function* linesIn(input: AsyncIterable<Buffer | string>, bytesMax: number): AsyncGenerator<InputLine> {
   let begun: Buffer[] = [];
   let length = 0;
   for await (const given of input) {
@@ -67,7 +67,7 @@ export async function* linesIn(input: AsyncIterable<Buffer | string>, bytesMax: 
 }
 
 /** Lines that lie in one piece, without the line feed after the last one. */
-function* wholeLines(bytes: Buffer, bytesMax: number): Generator<Line> {
+function* wholeLines(bytes: Buffer, bytesMax: number): Generator<InputLine> {
   if (bytes.length <= bytesMax && isUtf8(bytes)) {
     for (const text of bytes.toString('utf8').split('\n')) yield { text };
     return;
@@ -80,14 +80,14 @@ function* wholeLines(bytes: Buffer, bytesMax: number): Generator<Line> {
   }
 }
 
-function lineOf(parts: readonly Buffer[], length: number, bytesMax: number): Line {
+function lineOf(parts: readonly Buffer[], length: number, bytesMax: number): InputLine {
   if (length > bytesMax) return { tooLong: true };
   const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { bytes };
 }
 
 /** Asks the person at the terminal. Without a terminal the answer is no. */
-export async function ask(question: string): Promise<boolean> {
+export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

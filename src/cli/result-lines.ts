@@ -1,12 +1,12 @@
 // The result of a cast as lines for a terminal: its last text first, then its items, then the output of a failed turn; what agents
 // reported about the goal; and the cost.
 import { costText } from '../app/views/figures.ts';
-import { type CastResult, type Failure, type Issue, issuesBeyond, type LastText } from '../app/views/result.ts';
+import { type CastResult, type Failure, type FailureIssue, issuesBeyond, type LastText } from '../app/views/result.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { TaskView } from '../app/views/tasks.ts';
 import type { Consolidation, Consumption, Proposal, Said } from '../kernel/report/consolidation.ts';
 import { counted } from '../kernel/text.ts';
-import type { Line } from './paint.ts';
+import type { ShownLine } from './paint.ts';
 import { oneLine, safe } from './safe-text.ts';
 import { table } from './table.ts';
 
@@ -34,7 +34,7 @@ export function resultLines({ cast, reason = '', result }: ShownResult, baton: s
 }
 
 /** Each work item with its outcome and how many files it changed. Titles are cut so that a row fits the terminal. */
-export function itemLines(tasks: readonly TaskView[] = [], columns = process.stdout.columns): readonly Line[] {
+export function itemLines(tasks: readonly TaskView[] = [], columns = process.stdout.columns): readonly ShownLine[] {
   const items = tasks.filter(({ isItem }) => isItem);
   if (items.length === 0) return [];
   const ends = items.map((task) => [outcomeOf(task), filesText(task)]);
@@ -56,7 +56,7 @@ export function filesText({ files }: Pick<TaskView, 'files'>): string {
   return files === 0 ? 'changed no file' : counted(files, 'file');
 }
 
-function failureLines(failure: Failure, cast: string, baton: string, issues: readonly Issue[]): string[] {
+function failureLines(failure: Failure, cast: string, baton: string, issues: readonly FailureIssue[]): string[] {
   const { text, name } = failure;
   const wrong = issues.map(({ path, message }) => `  at ${oneLine(path, 200) || '$'}: ${oneLine(message, 400)}`);
   const part = failure.issues.length === 0 ? 'end' : 'start';

@@ -1,20 +1,20 @@
 // Calls an operation for the command line and shows its answer: as one verdict, or in a form of its own.
 import { type Actor, lookerWith } from '../access/actor.ts';
 import { attemptIn } from '../access/attempt.ts';
-import type { Context, Entry, OperationEvent } from '../app/operation.ts';
+import type { Context, OperationEntry, OperationEvent } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { type Given, perform, refusedBefore } from '../app/perform.ts';
-import { Asks, Refused, verdictOf } from '../app/refused.ts';
+import { AsksPerson, Refused, verdictOf } from '../app/refused.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import type { Workspace as Located } from '../workspace/locate.ts';
-import { type Call, EXIT, exitOf, note, out, outJson, outJsonLine, ring } from './command.ts';
+import type { LocatedWorkspace as Located } from '../workspace/locate.ts';
+import { type Call, EXIT_CODE, exitOf, note, out, outJson, outJsonLine, ring } from './command.ts';
 import { withWorkspace, workspaceHere, workspaceOf } from './open-workspace.ts';
 import type { Form, Forms } from './show/form.ts';
 
 /** The forms of each group; a group without any answers with verdicts. */
-const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Forms }>>> = {
+const FORMS: Partial<Record<OperationEntry['group'], () => Promise<{ readonly forms: Forms }>>> = {
   casts: () => import('./show/casts.ts'),
   contracts: () => import('./show/contracts.ts'),
   history: () => import('./show/history.ts'),
@@ -32,7 +32,7 @@ export async function showOperation(call: Call, name: OperationName, given: Give
   const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
   const verdict = await ended(call, name, given, listeningFor(OPERATIONS[name], showingWith(call, form)));
   // An operation that follows has shown its finds one by one; its end is no find.
-  if (verdict.allow && given.follow === true) return EXIT.ok;
+  if (verdict.allow && given.follow === true) return EXIT_CODE.ok;
   const details = verdict.details as JsonObject;
   if (!call.json) for (const line of form?.notes?.(details, call, given, verdict) ?? []) note(line);
   if (!verdict.allow && form?.refusal === 'fault') throw new Refused(verdict);
@@ -41,7 +41,7 @@ export async function showOperation(call: Call, name: OperationName, given: Give
   else if ((verdict.allow || form?.refusal === 'same') && form?.lines && !call.json)
     for (const line of form.lines(details, call, given, verdict)) out(line);
   else outJson((verdict.allow ? scriptValue(form, details, call) : undefined) ?? verdict);
-  return verdict.allow && form?.isBad?.(details) ? EXIT.denied : exitOf(verdict);
+  return verdict.allow && form?.isBad?.(details) ? EXIT_CODE.denied : exitOf(verdict);
 }
 
 /** Values that come before the end are shown at once. With --json the answer holds those that have a form. */
@@ -77,7 +77,7 @@ export async function ended(
   try {
     return await performing(call, name, (each) => each(given), listening);
   } catch (error) {
-    const agreed = error instanceof Asks ? await agreedTo(call, error) : null;
+    const agreed = error instanceof AsksPerson ? await agreedTo(call, error) : null;
     if (agreed) return ended(call, name, { ...given, ...agreed }, listening);
     if (error instanceof Refused) return verdictOf(error);
     throw error;
@@ -92,7 +92,7 @@ export async function performing<T>(
   listening: Listening = listeningFor(OPERATIONS[name]),
   located = locatedFor(call, OPERATIONS[name]),
 ): Promise<T> {
-  const entry: Entry = OPERATIONS[name];
+  const entry: OperationEntry = OPERATIONS[name];
   const act = async (workspace: Workspace) => {
     const actor = await actorFor(entry, workspace);
     return work((given) => perform(workspace, name, given, { actor, ...listening }));
@@ -110,21 +110,21 @@ export async function refuseBefore(call: Call, name: OperationName): Promise<voi
   if (refusal) throw new Refused(refusal);
 }
 
-function locatedFor(call: Call, { makesWorkspace }: Entry): Located {
+function locatedFor(call: Call, { makesWorkspace }: OperationEntry): Located {
   return makesWorkspace ? workspaceHere(call) : workspaceOf(call);
 }
 
 /** What an operation has started ends with this process, if that ends in an orderly way. */
-function listeningFor({ endsBySignal }: Entry, onEvent = show): Listening {
+function listeningFor({ endsBySignal }: OperationEntry, onEvent = show): Listening {
   const stop = new AbortController();
-  const onSignal = () => (endsBySignal ? stop.abort() : process.exit(EXIT.fault));
+  const onSignal = () => (endsBySignal ? stop.abort() : process.exit(EXIT_CODE.fault));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
   return { signal: stop.signal, onEvent };
 }
 
 /** The answer of the person at the terminal, as input for the next call; null where it ends the command. */
-export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promise<Given | null> {
-  const { ask, choose } = await import('./read-input.ts');
+export async function agreedTo({ env }: Call, { question, agreed }: AsksPerson): Promise<Given | null> {
+  const { confirm: ask, choose } = await import('./read-input.ts');
   if ('field' in agreed) return { [agreed.field]: await choose(question, agreed.of) };
   const isAgreed = await ask(question);
   if ('flag' in agreed) {
@@ -138,7 +138,7 @@ export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promi
   return {};
 }
 
-async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promise<Actor> {
+async function actorFor({ act, peopleOnly }: OperationEntry, workspace: Workspace): Promise<Actor> {
   if (act === 'look' && peopleOnly === undefined) return lookerWith(attemptIn(workspace.env, workspace.stateDir));
   return (await import('../access/who-acts.ts')).actorHere(workspace);
 }

@@ -5,7 +5,7 @@ import type { Paint } from './paint.ts';
 import { oneLine } from './safe-text.ts';
 import { cutTo, padTo, widthOf } from './text-width.ts';
 
-export type Step = {
+export type StepLine = {
   /** With its colour. */
   readonly mark: string;
   readonly name: string;
@@ -25,7 +25,7 @@ const LEFT_MIN = 24;
 const INDENT = 4;
 
 /** In a terminal as wide as it is; without one, all on one line. */
-export function stepLines(step: Step, columns: number | null, paint: Paint): string[] {
+export function stepLines(step: StepLine, columns: number | null, paint: Paint): string[] {
   const { mark, name, item, note, why, aside, figures = '' } = step;
   const what = [name, item ?? ''].filter(Boolean).join(' · ');
   const tail = note ? ` · ${note}` : '';
@@ -49,7 +49,7 @@ export function stepLines(step: Step, columns: number | null, paint: Paint): str
 }
 
 /** A step that is under way: what its agent does stands in the middle. */
-export function movingLine(step: Step & { readonly doing: string }, columns: number, paint: Paint): string {
+export function movingLine(step: StepLine & { readonly doing: string }, columns: number, paint: Paint): string {
   const { mark, name, item, doing, figures = '' } = step;
   const width = Math.min(columns - 1, WIDTH_MAX);
   const room = width - widthOf(mark) - 1 - widthOf(figures) - 2;

@@ -1,7 +1,7 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
 
-import { socketName, socketNames, withNames } from '../app/views/socket-names.ts';
+import { socketName, socketNames, withSocketNames } from '../app/views/socket-names.ts';
 import type { Words } from '../kernel/approval/request.ts';
 import type { CastFact, Touched } from '../kernel/cast/fact.ts';
 import type { Item, Usage } from '../kernel/cast/state.ts';
@@ -23,7 +23,7 @@ export function storyteller(): (entry: Entry) => string {
     const known = 'cast' in fact && fact.cast !== undefined ? knownOf(casts, fact.cast) : nobody();
     learn(known, fact);
     const told = sentence(fact, known);
-    return oneLine(known.cast ? withNames(told, socketNames(known.cast.rules)) : told, WORDS_MAX);
+    return oneLine(known.cast ? withSocketNames(told, socketNames(known.cast.rules)) : told, WORDS_MAX);
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutTo, endOf, padTo, widthOf, wrap } from './text-width.ts';
+import { cutTo, lastColumns, padTo, widthOf, wrap } from './text-width.ts';
 
 test.each([
   ['plain', 5],
@@ -19,7 +19,7 @@ test.each([
   ['日本語', 4, '日…', '…語'],
   ['abc', 0, '…', '…'],
 ])('%j in %d columns begins %j and ends %j', (text, max, start, end) => {
-  expect([cutTo(text, max), endOf(text, max)]).toEqual([start, end]);
+  expect([cutTo(text, max), lastColumns(text, max)]).toEqual([start, end]);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 // How wide a text is in a terminal, and how it is cut and wrapped to fit. Colours (`ESC [ … m`) take no room.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for our own colours.
-const COLOURS = /\x1b\[[0-9;]*m/g;
+const ESCAPES = /\x1b\[[0-9;]*m/g;
 const NO_ROOM = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
 /** Blocks of characters that take two columns: East Asian scripts, full-width forms, pictures. */
@@ -22,7 +22,7 @@ const WIDE: readonly (readonly [number, number])[] = [
 
 export function widthOf(text: string): number {
   let width = 0;
-  for (const char of text.replace(COLOURS, '')) width += widthOfChar(char);
+  for (const char of text.replace(ESCAPES, '')) width += widthOfChar(char);
   return width;
 }
 
@@ -40,7 +40,7 @@ export function cutTo(text: string, max: number): string {
 }
 
 /** The end of the text in at most `max` columns. */
-export function endOf(text: string, max: number): string {
+export function lastColumns(text: string, max: number): string {
   if (widthOf(text) <= max) return text;
   const chars = [...text];
   let width = 1;

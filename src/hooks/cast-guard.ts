@@ -9,7 +9,7 @@ import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote } from '../kernel/cast/state.ts';
 import { projectAreaAt } from '../shell/project-area.ts';
 import { plainWords, shellWord } from '../shell/words.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { workRoot } from '../workspace/worktree/record.ts';
 import { execCall } from './exec-call.ts';
 import { letThroughIn } from './guard-command.ts';
@@ -27,7 +27,7 @@ type RunHook = {
 };
 
 /** Null if the turn needs no guard. `program` is how baton is started. */
-export function guardFor(turn: Turn, { dir, configFile }: Workspace, program: string): RunHook | null {
+export function guardFor(turn: Turn, { dir, configFile }: LocatedWorkspace, program: string): RunHook | null {
   const { materia } = turn;
   return materia.type === 'agent' && needsGuard(turn, configFile) ? runHookFor(materia.runner, program, dir) : null;
 }
@@ -50,7 +50,7 @@ function runHookFor(runner: string, program: string, dir: string): RunHook {
 }
 
 type ReportContext = {
-  readonly workspace: Workspace;
+  readonly workspace: LocatedWorkspace;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The path of this program. */
   readonly program: string;

@@ -13,11 +13,11 @@ import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { realPath } from '../shell/project-area.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { asInCast, belowWorktree, worktreeAround } from '../workspace/worktree/record.ts';
 
 /** No agent writes in the folders of the configuration and the log, whatever it has claimed. */
-export function refusalOfGoverningWrite(path: string, { dir, stateDir }: Workspace): Denied | null {
+export function refusalOfGoverningWrite(path: string, { dir, stateDir }: LocatedWorkspace): Denied | null {
   const governing = [join(dir, '.baton'), stateDir];
   const isInside = placesOf(path).some((place) => {
     // Earlier versions kept worktrees in the state folder. Agents may work there.
@@ -31,7 +31,11 @@ export function refusalOfGoverningWrite(path: string, { dir, stateDir }: Workspa
 }
 
 /** Only an agent whose task names such a file writes agent configuration. */
-export function refusalOfConfigWrite(path: string, claims: readonly Task[], workspace: Workspace): Denied | null {
+export function refusalOfConfigWrite(
+  path: string,
+  claims: readonly Task[],
+  workspace: LocatedWorkspace,
+): Denied | null {
   const { dir, stateDir } = workspace;
   for (const place of placesOf(path)) {
     const by = configuredBy(belowWorktree(stateDir, place) ?? within(dir, place) ?? '');
@@ -51,7 +55,7 @@ export function refusalOfWrite(
   path: string,
   ledger: Ledger,
   claims: readonly Task[],
-  workspace: Workspace,
+  workspace: LocatedWorkspace,
 ): Denied | null {
   for (const place of placesOf(path)) {
     const refusal = refusalAt(place, ledger, claims, workspace);
@@ -60,7 +64,7 @@ export function refusalOfWrite(
   return null;
 }
 
-function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], workspace: Workspace): Denied | null {
+function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], workspace: LocatedWorkspace): Denied | null {
   const refusals = claims.map((task) => refusalOfScope(place, task, ledger, workspace));
   if (refusals.includes(null)) return null;
   const own = new Set(claims.map(({ fence }) => fence));
@@ -70,7 +74,7 @@ function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], works
 }
 
 /** Null where the task may write. Temporary files belong to no task. */
-function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Workspace): Denied | null {
+function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: LocatedWorkspace): Denied | null {
   if (isScratch(place, workspace)) return null;
   const below = belowRoot(task.root, place, workspace) ?? place;
   // The task may create missing folders on the way to its paths.
@@ -83,7 +87,7 @@ function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Wo
   return deny('SCOPE_VIOLATION', reason, { ...refusal.details, rule: 'R-PW-001' });
 }
 
-function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Workspace): boolean {
+function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: LocatedWorkspace): boolean {
   const below = belowRoot(lock.root, place, workspace);
   const normal = below === null ? null : normalPath(below);
   if (!normal?.ok) return false;
@@ -91,24 +95,24 @@ function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Wo
   return overlaps(key(normal.path), key(lock.path));
 }
 
-function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string, { dir }: Workspace): Denied {
+function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string, { dir }: LocatedWorkspace): Denied {
   const reason = `${task} (${owner}) holds ${spokenPath(path)}, and ${shown(place, dir)} is in it. Work on something else until the lock is released; \`baton lock list\` shows all locks.`;
   const holder = { run, task, owner, path, mode, fence };
   return deny('LOCK_CONFLICT', reason, { path: shown(place, dir), holder });
 }
 
 /** A path of a cast means the same in its worktree and in the worktrees of its items. */
-function belowRoot(root: string, place: string, workspace: Workspace): string | null {
+function belowRoot(root: string, place: string, workspace: LocatedWorkspace): string | null {
   // A worktree inside the workspace is not part of the workspace.
   if (root === MAIN_ROOT && belowWorktree(workspace.stateDir, place) !== null) return null;
   return within(folderOf(root, workspace), asInCast(workspace.stateDir, place));
 }
 
-function folderOf(root: string, { dir }: Workspace): string {
+function folderOf(root: string, { dir }: LocatedWorkspace): string {
   return root === MAIN_ROOT ? dir : resolve(dir, root);
 }
 
-function isScratch(place: string, { dir, stateDir }: Workspace): boolean {
+function isScratch(place: string, { dir, stateDir }: LocatedWorkspace): boolean {
   if (within(dir, place) !== null || worktreeAround(stateDir, place) !== null) return false;
   return ['/dev', tmpdir(), '/tmp'].some((folder) => isWithin(folder, place));
 }

@@ -14,12 +14,12 @@ import { reportsStatus } from '../kernel/cast/rules.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import { argvOf, shellLine } from '../shell/words.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { type CallContext, type ExecCall, execCall, FORM, isOurs } from './exec-call.ts';
 import type { HookDecision } from './protocol.ts';
 
 export type GuardContext = {
-  readonly workspace: Workspace;
+  readonly workspace: LocatedWorkspace;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
   /** The program that we are. */

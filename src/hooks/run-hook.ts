@@ -7,13 +7,13 @@ import { isString, type JsonObject } from '../kernel/json.ts';
 import { spokenPaths } from '../kernel/ledger/path.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import type { HookDecision } from './protocol.ts';
 import { type HookInput, readHookInput } from './protocol.ts';
 import type { HookSettings } from './settings.ts';
 
 export type HookContext = {
-  readonly workspace: Workspace;
+  readonly workspace: LocatedWorkspace;
   /** Whether the folder is a workspace: without `.baton` every event is allowed. */
   readonly isKept: boolean;
   readonly env: NodeJS.ProcessEnv;

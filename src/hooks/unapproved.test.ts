@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AttemptResult, Place, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { Workspace } from '../workspace/locate.ts';
+import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { reportingUnapproved } from './cast-guard.ts';
 import { keepLetThrough } from './guard-command.ts';
 
@@ -31,7 +31,7 @@ async function toldOf(commands: readonly string[], more: Partial<Packet> = {}, h
     scripted: null,
     ...more,
   } as Packet;
-  const scene = { workspace: { dir, stateDir, configFile } as Workspace, env: process.env, program: PROGRAM };
+  const scene = { workspace: { dir, stateDir, configFile } as LocatedWorkspace, env: process.env, program: PROGRAM };
   const place = { cwd: dir, attemptDir: join(stateDir, 'attempts/c-1.1') } as Place;
   return reportingUnapproved(runners, scene).runnerFor(packet).run(packet, place, new AbortController().signal);
 }

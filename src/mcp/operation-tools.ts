@@ -1,7 +1,7 @@
 // The operations that are tools: name, input and function come from their entries. A call that takes long tells its client
 // meanwhile what the agents do.
 import type { LiveNews } from '../app/look-at-cast.ts';
-import type { Entry, McpForm, OperationEvent, OperationFields } from '../app/operation.ts';
+import type { McpForm, OperationEntry, OperationEvent, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer } from '../app/perform.ts';
 import { schemaOf } from '../kernel/field-schema.ts';
@@ -15,11 +15,11 @@ const TELL_EVERY_MS = 500;
 const TEXT_CHARS_MAX = 500;
 const LINES_MAX = 10;
 
-export const OPERATION_TOOLS: readonly Tool[] = Object.values(OPERATIONS).flatMap((entry: Entry) =>
+export const OPERATION_TOOLS: readonly Tool[] = Object.values(OPERATIONS).flatMap((entry: OperationEntry) =>
   'leftOut' in entry.mcp ? [] : [toolOf(entry, entry.mcp)],
 );
 
-function toolOf(entry: Entry, form: McpForm): Tool {
+function toolOf(entry: OperationEntry, form: McpForm): Tool {
   const { name, audience, description, without = [], required = [], schemas = {}, defaults = {} } = form;
   const input = schemaOf({ type: 'object', fields: left(entry.fields, without, required) });
   const { choice } = form;

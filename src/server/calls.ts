@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { type Actor, whyNotPerson } from '../access/actor.ts';
 import { mayDo } from '../access/rights.ts';
-import type { Entry, OperationField } from '../app/operation.ts';
+import type { OperationEntry, OperationField } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
 import type { Workspace } from '../app/workspace.ts';
@@ -20,7 +20,7 @@ export function operationNamed(name: string): OperationName | null {
  * own, so that neither a crash nor a restart of the server stops any.
  */
 export function callerFields(name: OperationName): Readonly<Record<string, OperationField>> {
-  const { fields }: Entry = OPERATIONS[name];
+  const { fields }: OperationEntry = OPERATIONS[name];
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !SET_BY_SERVER.has(field)));
 }
 
@@ -143,7 +143,7 @@ function valueIn(field: OperationField, values: readonly string[]): Json | undef
 
 /** The operations as `GET /api` lists them, with whether this caller may do each. */
 export function operationRows(actor: Actor, program: string): JsonObject[] {
-  return Object.values(OPERATIONS).map((entry: Entry) => {
+  return Object.values(OPERATIONS).map((entry: OperationEntry) => {
     const { name, group, act, means, example, cli } = entry;
     const words = cli === undefined ? name.replaceAll('.', ' ') : typeof cli === 'string' ? cli : null;
     return {
@@ -153,7 +153,7 @@ export function operationRows(actor: Actor, program: string): JsonObject[] {
   });
 }
 
-function mayCall({ name, act, peopleOnly, cli }: Entry, actor: Actor, program: string): boolean {
+function mayCall({ name, act, peopleOnly, cli }: OperationEntry, actor: Actor, program: string): boolean {
   if (actor.role !== null && !mayDo(actor.role, act, name).allow) return false;
   const form = typeof cli === 'string' ? cli : name.replaceAll('.', ' ');
   return peopleOnly === undefined || whyNotPerson(actor, form, null, program) === null;

@@ -1,6 +1,6 @@
 // The API as OpenAPI 3.1, made from the operations, and from one row for each other route.
 import { roleFor } from '../access/rights.ts';
-import type { Entry, OperationField } from '../app/operation.ts';
+import type { OperationEntry, OperationField } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { CODES } from '../kernel/codes.ts';
 import { schemaOf } from '../kernel/field-schema.ts';
@@ -239,7 +239,7 @@ const ALLOWED: JsonObject = {
   '200': { description: 'Allowed.', content: { 'application/json': { schema: ref('Allowed') } } },
 };
 
-function operationItem(entry: Entry): JsonObject {
+function operationItem(entry: OperationEntry): JsonObject {
   const { name, group, act, means, peopleOnly } = entry;
   const fields = fieldsOf(entry);
   const about = {
@@ -260,7 +260,7 @@ function operationItem(entry: Entry): JsonObject {
 }
 
 /** A caller by HTTP is no agent within its attempt, so nothing is known of its own. */
-export function fieldsOf({ name }: Entry): Readonly<Record<string, OperationField>> {
+export function fieldsOf({ name }: OperationEntry): Readonly<Record<string, OperationField>> {
   const fields = Object.entries(callerFields(name as OperationName));
   return Object.fromEntries(
     fields.map(([field, row]) => [

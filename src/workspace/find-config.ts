@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { withDefaultRunner } from '../kernel/graph/authored.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Loaded, loadConfig } from './load-config.ts';
-import type { Workspace } from './locate.ts';
+import type { LocatedWorkspace } from './locate.ts';
 import { withNamesOf } from './registry-names.ts';
 import { loadTeam, mayBeTeam, type TeamFile, teamFilesIn } from './team-files.ts';
 
 export type Wanted = {
-  readonly workspace: Workspace;
+  readonly workspace: LocatedWorkspace;
   readonly file: string | undefined;
   readonly loadout: string | undefined;
   readonly cwd: string;
@@ -46,7 +46,7 @@ function loadedFor({ file, workspace, cwd, loadout }: Wanted): Loaded {
 }
 
 /** Each configuration of the project on its own: config.json, and every loadout of the short form over it. */
-export function loadAll(workspace: Workspace): readonly Loaded[] {
+export function loadAll(workspace: LocatedWorkspace): readonly Loaded[] {
   const { configFile } = workspace;
   const teams = teamFilesIn(dirname(configFile));
   const own = isThere(configFile) ? loadConfig(configFile) : null;
@@ -63,7 +63,7 @@ function ownApart(own: Loaded, teams: readonly TeamFile[]): Loaded {
 }
 
 /** A file that somebody names: JSON, or a short form. */
-function loadFile(file: string, { configFile }: Workspace): Loaded {
+function loadFile(file: string, { configFile }: LocatedWorkspace): Loaded {
   if (!mayBeTeam(file)) return loadConfig(file);
   const isOwn = dirname(dirname(file)) === dirname(configFile) && isThere(configFile);
   return loadTeam(file, isOwn ? objectOf(loadConfig(configFile).config) : {});
@@ -91,7 +91,7 @@ function objectOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function completed(loaded: Loaded, { configFile }: Workspace): Loaded {
+function completed(loaded: Loaded, { configFile }: LocatedWorkspace): Loaded {
   if (!isObject(loaded.config)) return loaded;
   const config = withDefaultRunner(loaded.config);
   const home = dirname(configFile);

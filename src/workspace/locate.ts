@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Code } from '../kernel/codes.ts';
 import type { JsonObject } from '../kernel/json.ts';
 
-export type Workspace = {
+export type LocatedWorkspace = {
   /** The project directory, absolute and without links. */
   readonly dir: string;
   readonly configFile: string;
@@ -21,7 +21,7 @@ export const WORKTREES = 'worktrees';
 const WORKSPACE_LINK = 'baton.json';
 
 /** The workspace at `dir`, or, without one, that of the current directory or of the nearest one above that has `.baton`. */
-export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: string): Workspace | null {
+export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: string): LocatedWorkspace | null {
   const start = resolve(cwd, dir ?? '.');
   if (!existsSync(start) || !statSync(start).isDirectory()) return null;
   const main = mainOf(start);
@@ -31,7 +31,7 @@ export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: str
 }
 
 /** The workspace whose cast works in the worktree that `start` lies in, or null. */
-function mainOf(start: string): Workspace | null {
+function mainOf(start: string): LocatedWorkspace | null {
   for (let at = start; dirname(at) !== at; at = dirname(at)) {
     const found = linkedWorkspace(at) ?? workspaceBeside(at);
     if (found === null || !existsSync(found.dir)) continue;
@@ -40,7 +40,7 @@ function mainOf(start: string): Workspace | null {
   return null;
 }
 
-type Found = Pick<Workspace, 'dir' | 'stateDir'>;
+type Found = Pick<LocatedWorkspace, 'dir' | 'stateDir'>;
 
 /** The workspace that is noted in git's own folder of a worktree. */
 function linkedWorkspace(folder: string): Found | null {
@@ -60,7 +60,7 @@ function workspaceBeside(folder: string): Found | null {
  * Notes in git's own folder of a worktree which workspace it belongs to. It goes away with the worktree. Answers the file and
  * its text.
  */
-export function linkWorkspace(folder: string, { dir, stateDir }: Pick<Workspace, 'dir' | 'stateDir'>) {
+export function linkWorkspace(folder: string, { dir, stateDir }: Pick<LocatedWorkspace, 'dir' | 'stateDir'>) {
   const gitDir = gitDirOf(folder);
   if (gitDir === null) return null;
   const file = join(gitDir, WORKSPACE_LINK);

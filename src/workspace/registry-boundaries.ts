@@ -13,7 +13,7 @@ import { isSemver, readManifest } from '../trust/manifest.ts';
 import { TRUST_POLICY } from '../trust/policy.ts';
 import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry.ts';
 import { readInside } from '../trust/registry-folder.ts';
-import type { Workspace } from './locate.ts';
+import type { LocatedWorkspace } from './locate.ts';
 
 /** Every edge of a cast carries a request of this type, and names no scopes. */
 const ASKED_BY_CASTS = { type: 'task' } as const;
@@ -131,7 +131,7 @@ const NOTHING_KNOWN: Boundaries = {
  * folder of the configuration.
  */
 export async function nearestBoundaries(
-  workspace: Pick<Workspace, 'dir' | 'stateDir'>,
+  workspace: Pick<LocatedWorkspace, 'dir' | 'stateDir'>,
   baseDir: string,
   config: Json,
 ): Promise<Boundaries | null> {

@@ -11,7 +11,7 @@ import { readerOf } from '../trust/registry-folder.ts';
 import { ID_LENGTH_MAX } from '../trust/schema.ts';
 import { loadAll, loadFor } from './find-config.ts';
 import { type Loaded, readJsonFile } from './load-config.ts';
-import type { Workspace } from './locate.ts';
+import type { LocatedWorkspace } from './locate.ts';
 import { pinnedPath } from './registry-lock.ts';
 import { isUnnamed, namesIn, withNames } from './registry-names.ts';
 
@@ -26,7 +26,7 @@ export type Team = {
 };
 
 /** A project without a configuration of its own has the team that ships. */
-export function teamOf(workspace: Workspace & { readonly cwd: string }): Team {
+export function teamOf(workspace: LocatedWorkspace & { readonly cwd: string }): Team {
   const home = dirname(workspace.configFile);
   const own = loadAll(workspace).filter(({ baseDir }) => baseDir === home || baseDir === realOf(home));
   const all = own.length > 0 ? own : [loadFor({ workspace, file: undefined, loadout: undefined, cwd: workspace.cwd })];

@@ -7,7 +7,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { actorHere } from '../../src/access/who-acts.ts';
 import { openWorkspace } from '../../src/api/open-workspace.ts';
-import type { Entry, OperationFields as Fields } from '../../src/app/operation.ts';
+import type { OperationFields as Fields, OperationEntry } from '../../src/app/operation.ts';
 import { OPERATIONS, type OperationName } from '../../src/app/operations/table.ts';
 import { Workspace } from '../../src/app/workspace.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
@@ -24,10 +24,10 @@ type Way = 'library' | 'command line' | 'MCP';
 /** What cannot be allowed without a program that is no part of the suite. The list may only shrink. */
 const REAL_PROGRAMS: readonly string[] = ['doctor', 'agents.test', 'hooks.verify'];
 
-const ENTRIES: readonly Entry[] = Object.values(OPERATIONS);
+const ENTRIES: readonly OperationEntry[] = Object.values(OPERATIONS);
 const AGENT = { BATON_ATTEMPT: '1.1' };
 
-const CALL: Readonly<Record<Way, (entry: Entry, called: Called) => Promise<string>>> = {
+const CALL: Readonly<Record<Way, (entry: OperationEntry, called: Called) => Promise<string>>> = {
   library: async ({ name }, { dir, env, input }) => {
     const workspace = openWorkspace(dir, { env });
     const verdict = (await workspace.perform(name as 'status', input as never)) as Verdict;
@@ -64,17 +64,17 @@ const CALL: Readonly<Record<Way, (entry: Entry, called: Called) => Promise<strin
 };
 
 /** Why a way leaves the operation out; null where it has it. */
-function leftOut({ cli, mcp }: Entry, way: Way): string | null {
+function leftOut({ cli, mcp }: OperationEntry, way: Way): string | null {
   if (way === 'MCP') return 'leftOut' in mcp ? mcp.leftOut : null;
   return way === 'command line' && typeof cli === 'object' ? cli.leftOut : null;
 }
 
-function waysOf(entry: Entry): readonly Way[] {
+function waysOf(entry: OperationEntry): readonly Way[] {
   return (Object.keys(CALL) as Way[]).filter((way) => leftOut(entry, way) === null);
 }
 
 /** The words and options of the command line for an input, as its help spells them. */
-function argvOf({ name, cli, fields }: Entry, input: JsonObject) {
+function argvOf({ name, cli, fields }: OperationEntry, input: JsonObject) {
   const form = (typeof cli === 'string' ? cli : name.replace('.', ' ')).split(' ');
   const words: string[] = [];
   const options: string[] = [];
@@ -105,7 +105,7 @@ function dashed(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-async function codesOf(entry: Entry, { setUp, input }: Case, more: NodeJS.ProcessEnv) {
+async function codesOf(entry: OperationEntry, { setUp, input }: Case, more: NodeJS.ProcessEnv) {
   const codes: Partial<Record<Way, string>> = {};
   for (const way of waysOf(entry)) {
     const made = await setUp();
@@ -116,7 +116,7 @@ async function codesOf(entry: Entry, { setUp, input }: Case, more: NodeJS.Proces
   return codes;
 }
 
-function expected(entry: Entry, code: string) {
+function expected(entry: OperationEntry, code: string) {
   return Object.fromEntries(waysOf(entry).map((way) => [way, code]));
 }
 

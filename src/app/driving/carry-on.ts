@@ -14,7 +14,7 @@ import { refusalOfDecision } from '../decision.ts';
 import { loadView } from '../look-at-cast.ts';
 import { nameCast, outlast } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
-import { Asks, Refused } from '../refused.ts';
+import { AsksPerson, Refused } from '../refused.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
 import { requireTrust } from '../require-trust.ts';
 import { issuesBeyond } from '../views/result.ts';
@@ -106,7 +106,7 @@ async function askedToExtend(summary: CastSummary, extend: boolean | undefined):
   if (spent === null || extend !== undefined) return;
   const reason = `${SPENT[spent]} Say whether cast ${summary.cast} gets as much again (extend).`;
   const refusal = deny(summary.code as Code, reason, { cast: summary.cast });
-  throw new Asks(refusal, `${SPENT[spent]} Give it as much again?`, { flag: 'extend', otherwise: false });
+  throw new AsksPerson(refusal, `${SPENT[spent]} Give it as much again?`, { flag: 'extend', otherwise: false });
 }
 
 async function raiseBudget(store: Store, cast: string, by: string): Promise<void> {

@@ -14,7 +14,7 @@ import { NOTIFY, NOTIFY_EVENTS } from '../../kernel/graph/project-fields.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { collapse, cut } from '../../kernel/text.ts';
 import { readJsonFile } from '../../workspace/load-config.ts';
-import { socketName, socketNames, withNames } from '../views/socket-names.ts';
+import { socketName, socketNames, withSocketNames } from '../views/socket-names.ts';
 import type { Workspace } from '../workspace.ts';
 
 type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
@@ -212,7 +212,7 @@ function noticeOf(
   socket: string | null = null,
 ): Notice {
   const who = socket === null ? '' : `${socketName(rules, socket)}: `;
-  const reason = why === '' ? '' : `: ${who}${withNames(collapse(why), socketNames(rules))}`;
+  const reason = why === '' ? '' : `: ${who}${withSocketNames(collapse(why), socketNames(rules))}`;
   const how = { waiting: 'waits for you', failed: 'failed', ended: status }[event];
   const text = cut(
     `${loadout} ${how}${code === null || status === 'aborted' ? '' : ` (${code})`}${reason}`,

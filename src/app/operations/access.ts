@@ -1,6 +1,6 @@
 // Who may do what: tokens, and folders that are trusted.
 import { ROLES } from '../../access/rights.ts';
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 const BY_PEOPLE = { leftOut: 'who may do what is decided by people, by the command line or the library' } as const;
 const MAY = 'say who may do what';
@@ -64,4 +64,4 @@ export const ACCESS = {
     fields: {},
     mcp: BY_PEOPLE,
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

@@ -9,8 +9,7 @@ import type { Packet } from '../../kernel/cast/packet.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Models asked directly: they need a key and nothing installed. */
 const MODELS = runnersThat('isModelApi')
@@ -18,7 +17,7 @@ const MODELS = runnersThat('isModelApi')
   .sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** Which agents are on this machine, in which version, and whether somebody is signed in. */
-export const agentsList: Run<FieldsOf<'agents.list'>> = async ({ env }) => {
+export const agentsList: Operation<'agents.list'> = async ({ env }) => {
   const found = await detectAgents(env);
   const agents = found.map((one) => ({ ...one, installed: one.path !== null, signedIn: one.signedInBy !== null }));
   const models = MODELS.map(({ name, variable }) => ({ name, keySet: (env[variable] ?? '').trim() !== '', variable }));
@@ -45,11 +44,7 @@ const TEST_MS = 120_000;
 const OUTPUT_BYTES_MAX = 65_536;
 
 /** Sends one prompt to each agent, to see whether it works at all: it is asked for a single word, without tools, in an empty folder. */
-export const agentsTest: Run<FieldsOf<'agents.test'>> = async (
-  workspace,
-  { name, ...options },
-  { signal, onEvent },
-) => {
+export const agentsTest: Operation<'agents.test'> = async (workspace, { name, ...options }, { signal, onEvent }) => {
   const names = name === undefined ? await installed(workspace.env) : [name];
   if (names.length === 0) {
     const reason = `no agent is installed; \`${workspace.program} agents\` says how to get one`;

@@ -8,11 +8,11 @@ import { waitsForApproval } from '../../kernel/cast/asked.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { sayToCast } from '../driving/carry-on.ts';
-import type { Context, Run } from '../operation.ts';
+import type { Context } from '../operation.ts';
 import { Refused } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;
 type How = {
@@ -21,10 +21,10 @@ type How = {
   readonly revision?: string | undefined;
 };
 
-export const approve: Run<FieldsOf<'approve'>> = (workspace, { id, reason = '', again, ...how }, context) =>
+export const approve: Operation<'approve'> = (workspace, { id, reason = '', again, ...how }, context) =>
   settle(workspace, id, { choice: 'approve', reason, ...(again ? { again } : {}) }, how, context);
 
-export const reject: Run<FieldsOf<'reject'>> = (workspace, { id, reason, ...how }, context) =>
+export const reject: Operation<'reject'> = (workspace, { id, reason, ...how }, context) =>
   settle(workspace, id, { choice: 'reject', reason: reason || 'a person said no' }, how, context);
 
 async function settle(workspace: Workspace, word: string, choice: Choice, { revision, ...how }: How, context: Context) {

@@ -6,11 +6,10 @@ import { findSealKey, type SealKey } from '../../approvals/seal.ts';
 import { isTurnOver } from '../../kernel/approval/settle.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow } from '../../kernel/verdict.ts';
-import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const approvalsList: Run<FieldsOf<'approvals.list'>> = async (workspace) => {
+export const approvalsList: Operation<'approvals.list'> = async (workspace) => {
   // Whoever looks notes nothing down, not even what is over.
   const approvals = workspace.hasLog() ? await approvalViews(workspace) : [];
   return allow(`${approvals.length} approvals`, { approvals });

@@ -12,16 +12,15 @@ import { isObject, isText } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { projectAreaAt } from '../../shell/project-area.ts';
 import { workRoot } from '../../workspace/worktree/record.ts';
-import { textOf } from '../ledger-session.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import { jsonText } from '../ledger-session.ts';
+import type { Operation } from './table.ts';
 
 const REQUEST_BYTES_MAX = 1_048_576;
 
-export const approvalsRequest: Run<FieldsOf<'approvals.request'>> = async (workspace, { request }, { actor }) => {
+export const approvalsRequest: Operation<'approvals.request'> = async (workspace, { request }, { actor }) => {
   const store = workspace.ledgerStore({ begins: true });
   const { env, stateDir } = workspace;
-  const parsed = parseJsonText(textOf(request), { maxBytes: REQUEST_BYTES_MAX });
+  const parsed = parseJsonText(jsonText(request), { maxBytes: REQUEST_BYTES_MAX });
   if (!parsed.ok || !isObject(parsed.value)) {
     return deny(
       'BAD_USAGE',

@@ -1,5 +1,5 @@
 // Permissions: what waits for a person, how it is asked for, and the one use of what was approved.
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 export const APPROVALS = {
   'approvals.list': {
@@ -53,4 +53,4 @@ export const APPROVALS = {
     },
     mcp: { leftOut: 'run_approved does it for an agent within its turn' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

@@ -8,12 +8,11 @@ import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { knownHere } from '../known-here.ts';
-import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Whether the history is as it was written. */
-export const auditVerify: Run<FieldsOf<'audit.verify'>> = async (workspace, input) => {
+export const auditVerify: Operation<'audit.verify'> = async (workspace, input) => {
   const known = knownHere(workspace, input);
   if (!known.ok) return known.verdict;
   const { kept, keys } = known.value;
@@ -34,7 +33,7 @@ function decisionKeyOf({ env }: Workspace): DecisionKey | null {
 }
 
 /** A proof for whoever has a checkpoint of the log and not the log. */
-export const auditProve: Run<FieldsOf<'audit.prove'>> = async (workspace, { seq, from, to = null, ...named }) => {
+export const auditProve: Operation<'audit.prove'> = async (workspace, { seq, from, to = null, ...named }) => {
   if (!workspace.hasLog()) throw workspace.noCastYet();
   const known = knownHere(workspace, named);
   if (!known.ok) return known.verdict;

@@ -4,10 +4,9 @@ import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const castBudget: Run<FieldsOf<'cast.budget'>> = async (workspace, { cast: word, ...limits }, { actor }) => {
+export const castBudget: Operation<'cast.budget'> = async (workspace, { cast: word, ...limits }, { actor }) => {
   const { tokens, cost, minutes } = limits;
   for (const [name, value] of Object.entries(limits))
     if (value !== undefined && value < 0) throw new UsageError(`--${name} must be a number, 0 or above, not ${value}`);

@@ -10,24 +10,24 @@ import { UsageError } from '../../workspace/locate.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { carryOn, sayToCast } from '../driving/carry-on.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Context, Run } from '../operation.ts';
-import { Asks, Refused } from '../refused.ts';
+import type { Context } from '../operation.ts';
+import { AsksPerson, Refused } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** The verbs that carry a cast on. */
-export const castResume: Run<FieldsOf<'cast.resume'>> = (workspace, input, context) =>
+export const castResume: Operation<'cast.resume'> = (workspace, input, context) =>
   carryOn(workspace, 'resume', input, context);
-export const castRecast: Run<FieldsOf<'cast.recast'>> = (workspace, input, context) =>
+export const castRecast: Operation<'cast.recast'> = (workspace, input, context) =>
   carryOn(workspace, 'recast', input, context);
-export const castRevive: Run<FieldsOf<'cast.revive'>> = (workspace, input, context) =>
+export const castRevive: Operation<'cast.revive'> = (workspace, input, context) =>
   carryOn(workspace, 'revive', input, context);
-export const castContinue: Run<FieldsOf<'cast.continue'>> = (workspace, input, context) =>
+export const castContinue: Operation<'cast.continue'> = (workspace, input, context) =>
   carryOn(workspace, 'continue', input, context);
 
 /** What a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on. */
-export const castAnswer: Run<FieldsOf<'cast.answer'>> = async (workspace, input, context) => {
+export const castAnswer: Operation<'cast.answer'> = async (workspace, input, context) => {
   const { answer: output, turn: number, detach, turns } = input;
   const { actor } = context;
   const store = workspace.castStore();
@@ -51,7 +51,7 @@ export const castAnswer: Run<FieldsOf<'cast.answer'>> = async (workspace, input,
 };
 
 /** A person's answer for one attempt whose outcome is unknown; then the cast is carried on. */
-export const castDecide: Run<FieldsOf<'cast.decide'>> = async (workspace, input, context) => {
+export const castDecide: Operation<'cast.decide'> = async (workspace, input, context) => {
   const { choice, output, reason, detach, turns } = input;
   const [, word, number] = /^(.+):(\d+)$/.exec(input.turn) ?? [];
   if (word === undefined)
@@ -91,14 +91,14 @@ async function named(workspace: Workspace, verb: 'retry' | 'drop', word: string,
 }
 
 /** What a person decides about a parked item: it is worked on again, or left out. The cast is then carried on. */
-export const castRetry: Run<FieldsOf<'cast.retry'>> = async (workspace, input, context) => {
+export const castRetry: Operation<'cast.retry'> = async (workspace, input, context) => {
   const { note, detach, turns } = input;
   const { cast, parked } = await named(workspace, 'retry', input.item, context);
   const request = { kind: 'item.retry', cast, task: parked.task, ...(note === undefined ? {} : { note }) } as const;
   return say(workspace, cast, request, { detach, turns }, context);
 };
 
-export const castDrop: Run<FieldsOf<'cast.drop'>> = async (workspace, input, context) => {
+export const castDrop: Operation<'cast.drop'> = async (workspace, input, context) => {
   const { reason, yes = false, detach, turns } = input;
   const { cast, store, parked } = await named(workspace, 'drop', input.item, context);
   const others = dependentsOf({ ledger: await store.view('ledger', cast) }, { id: cast }, parked.task);
@@ -106,7 +106,7 @@ export const castDrop: Run<FieldsOf<'cast.drop'>> = async (workspace, input, con
     const list = others.map(({ id, title }) => `${id} (${title})`).join(', ');
     const why = `${list} depend on ${parked.item.key}, and are dropped with it; say so with --yes`;
     const refusal = deny('NOT_ALLOWED_NOW', why, { cast, dependents: others.map(({ id }) => id) });
-    throw new Asks(refusal, `${list} depend on ${parked.item.key}. Drop them as well?`, { flag: 'yes' });
+    throw new AsksPerson(refusal, `${list} depend on ${parked.item.key}. Drop them as well?`, { flag: 'yes' });
   }
   const request = { kind: 'item.drop', cast, task: parked.task, reason, withDependents: yes } as const;
   return say(workspace, cast, request, { detach, turns }, context);

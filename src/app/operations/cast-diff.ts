@@ -10,17 +10,16 @@ import { treeOfWork } from '../../workspace/worktree/aside.ts';
 import { filesBetween, patchBetween } from '../../workspace/worktree/git.ts';
 import { type LaneRecord, lanesOf, type WorktreeRecord } from '../../workspace/worktree/record.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { leftBy, recordOf, refusing, unmergedLanes } from '../cast-work.ts';
+import { leftBy, refusing, unmergedLanes, worktreeRecordOf } from '../cast-work.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const castDiff: Run<FieldsOf<'cast.diff'>> = async (workspace, { cast: word, lane, patch = false }) => {
+export const castDiff: Operation<'cast.diff'> = async (workspace, { cast: word, lane, patch = false }) => {
   const store = workspace.castStore();
   const summary = await nameCast(store, word, workspace.program);
   return refusing(async () => {
-    const record = recordOf(workspace, summary);
+    const record = worktreeRecordOf(workspace, summary);
     if (record) return inWorktree(workspace, record, laneAsked(workspace, record, lane), patch);
     if (lane !== undefined) throw new UsageError('the cast has no worktrees');
     return inPlace(workspace, summary, await leftBy(store, summary.cast), patch);

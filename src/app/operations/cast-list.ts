@@ -4,14 +4,14 @@ import { allow } from '../../kernel/verdict.ts';
 import { branchOf, worktreeStates } from '../../workspace/worktree/record.ts';
 import { type CastFigures, castFigures } from '../cast-figures.ts';
 import { type Listed, listCasts, nameCast } from '../name-cast.ts';
-import type { InputOf, Run } from '../operation.ts';
+import type { InputOf } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
-import type { FieldsOf } from './table.ts';
+import type { FieldsOf, Operation } from './table.ts';
 
 /** The figures of a cast are counted from its facts. A short list has them; all casts of a workspace would take too long. */
 const WITH_FIGURES_MAX = 200;
 
-export const castList: Run<FieldsOf<'cast.list'>> = async (workspace, input) => {
+export const castList: Operation<'cast.list'> = async (workspace, input) => {
   const store = workspace.hasLog() ? workspace.castStore() : null;
   const listed = store ? await found(store, input, workspace.program) : [];
   const count = store ? await store.view('castCount') : 0;

@@ -27,18 +27,18 @@ import {
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
 import { leaveUnchanged, saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { leftBy, recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
+import { leftBy, refuseWhileDriven, refusing, unmergedLanes, worktreeRecordOf } from '../cast-work.ts';
 import { withMainLocks } from '../main-locks.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Context, Run } from '../operation.ts';
-import { Asks, Refused } from '../refused.ts';
+import type { Context } from '../operation.ts';
+import { AsksPerson, Refused } from '../refused.ts';
 import { checkerCommands, requireTrust } from '../require-trust.ts';
 import type { WorkspaceStore } from '../store.ts';
 import { passesOf } from '../submitted-work.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const castMerge: Run<FieldsOf<'cast.merge'>> = async (workspace, input, context) => {
+export const castMerge: Operation<'cast.merge'> = async (workspace, input, context) => {
   const { cast: word, yes = false, unchecked = false, squash = false, message } = input;
   if (message !== undefined && !squash) throw new UsageError('--message goes with --squash');
   const { program } = workspace;
@@ -47,13 +47,13 @@ export const castMerge: Run<FieldsOf<'cast.merge'>> = async (workspace, input, c
   const { cast, status } = summary;
   return refusing(async () => {
     await refuseWhileDriven(store, cast, program);
-    const found = recordOf(workspace, summary);
+    const found = worktreeRecordOf(workspace, summary);
     const may = isMergeable(cast, found === null ? 'none' : (found.state as 'ready' | 'merged' | 'undone'));
     if (!may.allow || found === null) return may;
     const isWhole = isWholeEnough({ cast, status, yes, squash, program });
     if (!isWhole.allow) {
       if (squash) return isWhole;
-      throw new Asks(isWhole, `Cast ${cast} is ${status}. Merge what was accepted so far?`, { flag: 'yes' });
+      throw new AsksPerson(isWhole, `Cast ${cast} is ${status}. Merge what was accepted so far?`, { flag: 'yes' });
     }
     const checkers = unchecked ? {} : await checkersOf(store, workspace, cast);
     await requireTrust(workspace, checkerCommands(checkers, 'merge'));

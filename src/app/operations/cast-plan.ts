@@ -9,15 +9,14 @@ import { allow } from '../../kernel/verdict.ts';
 import { MemoryLog } from '../../log/memory.ts';
 import type { Plan } from '../../workspace/plan.ts';
 import { planned, refusedPlan } from '../driving/check-start.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Rough, and said to be: a token is about four characters. */
 const CHARS_PER_TOKEN = 4;
 /** What an answer is taken for; nobody knows it before. */
 const ANSWER_TOKENS = 1_000;
 
-export const castPlan: Run<FieldsOf<'cast.plan'>> = async (workspace, input, context) => {
+export const castPlan: Operation<'cast.plan'> = async (workspace, input, context) => {
   const found = await planned(workspace, input, context);
   if (!found.ok) return refusedPlan(found.issues);
   const { plan } = found;

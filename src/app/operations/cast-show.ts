@@ -3,12 +3,11 @@ import type { Json } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { followToEnd, loadView } from '../look-at-cast.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import { castVerdict } from '../views/shown-cast.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** One cast, as it is now. What it produced comes first. */
-export const castShow: Run<FieldsOf<'cast.show'>> = async (workspace, { cast: word, turns = false }) => {
+export const castShow: Operation<'cast.show'> = async (workspace, { cast: word, turns = false }) => {
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, workspace.program);
   return castVerdict(await loadView(store, cast, turns, workspace.dir, workspace.program));
@@ -21,7 +20,7 @@ const TELL_EVERY_MS = 5_000;
 const SECONDS_MAX = 2_147_483;
 
 /** Waits for a cast, with an end in time: whoever waits may leave and come back, and nothing is lost. */
-export const castWait: Run<FieldsOf<'cast.wait'>> = async (workspace, { cast, timeout_seconds: seconds }, context) => {
+export const castWait: Operation<'cast.wait'> = async (workspace, { cast, timeout_seconds: seconds }, context) => {
   const { onEvent } = context;
   if (seconds !== undefined && !(seconds >= 0 && seconds <= SECONDS_MAX))
     return deny('BAD_USAGE', `timeout_seconds must be from 0 to ${SECONDS_MAX}; leave it out to wait on`);
@@ -38,5 +37,5 @@ export const castWait: Run<FieldsOf<'cast.wait'>> = async (workspace, { cast, ti
 };
 
 /** Follows a cast and tells everything that happens in it, from its first entry on. */
-export const castWatch: Run<FieldsOf<'cast.watch'>> = (workspace, { cast, turns }, { signal, onEvent }) =>
+export const castWatch: Operation<'cast.watch'> = (workspace, { cast, turns }, { signal, onEvent }) =>
   followToEnd(workspace, cast, { turns, signal, tell: (news) => onEvent({ kind: 'value', value: news as Json }) });

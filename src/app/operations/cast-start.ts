@@ -14,19 +14,19 @@ import { withDriver } from '../driving/driver-store.ts';
 import { userLimits } from '../driving/user-limits.ts';
 import { loadView } from '../look-at-cast.ts';
 import { configureLocks } from '../main-locks.ts';
-import type { Context, InputOf, Run } from '../operation.ts';
+import type { Context, InputOf } from '../operation.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
 import { findingText, issueOf } from '../preflight/finding.ts';
 import { probed } from '../preflight/probe.ts';
-import { Asks, Refused } from '../refused.ts';
+import { AsksPerson, Refused } from '../refused.ts';
 import { commandsOf, requireTrust } from '../require-trust.ts';
 import { castVerdict } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'cast.start'>>;
 
-export const castStart: Run<FieldsOf<'cast.start'>> = async (workspace, input, context) => {
+export const castStart: Operation<'cast.start'> = async (workspace, input, context) => {
   const plan = await planned(workspace, input, context);
   if (!plan.ok) return refusedPlan(plan.issues);
   askForBundled(workspace, plan.plan, input, context);
@@ -51,7 +51,7 @@ function askForBundled({ dir, program }: Workspace, plan: Plan, { loadout, file 
   if (plan.script !== null) return onEvent({ kind: 'note', text: `${dir} has no configuration: ${plan.loadout} runs` });
   const fix = `Say it with \`${program} cast -l ${plan.loadout} …\`, or make a team of your own with \`${program} init\``;
   const refusal = deny('CONFIRMATION_NEEDED', `${what}. ${fix}.`, { loadout: plan.loadout });
-  throw new Asks(refusal, `${what}. Run it?`, { set: { loadout: plan.loadout } });
+  throw new AsksPerson(refusal, `${what}. Run it?`, { set: { loadout: plan.loadout } });
 }
 
 function stepsOf({ rules: { graph, materia } }: Plan): string {
@@ -80,7 +80,7 @@ async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan
   if (why === null) return;
   const kept = `What they change is kept, so that \`${program} undo\` works.`;
   const reason = `${why}, so the agents would write in ${dir} itself. ${kept} Say so with --in-place, or ${fix}.`;
-  throw new Asks(
+  throw new AsksPerson(
     deny('CONFIRMATION_NEEDED', reason, { folder: dir }),
     `${why}. The agents write in ${dir} itself. ${kept} Go on?`,
     {

@@ -4,12 +4,11 @@ import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { endLeftovers, type Leftover } from '../leftovers.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Pauses a cast that runs: whoever drives it stops its agents and lets go of it. */
-export const castPause: Run<FieldsOf<'cast.pause'>> = async (
+export const castPause: Operation<'cast.pause'> = async (
   workspace,
   { cast: word, reason = 'paused by a person' },
   { actor },
@@ -23,7 +22,7 @@ export const castPause: Run<FieldsOf<'cast.pause'>> = async (
 };
 
 /** Stops a cast, and answers when nothing of it runs any more. */
-export const castAbort: Run<FieldsOf<'cast.abort'>> = async (workspace, input, { actor }) => {
+export const castAbort: Operation<'cast.abort'> = async (workspace, input, { actor }) => {
   const { cast: word, all = false, reason = 'aborted by a person' } = input;
   const store = workspace.castStore();
   const casts = (await chosen(store, word, all, workspace.program)).map(({ cast }) => cast);

@@ -9,11 +9,10 @@ import { logFileIn } from '../../log/sqlite/log.ts';
 import { readStoredLine, type StoredLine } from '../../log/stored-line.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const castTrace: Run<FieldsOf<'cast.trace'>> = async (workspace, { what }) => {
+export const castTrace: Operation<'cast.trace'> = async (workspace, { what }) => {
   if (!workspace.hasLog()) throw workspace.noCastYet();
   const found = await withEvidence(logFileIn(workspace.stateDir), (evidence) => traced(workspace, evidence, what));
   const { turns, handoffs } = found;

@@ -6,12 +6,11 @@ import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { type ReadReport, turnDetailOf } from '../views/turn-detail.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const castTurn: Run<FieldsOf<'cast.turn'>> = async (workspace, { cast: word, turn }) => {
+export const castTurn: Operation<'cast.turn'> = async (workspace, { cast: word, turn }) => {
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, workspace.program);
   const view = foldAll(await store.read({ after: 0, cast }));

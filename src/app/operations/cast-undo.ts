@@ -23,12 +23,11 @@ import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work
 import { endLeftovers } from '../leftovers.ts';
 import { withMainLocks } from '../main-locks.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
-import { Asks, Refused } from '../refused.ts';
+import { AsksPerson, Refused } from '../refused.ts';
 import { requireTrust } from '../require-trust.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 type Undoing = {
   readonly workspace: Workspace;
@@ -40,11 +39,7 @@ type Undoing = {
   readonly say: (line: string) => void;
 };
 
-export const castUndo: Run<FieldsOf<'cast.undo'>> = async (
-  workspace,
-  { cast: word, yes = false },
-  { actor, onEvent },
-) => {
+export const castUndo: Operation<'cast.undo'> = async (workspace, { cast: word, yes = false }, { actor, onEvent }) => {
   const store = workspace.castStore();
   const summary = await nameCast(store, word, workspace.program);
   const say = (text: string) => onEvent({ kind: 'note', text });
@@ -182,7 +177,7 @@ function confirm({ workspace, summary, yes }: Undoing, question: string, what: s
   if (yes) return;
   const { cast } = summary;
   const reason = `${what} of cast ${cast} would be gone; say so with \`${workspace.program} undo ${cast} --yes\``;
-  throw new Asks(deny('NOT_ALLOWED_NOW', reason, { cast }), question, { flag: 'yes' });
+  throw new AsksPerson(deny('NOT_ALLOWED_NOW', reason, { cast }), question, { flag: 'yes' });
 }
 
 /** A cast that waits, is paused or was cut off cannot go on without its work: it ends here. */

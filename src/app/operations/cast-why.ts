@@ -6,14 +6,13 @@ import type { Quarantine } from '../../kernel/trust/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { type Situation, whyOf } from '../views/why/why.ts';
 import { trustIn } from '../workspace-status.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const castWhy: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) => {
+export const castWhy: Operation<'cast.why'> = async (workspace, { cast: word }) => {
   const { program, stateDir } = workspace;
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, program);

@@ -1,5 +1,5 @@
 // Casts: look at them.
-import { type Entry, FOREIGN } from '../operation.ts';
+import { FOREIGN, type OperationEntry } from '../operation.ts';
 
 const CAST = {
   type: 'text',
@@ -174,4 +174,4 @@ export const CASTS = {
     cli: 'status --metrics',
     mcp: { leftOut: 'a person or a script reads the numbers, by the command line or the library' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

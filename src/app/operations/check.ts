@@ -10,15 +10,14 @@ import type { Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
 import { inOwnWords } from '../../workspace/team-files.ts';
-import type { Run } from '../operation.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
-import { error, type Finding } from '../preflight/finding.ts';
+import { errorFinding, type MachineFinding } from '../preflight/finding.ts';
 import { probed } from '../preflight/probe.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Every static issue of the configuration, at once: of config.json and of each loadout in the short form. */
-export const checkConfig: Run<FieldsOf<'check'>> = async (workspace, { file, strict = false }) => {
+export const checkLoadouts: Operation<'check'> = async (workspace, { file, strict = false }) => {
   const all =
     file === undefined ? loadAll(workspace) : [loadFor({ file, workspace, cwd: workspace.cwd, loadout: undefined })];
   const found: Issue[] = [];
@@ -41,7 +40,7 @@ export const checkConfig: Run<FieldsOf<'check'>> = async (workspace, { file, str
 };
 
 /** What this machine lacks for a cast. It is shown beside the issues and is none: files are checked on other machines, too. */
-async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<readonly Finding[]> {
+async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<readonly MachineFinding[]> {
   const needs = needsOf(all.flatMap(rulesIn), null);
   const found = await findingsIn({ workspace, needs, now: Date.now(), isDoctor: false, proved: new Set() });
   return found.filter(({ level }) => level !== 'ok');
@@ -65,7 +64,7 @@ export async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boo
 
 /** Checks what a cast needs of this machine. Each finding says what was found and, where something is missing, how to repair it.
  * Nothing is changed. */
-export const doctor: Run<FieldsOf<'doctor'>> = async (workspace, { probe = false }, { signal, onEvent }) => {
+export const doctor: Operation<'doctor'> = async (workspace, { probe = false }, { signal, onEvent }) => {
   const { finding, loaded } = configuration(workspace);
   const needs = needsOf(loaded.flatMap(rulesIn), null);
   const answers = await probed(probe ? needs.agents : [], { signal, onEvent });
@@ -76,7 +75,7 @@ export const doctor: Run<FieldsOf<'doctor'>> = async (workspace, { probe = false
   return allow(reason, { ok: errors === 0, findings: findings.map((each) => ({ ...each })) });
 };
 
-type Configured = { readonly finding: Finding; readonly loaded: readonly Loaded[] };
+type Configured = { readonly finding: MachineFinding; readonly loaded: readonly Loaded[] };
 
 function configuration(workspace: Workspace): Configured {
   try {
@@ -94,12 +93,15 @@ function configuration(workspace: Workspace): Configured {
     const [first] = errors;
     if (first) {
       const found = `${counted(errors.length, 'error')} in ${where}; first: ${first.path}: ${first.message}`;
-      return { finding: error('configuration', found, 'baton check lists them all, each with a way out'), loaded };
+      return {
+        finding: errorFinding('configuration', found, 'baton check lists them all, each with a way out'),
+        loaded,
+      };
     }
     const fix = isOwn ? null : 'baton init makes one of your own';
     return { finding: { name: 'configuration', level: 'ok', found: where, fix }, loaded };
   } catch (cause) {
     const fix = `correct ${workspace.configFile}, or replace it with baton init --force`;
-    return { finding: error('configuration', (cause as Error).message, fix), loaded: [] };
+    return { finding: errorFinding('configuration', (cause as Error).message, fix), loaded: [] };
   }
 }

@@ -13,17 +13,16 @@ import {
   declaredSections,
   heldAt,
   knowledgeIn,
+  type SectionEntry,
   sectionHistory,
-  type Told,
+  sectionValueAt,
   unknownSection,
-  valueAt,
   wholeChange,
 } from '../knowledge-in-log.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** The sections of what the workspace knows, or the one that is named. */
-export const contextShow: Run<FieldsOf<'context.show'>> = async (workspace, { section }) => {
+export const contextShow: Operation<'context.show'> = async (workspace, { section }) => {
   const known = workspace.hasLog() ? (await knowledgeIn(workspace.ledgerStore().log)).sections : {};
   const declared = declaredSections(workspace) ?? [];
   if (section !== undefined) {
@@ -61,12 +60,12 @@ function viewOf(section: string, { value, version, at, by }: Section): View {
 }
 
 /** Every version of a section, and every write that was refused. */
-export const contextHistory: Run<FieldsOf<'context.history'>> = async (workspace, { section }) => {
+export const contextHistory: Operation<'context.history'> = async (workspace, { section }) => {
   const { told } = await sectionHistory(workspace, section);
   return allow(`${told.length} entries`, { history: told.map((each) => row(each, told)) });
 };
 
-function row({ seq, at, by, fact }: Told, told: readonly Told[]) {
+function row({ seq, at, by, fact }: SectionEntry, told: readonly SectionEntry[]) {
   const { cast, turn } = fact.kind === 'context.reverted' ? {} : fact;
   const where = cast === undefined ? null : `${cast}:${turn}`;
   const author = fact.kind === 'context.rejected' ? (fact.agent ?? by) : fact.author;
@@ -75,7 +74,7 @@ function row({ seq, at, by, fact }: Told, told: readonly Told[]) {
     return { ...common, version: null, what: `refused (${fact.code}): ${fact.reason}`, code: fact.code, changes: [] };
   }
   const { version, value } = fact;
-  const changes = valuesOf(valueAt(told, version - 1) ?? {}, value, CHANGES_SHOWN_MAX).map(wholeChange);
+  const changes = valuesOf(sectionValueAt(told, version - 1) ?? {}, value, CHANGES_SHOWN_MAX).map(wholeChange);
   const what =
     fact.kind === 'context.reverted'
       ? `back to ${fact.to}: ${fact.reason}`
@@ -84,7 +83,7 @@ function row({ seq, at, by, fact }: Told, told: readonly Told[]) {
 }
 
 /** What differs between two versions of a section. */
-export const contextDiff: Run<FieldsOf<'context.diff'>> = async (workspace, { section, ...versions }) => {
+export const contextDiff: Operation<'context.diff'> = async (workspace, { section, ...versions }) => {
   const { told, present } = await sectionHistory(workspace, section);
   const to = versions.to ?? present;
   const from = versions.from ?? Math.max(0, to - 1);
@@ -93,7 +92,7 @@ export const contextDiff: Run<FieldsOf<'context.diff'>> = async (workspace, { se
 };
 
 /** A person writes to a section of what the workspace knows. */
-export const contextSet: Run<FieldsOf<'context.set'>> = async (
+export const contextSet: Operation<'context.set'> = async (
   workspace,
   { section, value, replace = false },
   { actor },
@@ -119,11 +118,7 @@ function objectIn(given: Json): { readonly payload: JsonObject } | { readonly re
 }
 
 /** A section gets the value of an earlier version again. */
-export const contextRevert: Run<FieldsOf<'context.revert'>> = async (
-  workspace,
-  { section, to, ...input },
-  { actor },
-) => {
+export const contextRevert: Operation<'context.revert'> = async (workspace, { section, to, ...input }, { actor }) => {
   const { told, present: seen } = await sectionHistory(workspace, section);
   const value = heldAt(told, section, to);
   if (holdsErased(value)) {

@@ -1,6 +1,6 @@
 // Contracts: payloads, configurations and codes.
 import { KINDS } from '../../kernel/contract-kinds.ts';
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 export const CONTRACTS = {
   check: {
@@ -131,4 +131,4 @@ export const CONTRACTS = {
     },
     mcp: { leftOut: 'every refusal says in words what to do' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

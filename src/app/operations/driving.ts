@@ -1,6 +1,6 @@
 // Casts: start them, carry them on, decide what they ask, stop them.
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 import { PROBE } from './project.ts';
 
 const CAST = {
@@ -379,4 +379,4 @@ export const DRIVING = {
     cli: 'budget',
     mcp: BY_PERSON,
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

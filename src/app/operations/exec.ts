@@ -11,15 +11,11 @@ import { thisDriver } from '../../engine/driver.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import type { Context, Run } from '../operation.ts';
+import type { Context } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const execApproved: Run<FieldsOf<'exec'>> = async (
-  workspace,
-  { approval: word, argv, folder = '.' },
-  context,
-) => {
+export const execApproved: Operation<'exec'> = async (workspace, { approval: word, argv, folder = '.' }, context) => {
   if (argv[0] === '') throw new UsageError('say the command after --: baton exec --approval ID -- ARGV…');
   if (!workspace.hasLog()) return deny('UNKNOWN_APPROVAL', `there is no approval ${word} here`);
   const granted = await granting(workspace, resolve(workspace.cwd, folder), word, argv, context);

@@ -4,10 +4,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { nearestName } from '../../kernel/nearest-name.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const explainCode: Run<FieldsOf<'explain'>> = async ({ program }, { code: word }) => {
+export const explainCode: Operation<'explain'> = async ({ program }, { code: word }) => {
   if (word === undefined) return allow('all codes', { codes: ANSWERS as unknown as JsonObject });
   // A finding may carry its value or place after a colon; the row is that of its family.
   const code = (word.split(':')[0] ?? word).toUpperCase();

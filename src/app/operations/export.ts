@@ -13,11 +13,10 @@ import { logFileIn } from '../../log/sqlite/log.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { readPlainFile } from '../../workspace/read-plain-file.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** One cast as evidence, in one file. */
-export const exportCast: Run<FieldsOf<'export'>> = async (workspace, { cast: word, redact = [], ...input }) => {
+export const exportCast: Operation<'export'> = async (workspace, { cast: word, redact = [], ...input }) => {
   const { env, stateDir } = workspace;
   const store = workspace.castStore();
   const { cast } = await nameCast(store, word, workspace.program);
@@ -44,7 +43,7 @@ export const exportCast: Run<FieldsOf<'export'>> = async (workspace, { cast: wor
 };
 
 /** Whether an exported file is what was signed. */
-export const verifyExport: Run<FieldsOf<'verify'>> = async ({ cwd, env, program }, { file, key: line }) => {
+export const verifyExport: Operation<'verify'> = async ({ cwd, env, program }, { file, key: line }) => {
   const key = line === undefined ? null : readKeyLine(line);
   if (line !== undefined && !key) throw new UsageError(`--key must be a line as \`${program} audit key\` prints it`);
   const trusted = key ? { ok: true as const, value: [key] } : trustedKeys(env);

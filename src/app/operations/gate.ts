@@ -9,12 +9,12 @@ import { normalPath } from '../../kernel/ledger/path.ts';
 import { runOf, type Task, tasksOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
-import { folderOf, ledgerSession, runCalled, textOf } from '../ledger-session.ts';
-import type { Context, Run } from '../operation.ts';
+import { folderOf, jsonText, ledgerSession, runCalled } from '../ledger-session.ts';
+import type { Context } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 import type { GATE_NAMES } from './ledger.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** A report that is older tells of something else than the work that ends now. */
 const FRESH_MS = 60_000;
@@ -29,8 +29,8 @@ const GATES: Readonly<Record<(typeof GATE_NAMES)[number], Gate>> = {
   stop,
 };
 
-export const runGate: Run<FieldsOf<'gate'>> = async (workspace, { name, payload }, context) => {
-  const parsed = parseJsonText(textOf(payload));
+export const runGate: Operation<'gate'> = async (workspace, { name, payload }, context) => {
+  const parsed = parseJsonText(jsonText(payload));
   if (parsed.ok) return GATES[name](workspace, parsed.value, context);
   const place = { path: '$', line: parsed.line, column: parsed.column };
   return deny('SCHEMA_INVALID', `The payload is not JSON: ${parsed.message}.`, place);

@@ -19,9 +19,9 @@ import { UsageError } from '../../workspace/locate.ts';
 import { refusing } from '../cast-work.ts';
 import { checkpointAtEnd } from '../driving/drive-cast.ts';
 import { type Swept, sweepWorktrees } from '../leftovers.ts';
-import type { Context, InputOf, Run } from '../operation.ts';
+import type { Context, InputOf } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { FieldsOf, Operation } from './table.ts';
 
 const DEFAULT_AGE = '30d';
 /** So many facts at once: others get their turn in between. */
@@ -30,7 +30,7 @@ const AT_ONCE = 10_000;
 type Input = InputOf<FieldsOf<'gc'>>;
 
 /** By age texts and worktrees; asked for by name, only what was asked for. */
-export const collectGarbage: Run<FieldsOf<'gc'>> = async (workspace, input, context) => {
+export const collectGarbage: Operation<'gc'> = async (workspace, input, context) => {
   if (!workspace.hasLog()) throw workspace.noCastYet();
   const { olderThan, worktrees = false, force = false } = input;
   if (force && !worktrees) throw new UsageError('--force is for --worktrees');

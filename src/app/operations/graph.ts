@@ -6,17 +6,16 @@ import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { refusedPlan } from '../driving/check-start.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { drawMermaid, drawSvg, drawText } from '../views/draw-graph.ts';
-import { drawingOf, type Progress, wayIn } from '../views/graph-drawing.ts';
+import { type DrawnProgress, drawingOf, wayIn } from '../views/graph-drawing.ts';
 import { pathOf } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
 
-export const drawLoadout: Run<FieldsOf<'graph'>> = async (workspace, { of: word, file, format = 'text' }) => {
+export const drawLoadout: Operation<'graph'> = async (workspace, { of: word, file, format = 'text' }) => {
   const cast = file === undefined ? await castNamed(workspace, word) : null;
   if (cast) return drawn(cast.rules, cast.progress, format);
   const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };
@@ -24,7 +23,7 @@ export const drawLoadout: Run<FieldsOf<'graph'>> = async (workspace, { of: word,
   return plan.ok ? drawn(plan.plan.rules, undefined, format) : refusedPlan(plan.issues);
 };
 
-function drawn(rules: Rules, progress: Progress | undefined, format: keyof typeof DRAW) {
+function drawn(rules: Rules, progress: DrawnProgress | undefined, format: keyof typeof DRAW) {
   const picture = drawingOf(rules, progress);
   return allow(`the graph of ${picture.name}`, { format, text: DRAW[format](picture), ...picture });
 }

@@ -21,18 +21,18 @@ import { unusable } from '../../trust/registry.ts';
 import { sha256 } from '../../trust/registry-folder.ts';
 import { MAX_AGE_S, MAX_SKEW_S, type VerifyOptions, verifyHandoff } from '../../trust/verify.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
-import { textOf } from '../ledger-session.ts';
-import type { Context, InputOf, Run } from '../operation.ts';
+import { jsonText } from '../ledger-session.ts';
+import type { Context, InputOf } from '../operation.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { Workspace } from '../workspace.ts';
 import { trustIn } from '../workspace-status.ts';
-import type { FieldsOf } from './table.ts';
+import type { FieldsOf, Operation } from './table.ts';
 
 const NAME_CHARS_MAX = 128;
 
-export const handoffVerify: Run<FieldsOf<'handoff.verify'>> = async (workspace, input, context) => {
+export const handoffVerify: Operation<'handoff.verify'> = async (workspace, input, context) => {
   const { envelope: given, bytes } = input;
-  const envelope = bytes === undefined ? Buffer.from(textOf(given)) : Buffer.from(bytes, 'base64');
+  const envelope = bytes === undefined ? Buffer.from(jsonText(given)) : Buffer.from(bytes, 'base64');
   try {
     return await judge(workspace, envelope, input, context);
   } catch (error) {

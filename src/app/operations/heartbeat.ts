@@ -6,10 +6,9 @@ import { taskOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { requireNames, withOwnClaim } from '../claims.ts';
 import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const taskHeartbeat: Run<FieldsOf<'heartbeat'>> = async (workspace, { pid, ...input }, context) => {
+export const taskHeartbeat: Operation<'heartbeat'> = async (workspace, { pid, ...input }, context) => {
   const worker =
     pid === undefined ? {} : { worker: (await import('../ledger-session.ts')).workerNamed(pid) as BeatProcess };
   const session = ledgerSession(workspace, context);

@@ -1,5 +1,5 @@
 // The log as history: reading it, proving it, and one cast of it as evidence.
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 const BY_HAND = { leftOut: 'a person or a script looks into the history, by the command line or the library' } as const;
 const KEY = {
@@ -145,4 +145,4 @@ export const HISTORY = {
     },
     mcp: BY_HAND,
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

@@ -6,13 +6,13 @@ import type { HookDecision } from '../../hooks/protocol.ts';
 import { type HookContext, runHook } from '../../hooks/run-hook.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import type { Context, Run } from '../operation.ts';
+import type { Context } from '../operation.ts';
 import { BATON } from '../program.ts';
 import { verdictOf } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const decideHook: Run<FieldsOf<'hook'>> = async (workspace, { event, input, reportOnly = false }, context) => {
+export const decideHook: Operation<'hook'> = async (workspace, { event, input, reportOnly = false }, context) => {
   const text = typeof input === 'string' ? input : JSON.stringify(input);
   const decision = await runHook(event, text, contextOf(workspace, reportOnly, context));
   if (decision.kind === 'allow' || !reportOnly) return verdictFor(decision);
@@ -70,4 +70,4 @@ async function performed(
   }
 }
 
-type FieldInput<N extends 'gate' | 'worklog.add'> = Parameters<Run<FieldsOf<N>>>[1];
+type FieldInput<N extends 'gate' | 'worklog.add'> = Parameters<Operation<N>>[1];

@@ -8,13 +8,12 @@ import { castPages } from '../cast-pages.ts';
 import { knowledgeIn } from '../knowledge-in-log.ts';
 import type { Listed } from '../name-cast.ts';
 import { listCasts } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { CastPage, PageWait } from '../views/cast-page.ts';
 import type { Workspace } from '../workspace.ts';
 import { workspaceStatus } from '../workspace-status.ts';
 import { approvalViews } from './approvals-list.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 export type Waiting = {
   readonly kind: 'approval' | 'question' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
@@ -37,7 +36,7 @@ export type Waiting = {
   readonly key?: string;
 };
 
-export const inbox: Run<FieldsOf<'inbox'>> = async (workspace) => {
+export const inbox: Operation<'inbox'> = async (workspace) => {
   const inbox = workspace.hasLog() ? await waitingIn(workspace) : [];
   const oldestFirst = inbox.toSorted((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
   const stopping = inbox.filter(({ stops }) => stops).length;

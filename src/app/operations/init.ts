@@ -13,19 +13,18 @@ import { detectProject, type Project } from '../../workspace/detect-project.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { proposedWorktree } from '../../workspace/worktree/share-packages.ts';
-import type { Run } from '../operation.ts';
-import { Asks } from '../refused.ts';
+import { AsksPerson } from '../refused.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
 import { IGNORES_ITSELF } from '../state-folder.ts';
 import { DEFAULT_TEMPLATE } from './project.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
 const TEMPLATES = join(dirname(BUNDLED), 'templates');
 /** What a team may use in one cast before it asks. */
 const BUDGET = { maxTokens: 10_000_000, warnAtPercent: 75 };
 
-export const initWorkspace: Run<FieldsOf<'init'>> = async (workspace, input, { actor }) => {
+export const initWorkspace: Operation<'init'> = async (workspace, input, { actor }) => {
   const { agent: wanted, template = DEFAULT_TEMPLATE, force = false } = input;
   const { dir, env, program } = workspace;
   const home = join(dir, '.baton');
@@ -70,7 +69,7 @@ function agentToUse(found: readonly DetectedAgent[], wanted: string | undefined)
   const names = [first.name, second.name, ...others.map(({ name }) => name)] as const;
   const reason = `several agents would do: ${names.join(', ')}; say which one (agent)`;
   const refusal = deny('NOT_ALLOWED_NOW', reason, { agents: [...names] });
-  throw new Asks(refusal, 'Which agent shall the workspace use?', { field: 'agent', of: names });
+  throw new AsksPerson(refusal, 'Which agent shall the workspace use?', { field: 'agent', of: names });
 }
 
 /** What the project is checked by, as checkers of the configuration. */

@@ -19,17 +19,17 @@ import {
 import { verifyClaude } from '../../hooks/install/verify-claude.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import type { InputOf, Run } from '../operation.ts';
+import type { InputOf } from '../operation.ts';
 import { BATON } from '../program.ts';
 import { makeStateFolder } from '../state-folder.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'install'>>;
 
 /** Writes the hooks and the MCP server into the settings of an agent's program, or takes them back. Without `yes` nothing is
  * written: the refusal holds what would change. */
-export const installHooks: Run<FieldsOf<'install'>> = async (workspace, input) => {
+export const installHooks: Operation<'install'> = async (workspace, input) => {
   const { dir, stateDir, program } = workspace;
   const host = await hostFor(input);
   if (host === claudeHost && isInShared(readPlain(dir, SETTINGS))) {
@@ -134,7 +134,7 @@ function keep(file: string, { record }: InstallPlan): void {
 }
 
 /** Starts the real Claude Code, lets it try one forbidden write, and reports whether the installed hook refused it. */
-export const hooksVerify: Run<FieldsOf<'hooks.verify'>> = async ({ dir, env }, _input, { onEvent }) => {
+export const hooksVerify: Operation<'hooks.verify'> = async ({ dir, env }, _input, { onEvent }) => {
   onEvent({ kind: 'note', text: 'Starting Claude Code with one forbidden write. This uses a few tokens …' });
   const { isRefused, reason } = await verifyClaude(dir, env);
   return allow(reason, { agent: claudeHost.name, verified: isRefused, reason });

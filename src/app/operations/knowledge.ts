@@ -1,5 +1,5 @@
 // What the workspace knows and remembers. Agents write it in their reports; people look at it and set it right.
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 const BY_PEOPLE = { leftOut: 'people set right what is known, by the command line or the library' } as const;
 const SECTION = { type: 'text', word: 'SECTION', means: 'the section', example: 'services' } as const;
@@ -93,4 +93,4 @@ export const KNOWLEDGE = {
     fields: { id: MEMORY, reason: { type: 'text', mayBeEmpty: true, means: 'why, for the log' } },
     mcp: BY_PEOPLE,
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

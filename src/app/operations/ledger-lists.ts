@@ -10,12 +10,11 @@ import { bundleOf, heldLocks, ledgerRows } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { heardIn, type LedgerSession, ledgerFor, ledgerSession, onlyRun, runWanted } from '../ledger-session.ts';
-import type { Run } from '../operation.ts';
 import { reconcile } from '../reconcile-ledger.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** The rows of the ledger. */
-export const taskList: Run<FieldsOf<'task.list'>> = async (workspace, { run, status }, context) => {
+export const taskList: Operation<'task.list'> = async (workspace, { run, status }, context) => {
   const rows = workspace.hasLog() ? await rowsOf(ledgerSession(workspace, context), run) : [];
   const tasks = rows.filter((row) => status === undefined || row.status === status);
   return allow(`${tasks.length} tasks`, { tasks });
@@ -33,7 +32,7 @@ async function rowsOf(session: LedgerSession, word: string | undefined): Promise
 }
 
 /** Who holds which paths, and who held them. */
-export const lockList: Run<FieldsOf<'lock.list'>> = async (workspace, { run, history = false }, context) => {
+export const lockList: Operation<'lock.list'> = async (workspace, { run, history = false }, context) => {
   const locks = workspace.hasLog() ? await lockRowsOf(ledgerSession(workspace, context), run, history) : [];
   return allow(`${locks.length} locks`, { locks });
 };
@@ -79,7 +78,7 @@ function releasedIn(facts: readonly Entry[]): readonly JsonObject[] {
 }
 
 /** All that a new session needs to go on with a run, without the conversation that came before. */
-export const freshBundle: Run<FieldsOf<'bundle'>> = async (workspace, input, context) => {
+export const freshBundle: Operation<'bundle'> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context);
   const { store } = session;
   const { ledger, run: named } = await ledgerFor(session, input.run);
@@ -104,7 +103,7 @@ function limitsOf({ maxTokens, maxCost, maxDurationMs }: Budget): JsonObject {
 }
 
 /** Whether ledger, locks and events agree; everything that does not fit is listed. */
-export const reconcileRun: Run<FieldsOf<'reconcile'>> = async (workspace, input, context) => {
+export const reconcileRun: Operation<'reconcile'> = async (workspace, input, context) => {
   const nothing = { task_count: 0, active_lock_count: 0, event_count: 0, runs: [] };
   if (!workspace.hasLog()) return allow('there is no ledger yet', nothing);
   const session = ledgerSession(workspace, context);

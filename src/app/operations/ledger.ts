@@ -1,6 +1,6 @@
 // The ledger: tasks, locks, signs of life, worklogs, gates.
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
-import { type Entry, FOREIGN } from '../operation.ts';
+import { FOREIGN, type OperationEntry } from '../operation.ts';
 
 const OWN_TASK = 'the id of the task; within a cast: the one you work on';
 const RUN = {
@@ -379,4 +379,4 @@ export const LEDGER = {
     },
     mcp: { leftOut: 'it is for the scripts and hooks of other systems' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

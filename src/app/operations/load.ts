@@ -1,8 +1,7 @@
 // Where the function of each operation is. The type holds every function to the fields of its entry.
-import type { Run } from '../operation.ts';
-import type { FieldsOf, OperationName } from './table.ts';
+import type { Operation, OperationName } from './table.ts';
 
-export const LOAD: { readonly [N in OperationName]: () => Promise<Run<FieldsOf<N>>> } = {
+export const LOAD: { readonly [N in OperationName]: () => Promise<Operation<N>> } = {
   compile: () => import('./loadout-list.ts').then((file) => file.compileLoadout),
   'loadout.list': () => import('./loadout-list.ts').then((file) => file.loadoutList),
   graph: () => import('./graph.ts').then((file) => file.drawLoadout),
@@ -49,7 +48,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<Run<FieldsOf<N
   gate: () => import('./gate.ts').then((file) => file.runGate),
   hold: () => import('./task-move.ts').then((file) => file.holdWork),
   unhold: () => import('./task-move.ts').then((file) => file.releaseWork),
-  check: () => import('./check.ts').then((file) => file.checkConfig),
+  check: () => import('./check.ts').then((file) => file.checkLoadouts),
   validate: () => import('./validate.ts').then((file) => file.validatePayload),
   explain: () => import('./explain.ts').then((file) => file.explainCode),
   'registry.lock': () => import('./registry-pin.ts').then((file) => file.registryLock),

@@ -7,13 +7,12 @@ import { loadAll, loadFor } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { mayBeTeam } from '../../workspace/team-files.ts';
-import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
 import { issuesIn } from './check.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** The loadouts that a cast can run here, each with its steps and its first mistake. */
-export const loadoutList: Run<FieldsOf<'loadout.list'>> = async (workspace) => {
+export const loadoutList: Operation<'loadout.list'> = async (workspace) => {
   const loadouts: JsonObject[] = [];
   const usual = usualName(workspace);
   for (const loaded of loadAll(workspace)) {
@@ -62,7 +61,7 @@ function objectOf(value: Json): JsonObject {
 }
 
 /** The long form of a loadout in the short form, as `cast` would use it. */
-export const compileLoadout: Run<FieldsOf<'compile'>> = async (workspace, { loadout: word }) => {
+export const compileLoadout: Operation<'compile'> = async (workspace, { loadout: word }) => {
   const { cwd } = workspace;
   const isFile = word !== undefined && mayBeTeam(word);
   const loaded = loadFor({

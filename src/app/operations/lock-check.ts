@@ -10,11 +10,10 @@ import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { insideRoot, realInRoot, requireNames, withOwnClaim } from '../claims.ts';
 import { folderOf, type LedgerSession, ledgerSession, refusePayload, rootNamed } from '../ledger-session.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Who would be in the way of a writer, or whether a claim may write right now. */
-export const lockCheck: Run<FieldsOf<'lock.check'>> = async (workspace, { paths, root, fence }, context) => {
+export const lockCheck: Operation<'lock.check'> = async (workspace, { paths, root, fence }, context) => {
   const token = fence ?? context.actor.attempt?.fence ?? undefined;
   if (token === undefined && !workspace.hasLog()) return allow('nobody is in the way', { paths });
   return checkLocks(ledgerSession(workspace, context), paths, rootNamed(workspace, root), token);
@@ -91,7 +90,7 @@ function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdi
 
 /** An agent asks for paths beyond the scope of its task. A claim has its locks from the assignment, all at once, so that no
  * two tasks wait for each other's; it never gets more. The answer says who holds them, or how the task gets them. */
-export const lockRequest: Run<FieldsOf<'lock.request'>> = async (workspace, { paths }, context) => {
+export const lockRequest: Operation<'lock.request'> = async (workspace, { paths }, context) => {
   const session = ledgerSession(workspace, context);
   const claim = await withOwnClaim(session, { task: undefined });
   requireNames(claim, ['task', 'fence']);

@@ -5,11 +5,10 @@ import type { Json } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { leafHash } from '../../log/line.ts';
 import { nameCast } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const readLog: Run<FieldsOf<'log'>> = async (workspace, { after, cast: word, ...which }) => {
+export const readLog: Operation<'log'> = async (workspace, { after, cast: word, ...which }) => {
   if (word === undefined && !workspace.hasLog()) return allow('nothing happened yet', { entries: [] });
   const store = workspace.castStore();
   const cast = word === undefined ? {} : { cast: (await nameCast(store, word, workspace.program)).cast };

@@ -3,12 +3,11 @@ import { noKnowledge, numberOf, type Remembered, type Suggested } from '../../ke
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { declaredSections, knowledgeIn } from '../knowledge-in-log.ts';
-import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** What agents suggest to remember and what was accepted. */
-export const memoryList: Run<FieldsOf<'memory.list'>> = async (workspace, { all = false }) => {
+export const memoryList: Operation<'memory.list'> = async (workspace, { all = false }) => {
   const known = workspace.hasLog() ? await knowledgeIn(workspace.ledgerStore().log) : noKnowledge();
   const waiting = Object.values(known.open).map(suggested);
   const accepted = all ? Object.values(known.memory).map(remembered) : [];
@@ -25,7 +24,7 @@ function remembered({ key: _key, at, ...words }: Remembered) {
 }
 
 /** A person accepts a suggestion: later turns are told it. */
-export const memoryAccept: Run<FieldsOf<'memory.accept'>> = async (workspace, { id, section }, { actor }) => {
+export const memoryAccept: Operation<'memory.accept'> = async (workspace, { id, section }, { actor }) => {
   if (!workspace.hasLog()) return unknownMemory(workspace, id);
   const declared = declaredSections(workspace);
   const request = {
@@ -39,7 +38,7 @@ export const memoryAccept: Run<FieldsOf<'memory.accept'>> = async (workspace, { 
 };
 
 /** A person drops what was suggested or remembered. */
-export const memoryDrop: Run<FieldsOf<'memory.drop'>> = async (workspace, { id, reason }, { actor }) => {
+export const memoryDrop: Operation<'memory.drop'> = async (workspace, { id, reason }, { actor }) => {
   if (!workspace.hasLog()) return unknownMemory(workspace, id);
   const isAgent = refusalOfDecision(workspace, 'memory.drop', actor) !== null;
   const request = { kind: 'memory.drop', id, reason: reason || 'a person said no', isAgent } as const;

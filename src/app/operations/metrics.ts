@@ -8,9 +8,8 @@ import { workRuns } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { usageIn } from '../cast-figures.ts';
-import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 const PAGE = 5_000;
 
@@ -19,7 +18,7 @@ export type RunMetrics = Metrics & { readonly began: string | null };
 
 /** Counts how the runs of the ledger went: each run by itself, oldest first, and all of them together. The numbers come from the
  * whole log, so runs that ended long ago count too. */
-export const ledgerMetrics: Run<FieldsOf<'metrics'>> = async (workspace) => {
+export const ledgerMetrics: Operation<'metrics'> = async (workspace) => {
   const { runs, all } = workspace.hasLog() ? await measured(workspace.ledgerStore()) : { runs: [], all: null };
   const details = { workspace: workspace.dir, runs, all, trend: trendOf(runs) };
   return allow(`${counted(runs.length, 'run')} in the ledger`, details as unknown as JsonObject);
@@ -89,7 +88,7 @@ const ENTRIES_PER_READ = 2_000;
 const known = new WeakMap<object, Counted>();
 
 /** What agents used, by day, agent and model. The log is read once; what was counted is kept as long as the store is open. */
-export const usageDays: Run<FieldsOf<'usage.days'>> = async (workspace, { since = '' }) => {
+export const usageDays: Operation<'usage.days'> = async (workspace, { since = '' }) => {
   const rows = workspace.hasLog() ? await usageOf(workspace.castStore()) : [];
   const within = rows.filter(({ day }) => day >= since);
   return allow(`${within.length} rows`, { rows: within.map((row): JsonObject => ({ ...row })) });

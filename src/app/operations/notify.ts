@@ -1,12 +1,11 @@
 // Tries every way in which a person is told of a cast.
 import { allow, deny } from '../../kernel/verdict.ts';
 import { notifySettings, sampleNotice, sendNotice } from '../driving/notify.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 const EXAMPLE = '"notify": {"bell": true, "desktop": true}';
 
-export const tryNotify: Run<FieldsOf<'notify'>> = async (workspace, _input, { onEvent }) => {
+export const tryNotify: Operation<'notify'> = async (workspace, _input, { onEvent }) => {
   const settings = notifySettings(workspace);
   if (!settings) {
     const reason = `${workspace.configFile} sets up no notification that can be read; write ${EXAMPLE} there, and look with \`${workspace.program} check\``;

@@ -1,6 +1,6 @@
 // The project and the machine: set a workspace up, see what casts need, connect the programs of agents.
 import { DEFAULT_RUNNER, runnersThat } from '../../kernel/capabilities.ts';
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 const PROGRAMS = runnersThat('isProgram');
 const TESTED = [...PROGRAMS, ...runnersThat('isModelApi')];
@@ -193,4 +193,4 @@ export const PROJECT = {
     cli: 'install claude --verify',
     mcp: { leftOut: 'it starts the program that would ask for it' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

@@ -35,15 +35,15 @@ import {
   teamOf,
 } from '../../workspace/registry-team.ts';
 import { refusalOfDecision } from '../decision.ts';
-import type { Context, Run } from '../operation.ts';
+import type { Context } from '../operation.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { Workspace } from '../workspace.ts';
 import { trustIn } from '../workspace-status.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** A person approves the prompts, the manifest and what the agents run with, as they are now. Agents that the registry does not
  * know yet get an id and a record, so that this one step is all that pinning takes. */
-export const registryLock: Run<FieldsOf<'registry.lock'>> = async (workspace, { reason }, context) => {
+export const registryLock: Operation<'registry.lock'> = async (workspace, { reason }, context) => {
   const home = join(workspace.dir, '.baton');
   const team = teamOf(workspace);
   const manifest = manifestOf(home);
@@ -127,7 +127,7 @@ function noAgents({ program }: Workspace): Denied {
 }
 
 /** Takes over a registry from another folder, and locks it. */
-export const registryImport: Run<FieldsOf<'registry.import'>> = async (workspace, { dir }, { actor }) => {
+export const registryImport: Operation<'registry.import'> = async (workspace, { dir }, { actor }) => {
   const home = join(workspace.dir, '.baton');
   const verdict = importRegistry(resolve(workspace.cwd, dir), home, new Date().toISOString());
   if (!verdict.allow) return verdict;
@@ -152,7 +152,7 @@ type Edited = {
 
 /** A person accepts edited prompts: the difference is shown, the version is raised, the prompt is pinned again, and what was
  * blocked because of the edit is released. */
-export const registryAccept: Run<FieldsOf<'registry.accept'>> = async (workspace, { agent, reason }, context) => {
+export const registryAccept: Operation<'registry.accept'> = async (workspace, { agent, reason }, context) => {
   const home = join(workspace.dir, '.baton');
   const manifest = manifestOf(home);
   if (!manifest || !hasRegistry(home)) return noRegistry(workspace);
@@ -249,7 +249,7 @@ function noRegistry({ program }: Workspace): Denied {
 }
 
 /** A person lets go what was blocked, for a reason. Manifest, lock and prompts are looked at anew. */
-export const registryRelease: Run<FieldsOf<'registry.release'>> = async (
+export const registryRelease: Operation<'registry.release'> = async (
   workspace,
   { id, reason, outcome },
   { actor, onEvent },

@@ -8,12 +8,11 @@ import type { Registry } from '../../trust/agent.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, reviewRegistry, rowsOf } from '../../workspace/registry-review.ts';
 import { teamOf } from '../../workspace/registry-team.ts';
-import type { Run } from '../operation.ts';
 import { trustIn } from '../workspace-status.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** Every agent, how it is pinned, and what it may do. */
-export const registryList: Run<FieldsOf<'registry.list'>> = async (workspace) => {
+export const registryList: Operation<'registry.list'> = async (workspace) => {
   const home = join(workspace.dir, '.baton');
   const trust = workspace.hasLog() ? await trustIn(workspace.ledgerStore()) : noTrust();
   const { registry } = keeperOf(home)();
@@ -30,7 +29,7 @@ function unusable({ diagnostics }: Registry): Denied {
 }
 
 /** Whether manifest, lock and prompts agree, and where what runs differs from what was approved. */
-export const registryVerify: Run<FieldsOf<'registry.verify'>> = async (workspace, { strict = false }) => {
+export const registryVerify: Operation<'registry.verify'> = async (workspace, { strict = false }) => {
   const { registry } = keeperOf(join(workspace.dir, '.baton'))();
   const { config } = teamOf(workspace);
   const before = workspace.hasLog() ? (await trustIn(workspace.ledgerStore())).registry : null;
@@ -43,7 +42,7 @@ export const registryVerify: Run<FieldsOf<'registry.verify'>> = async (workspace
 };
 
 /** What is blocked, since when and why. */
-export const registryQuarantine: Run<FieldsOf<'registry.quarantine'>> = async (workspace) => {
+export const registryQuarantine: Operation<'registry.quarantine'> = async (workspace) => {
   const hasLog = workspace.hasLog();
   const known = hasLog ? Object.values((await trustIn(workspace.ledgerStore())).quarantine) : [];
   // What was blocked under another state folder is blocked here with the next cast; before that no log has it.

@@ -1,6 +1,6 @@
 // The registry: who exists, which prompts are pinned, what is blocked; and handoffs of others, judged by it.
 import { OUTCOMES } from '../../kernel/trust/fact.ts';
-import type { Entry } from '../operation.ts';
+import type { OperationEntry } from '../operation.ts';
 
 const REASON = { type: 'text', means: 'why, for the log', example: 'prompt restored from git' } as const;
 const BY_PEOPLE = { leftOut: 'people look after the registry, by the command line or the library' } as const;
@@ -113,4 +113,4 @@ export const REGISTRY = {
     },
     mcp: { leftOut: 'envelopes come from other systems, by a script that has the command line or the library' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

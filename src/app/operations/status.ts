@@ -4,16 +4,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
-import type { Run } from '../operation.ts';
 import type { WorkspaceStore } from '../store.ts';
 import { socketNames } from '../views/socket-names.ts';
 import { workspaceStatus } from '../workspace-status.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 const ENDED_SHOWN = 3;
 const EMPTY = { head: 0, hold: null, trust: 'off', down: [], open: [], ended: [], cutOff: [] } as const;
 
-export const showStatus: Run<FieldsOf<'status'>> = async (workspace) => {
+export const showStatus: Operation<'status'> = async (workspace) => {
   const { dir } = workspace;
   const status = workspace.hasLog() ? await statusIn(workspace.castStore()) : EMPTY;
   return allow(`${status.open.length} casts are open`, { workspace: dir, ...status } as unknown as JsonObject);

@@ -10,6 +10,7 @@ import { LEDGER } from './ledger.ts';
 import { PROJECT } from './project.ts';
 import { REGISTRY } from './registry.ts';
 import { WORK } from './work.ts';
+import type { OperationRun } from '../operation.ts';
 
 export const OPERATIONS = {
   ...CASTS,
@@ -27,3 +28,5 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 export type FieldsOf<N extends OperationName> = (typeof OPERATIONS)[N]['fields'];
+/** The function of an operation. */
+export type Operation<N extends OperationName> = OperationRun<FieldsOf<N>>;

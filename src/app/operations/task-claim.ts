@@ -2,12 +2,11 @@
 import { claiming, wishesFor, wishFor } from '../claims.ts';
 import { ledgerSession, runWanted, workerNamed } from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** A task and all its locks go to one owner, who gets a fence. What the folder looks like is kept, so that it can be told
  * later what was changed. */
-export const taskClaim: Run<FieldsOf<'task.claim'>> = async (workspace, input, context) => {
+export const taskClaim: Operation<'task.claim'> = async (workspace, input, context) => {
   const { task, owner, expectedVersion } = input;
   const worker = workerNamed(input.pid);
   const session = ledgerSession(workspace, context);
@@ -23,7 +22,7 @@ export const taskClaim: Run<FieldsOf<'task.claim'>> = async (workspace, input, c
 };
 
 /** The best task that can start now is found and claimed in one step. */
-export const taskNext: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...input }, context) => {
+export const taskNext: Operation<'task.next'> = async (workspace, { owner, ...input }, context) => {
   const worker = workerNamed(input.pid);
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;

@@ -13,23 +13,22 @@ import { claiming, insideRoot, placedIn } from '../claims.ts';
 import {
   declaredCheckers,
   folderOf,
+  jsonText,
   type LedgerSession,
   ledgerSession,
   refusePayload,
   rootNamed,
   runCalled,
   runWanted,
-  textOf,
 } from '../ledger-session.ts';
 import { configureLocks } from '../main-locks.ts';
-import type { Run } from '../operation.ts';
 import { reconcile } from '../reconcile-ledger.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** One assignment packet becomes a row of the ledger. */
-export const taskCreate: Run<FieldsOf<'task.create'>> = async (workspace, input, context) => {
+export const taskCreate: Operation<'task.create'> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context, { begins: true });
-  const taken = takeAssignment(textOf(input.packet), { checkers: declaredCheckers(workspace).names });
+  const taken = takeAssignment(jsonText(input.packet), { checkers: declaredCheckers(workspace).names });
   if (!taken.ok) return refusePayload(session, 'create', taken);
   const root = rootNamed(workspace, input.root);
   // Below the state lie the worktrees of casts, which are folders to work in.
@@ -56,14 +55,14 @@ function isAbove(root: string, dir: string): boolean {
 
 /** Deltas of an orchestrator, or its whole envelope, change the ledger. The deltas are applied all or nothing; then each
  * assignment gets its row; then the ledger is reconciled. Applying the same again changes nothing. */
-export const taskApply: Run<FieldsOf<'task.apply'>> = async (workspace, input, context) => {
+export const taskApply: Operation<'task.apply'> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context, { begins: true });
   const { store, actor } = session;
   const isAgent = actor.kind === 'agent';
   const wanted = await runWanted(session, input.run);
   const steered = wanted === undefined ? null : await refusalOfSteered(session, wanted);
   if (steered) return steered;
-  const taken = takeStream(textOf(input.stream), wanted, { checkers: declaredCheckers(workspace).names });
+  const taken = takeStream(jsonText(input.stream), wanted, { checkers: declaredCheckers(workspace).names });
   if (!taken.ok) return refusePayload(session, 'deltas', taken);
   // An envelope calls its run as packets do, and that may be a cast at work.
   const open = await store.look((ledger) => {

@@ -10,25 +10,25 @@ import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { ChangesError } from '../../workspace/changes-mark.ts';
 import { runCheckers } from '../../workspace/checkers.ts';
 import { changesOfTask, dropClaim, dropStray, keepStray } from '../../workspace/claim-record.ts';
-import { recordOf } from '../claims.ts';
+import { claimRecordOf } from '../claims.ts';
 import {
   declaredCheckers,
   folderOf,
+  jsonText,
   type LedgerSession,
   ledgerSession,
   refusePayload,
   runCalled,
-  textOf,
   writeWorklog,
 } from '../ledger-session.ts';
-import type { Context, Run } from '../operation.ts';
+import type { Context } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const taskFinish: Run<FieldsOf<'task.finish'>> = async (workspace, { fence, ...input }, context) => {
+export const taskFinish: Operation<'task.finish'> = async (workspace, { fence, ...input }, context) => {
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
-  const taken = takeResult(textOf(input.result));
+  const taken = takeResult(jsonText(input.result));
   if (!taken.ok) return refusePayload(session, 'finish', taken);
   const { payload: result, warnings } = taken;
   const [named, id] = [String(result.run_id), String(result.task_id)];
@@ -70,7 +70,7 @@ async function lookAt(
   let changes: readonly string[];
   let checkers: JsonObject | undefined;
   try {
-    const record = await recordOf(session, task);
+    const record = await claimRecordOf(session, task);
     checkers = record?.checkers;
     if (!record) throw new ChangesError('nothing is kept of how its folder looked when it was claimed');
     const since = await store.read({ after: record.seq, kindPrefix: 'task.claimed' });

@@ -6,11 +6,10 @@ import { dropClaim, dropStray } from '../../workspace/claim-record.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { claiming, wishFor } from '../claims.ts';
 import { type LedgerSession, ledgerSession, runWanted, writeWorklog } from '../ledger-session.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** A task is moved by hand. A person needs no fence; whoever gives one speaks as the owner. */
-export const taskMove: Run<FieldsOf<'task.move'>> = async (workspace, input, context) => {
+export const taskMove: Operation<'task.move'> = async (workspace, input, context) => {
   const { task, status: to, reason, owner, fence, expectedVersion } = input;
   const code = knownCode(input.code);
   if (input.code !== undefined && code === null)
@@ -70,13 +69,13 @@ async function withWayOn(
 }
 
 /** Nothing new is handed out in this workspace until it is released; what runs goes on. */
-export const holdWork: Run<FieldsOf<'hold'>> = async (workspace, { reason }, context) => {
+export const holdWork: Operation<'hold'> = async (workspace, { reason }, context) => {
   const { store, actor } = ledgerSession(workspace, context, { begins: true });
   return store.submit({ kind: 'ledger.hold', reason }, actor);
 };
 
 /** Work is handed out again. */
-export const releaseWork: Run<FieldsOf<'unhold'>> = async (workspace, { reason = 'no longer held' }, context) => {
+export const releaseWork: Operation<'unhold'> = async (workspace, { reason = 'no longer held' }, context) => {
   const { store, actor } = ledgerSession(workspace, context);
   return store.submit({ kind: 'ledger.unhold', reason }, actor);
 };

@@ -2,13 +2,12 @@
 import { createToken, listTokens, revokeToken, tokenRow } from '../../access/tokens.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** A token is made. Its secret is answered this once. */
-export const tokenCreate: Run<FieldsOf<'token.create'>> = async ({ env }, { role, name = null, expires }) => {
+export const tokenCreate: Operation<'token.create'> = async ({ env }, { role, name = null, expires }) => {
   const now = Date.now();
   const made = createToken(env, { role, name, expires: expires === undefined ? null : expiry(expires, now) }, now);
   if (!made.ok) return made.verdict;
@@ -26,7 +25,7 @@ function expiry(given: string, now: number): string {
 }
 
 /** Every token with its role, and whether it can still be used. */
-export const tokenList: Run<FieldsOf<'token.list'>> = async ({ env }) => {
+export const tokenList: Operation<'token.list'> = async ({ env }) => {
   const found = listTokens(env);
   if (!found.ok) return found.verdict;
   const now = Date.now();
@@ -34,7 +33,7 @@ export const tokenList: Run<FieldsOf<'token.list'>> = async ({ env }) => {
 };
 
 /** From now on nobody acts under the token. */
-export const tokenRevoke: Run<FieldsOf<'token.revoke'>> = async ({ env }, { name }) => {
+export const tokenRevoke: Operation<'token.revoke'> = async ({ env }, { name }) => {
   const now = Date.now();
   const found = revokeToken(env, name, now);
   if (!found.ok) return found.verdict;

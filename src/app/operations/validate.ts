@@ -11,10 +11,9 @@ import { memberText, parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
-export const validatePayload: Run<FieldsOf<'validate'>> = async ({ cwd }, input, { onEvent }) => {
+export const validatePayload: Operation<'validate'> = async ({ cwd }, input, { onEvent }) => {
   const { kind, payload, lines, registry } = input;
   const found = await validatorFor(kind);
   if (!found) throw new UsageError(`there is no kind ${kind}`);

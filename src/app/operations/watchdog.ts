@@ -8,10 +8,10 @@ import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';
 import { type LedgerSession, ledgerSession, writeWorklog } from '../ledger-session.ts';
-import type { Context, Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Context } from '../operation.ts';
+import type { Operation } from './table.ts';
 
-export const runWatchdog: Run<FieldsOf<'watchdog'>> = async (workspace, { follow = false }, context) => {
+export const runWatchdog: Operation<'watchdog'> = async (workspace, { follow = false }, context) => {
   if (follow) return watch(ledgerSession(workspace, context, { begins: true }), context);
   if (!workspace.hasLog()) return verdictOf([], []);
   return (await round(ledgerSession(workspace, context))).verdict;

@@ -1,5 +1,5 @@
 // What casts did to files: look at it, take it over, take it back, clear it away.
-import { type Entry, FOREIGN } from '../operation.ts';
+import { FOREIGN, type OperationEntry } from '../operation.ts';
 
 const CAST = {
   type: 'text',
@@ -104,4 +104,4 @@ export const WORK = {
     },
     mcp: { leftOut: 'what is erased cannot come back, so a person decides at a terminal' },
   },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, OperationEntry>>;

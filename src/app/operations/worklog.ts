@@ -6,19 +6,18 @@ import { worklogLines } from '../../workspace/worklog-file.ts';
 import { requireNames, withOwnClaim } from '../claims.ts';
 import {
   factsOf,
+  jsonText,
   ledgerSession,
   refusePayload,
   runCalled,
   runWanted,
   taskNamed,
-  textOf,
   writeWorklog,
 } from '../ledger-session.ts';
-import type { Run } from '../operation.ts';
-import type { FieldsOf } from './table.ts';
+import type { Operation } from './table.ts';
 
 /** One entry is added to the worklog of a task, and its file is written. */
-export const worklogAdd: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: given, ...input }, context) => {
+export const worklogAdd: Operation<'worklog.add'> = async (workspace, { entry: given, ...input }, context) => {
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
   const claim = await withOwnClaim(session, input);
@@ -29,7 +28,7 @@ export const worklogAdd: Run<FieldsOf<'worklog.add'>> = async (workspace, { entr
     ...(runId === undefined ? {} : { run_id: runId }),
     ...(owner === undefined ? {} : { actor: owner }),
   };
-  const taken = takeWorklogEntry(isObject(given) ? JSON.stringify({ ...known, ...given }) : textOf(given));
+  const taken = takeWorklogEntry(isObject(given) ? JSON.stringify({ ...known, ...given }) : jsonText(given));
   if (!taken.ok) return refusePayload(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
   const { payload: entry } = taken;
   const called = String(entry.run_id);
@@ -47,7 +46,7 @@ export const worklogAdd: Run<FieldsOf<'worklog.add'>> = async (workspace, { entr
 };
 
 /** The entries of a worklog as its facts tell them, whatever has become of the file. */
-export const worklogShow: Run<FieldsOf<'worklog.show'>> = async (workspace, input, context) => {
+export const worklogShow: Operation<'worklog.show'> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context);
   const { task, runId } = await taskNamed(session, input.task, input.run);
   const entries = worklogLines(await factsOf(session.store, task), runId).map((line) => JSON.parse(line));

@@ -8,7 +8,7 @@ import { findExecutable } from '../../agents/environment.ts';
 import { keyVariableOf, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { AgentMateria, Choice } from '../../kernel/graph/config.ts';
 import { isString } from '../../kernel/json.ts';
-import { error, type Finding, ok, type StartScene, warning } from './finding.ts';
+import { errorFinding, type MachineFinding, okFinding, type StartScene, warningFinding } from './finding.ts';
 
 /** Agents that run on the same program or service, in the same way. */
 type Group = Pick<AgentMateria, 'runner' | 'baseUrl' | 'keyVariable' | 'command' | 'env' | 'args'> & {
@@ -17,7 +17,12 @@ type Group = Pick<AgentMateria, 'runner' | 'baseUrl' | 'keyVariable' | 'command'
   readonly isSpare: boolean;
 };
 
-export async function agentFindings({ workspace, needs, isDoctor, proved }: StartScene): Promise<readonly Finding[]> {
+export async function agentFindings({
+  workspace,
+  needs,
+  isDoctor,
+  proved,
+}: StartScene): Promise<readonly MachineFinding[]> {
   const { env, dir } = workspace;
   const groups = groupsOf(needs.agents).filter((group) => !proved.has(proofKey(group)));
   const used = [...new Set(needs.agents.flatMap((agent) => choicesOf(agent).map(({ runner }) => runner)))];
@@ -35,7 +40,7 @@ export async function agentFindings({ workspace, needs, isDoctor, proved }: Star
   return distinct([
     ...findings,
     ...others,
-    ...(isLacking ? [error('agents', 'none is installed', LACKING, 'AGENT_UNAVAILABLE')] : []),
+    ...(isLacking ? [errorFinding('agents', 'none is installed', LACKING, 'AGENT_UNAVAILABLE')] : []),
     ...sandboxFindings(needs.agents, dir, env),
   ]);
 }
@@ -43,11 +48,11 @@ export async function agentFindings({ workspace, needs, isDoctor, proved }: Star
 const LACKING = 'baton agents says how to install one; baton cast --agents SCRIPT works without';
 
 /** A fallback takes the turn of a runner that is not there. */
-function softened({ isSpare }: Group, findings: readonly Finding[]): readonly Finding[] {
+function softened({ isSpare }: Group, findings: readonly MachineFinding[]): readonly MachineFinding[] {
   return isSpare ? findings.map((each) => (each.level === 'error' ? { ...each, level: 'warning' } : each)) : findings;
 }
 
-function distinct(findings: readonly Finding[]): readonly Finding[] {
+function distinct(findings: readonly MachineFinding[]): readonly MachineFinding[] {
   return findings.filter(
     ({ found, name }, at) => findings.findIndex((one) => one.found === found && one.name === name) === at,
   );
@@ -102,7 +107,7 @@ function findingsOf(
   found: DetectedAgent | undefined,
   env: NodeJS.ProcessEnv,
   dir: string,
-): readonly Finding[] {
+): readonly MachineFinding[] {
   if (found) return [programFinding(group, found, env)];
   const { runner } = group;
   if (runnerCan(PRESENT, runner, 'isModelApi')) return keyFindings(group, env);
@@ -113,17 +118,17 @@ function programFinding(
   group: Group,
   { name, path, version, fault, signedInBy, hint }: DetectedAgent,
   env: NodeJS.ProcessEnv,
-): Finding {
+): MachineFinding {
   const who = usersText(group.ids);
-  if (path === null) return error(name, `not installed, and ${who}`, hint ?? '', 'AGENT_UNAVAILABLE');
-  if (fault !== null) return error(name, `${path} does not start: ${fault}`, hint ?? '', 'AGENT_UNAVAILABLE');
+  if (path === null) return errorFinding(name, `not installed, and ${who}`, hint ?? '', 'AGENT_UNAVAILABLE');
+  if (fault !== null) return errorFinding(name, `${path} does not start: ${fault}`, hint ?? '', 'AGENT_UNAVAILABLE');
   const at = version === null ? path : `${version} at ${path}`;
-  if (signedInBy !== null) return ok(name, `${at}, signed in`);
+  if (signedInBy !== null) return okFinding(name, `${at}, signed in`);
   const why = whyUnproved(group, env);
   const ask = `baton agents test ${name} shows whether it answers`;
-  if (why !== null) return warning(name, `${at}; whether somebody is signed in cannot be seen: ${why}`, ask);
+  if (why !== null) return warningFinding(name, `${at}; whether somebody is signed in cannot be seen: ${why}`, ask);
   const fix = `${hint}; if it is signed in by other means, cast with --probe`;
-  return error(name, `${at}; no sign-in was found, and ${who}`, fix, 'AUTH_REQUIRED');
+  return errorFinding(name, `${at}; no sign-in was found, and ${who}`, fix, 'AUTH_REQUIRED');
 }
 
 /** Variables by which a program signs in at a cloud, with the credentials of that cloud. */
@@ -140,27 +145,27 @@ function whyUnproved({ runner, baseUrl, env: named = [], args = [] }: Group, env
   return args.length > 0 ? 'it is given arguments of your own' : null;
 }
 
-function unusedFinding({ name, path, version, fault, signedInBy, hint }: DetectedAgent): Finding {
-  if (fault !== null) return warning(name, `${path} does not start: ${fault}`, hint ?? '');
+function unusedFinding({ name, path, version, fault, signedInBy, hint }: DetectedAgent): MachineFinding {
+  if (fault !== null) return warningFinding(name, `${path} does not start: ${fault}`, hint ?? '');
   const at = `${version ?? 'unknown version'} at ${path}`;
-  if (signedInBy !== null) return ok(name, `${at}, signed in`);
-  return warning(name, `${at}; no sign-in was found`, hint ?? '');
+  if (signedInBy !== null) return okFinding(name, `${at}, signed in`);
+  return warningFinding(name, `${at}; no sign-in was found`, hint ?? '');
 }
 
 /** The key of a model that is asked directly. Another address may be a server that asks for no key. */
-function keyFindings({ runner, baseUrl, keyVariable, ids }: Group, env: NodeJS.ProcessEnv): readonly Finding[] {
+function keyFindings({ runner, baseUrl, keyVariable, ids }: Group, env: NodeJS.ProcessEnv): readonly MachineFinding[] {
   const usual = keyVariableOf(runner);
   const variable = keyVariable ?? usual;
   const isNeeded = variable !== undefined && (baseUrl === undefined || variable !== usual);
   if (!isNeeded || (env[variable] ?? '').trim() !== '') return [];
-  return [error(runner, `no key, and ${usersText(ids)}`, `set ${variable}`, 'AUTH_REQUIRED')];
+  return [errorFinding(runner, `no key, and ${usersText(ids)}`, `set ${variable}`, 'AUTH_REQUIRED')];
 }
 
 function ownProgramFindings(
   { runner, command = [], ids }: Group,
   env: NodeJS.ProcessEnv,
   dir: string,
-): readonly Finding[] {
+): readonly MachineFinding[] {
   const [program, script] = command;
   if (!isString(program)) return [];
   // A script of the configuration was made absolute, and is run by our own Node.
@@ -168,43 +173,47 @@ function ownProgramFindings(
   if (findExecutable(program, env.PATH, dir) !== null && (file === program || existsSync(file))) return [];
   const found = `${file} was not found, or may not be run, and ${usersText(ids)}`;
   const fix = `install it, or correct command of materia.${ids[0]}`;
-  return [error(runner, found, fix, 'AGENT_UNAVAILABLE')];
+  return [errorFinding(runner, found, fix, 'AGENT_UNAVAILABLE')];
 }
 
 /** The least that every sandbox of ours does. */
 const TRIAL = ['--unshare-pid', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', 'true'];
 
 /** A sandbox that was asked for and cannot be started fails every turn in it. */
-function sandboxFindings(agents: readonly AgentMateria[], dir: string, env: NodeJS.ProcessEnv): readonly Finding[] {
+function sandboxFindings(
+  agents: readonly AgentMateria[],
+  dir: string,
+  env: NodeJS.ProcessEnv,
+): readonly MachineFinding[] {
   const id = agents.find(({ sandbox }) => sandbox === 'bwrap')?.id;
   if (id === undefined) return [];
   const program = findExecutable('bwrap', env.PATH, dir);
   const fix = `install bubblewrap, or take sandbox out of materia.${id}`;
   if (program === null)
-    return [error('sandbox', `bwrap was not found, and ${id} runs in it`, fix, 'AGENT_UNAVAILABLE')];
+    return [errorFinding('sandbox', `bwrap was not found, and ${id} runs in it`, fix, 'AGENT_UNAVAILABLE')];
   const { status, stderr } = spawnSync(program, TRIAL, { encoding: 'utf8', timeout: 10_000, env });
   if (status === 0) return [];
   const why = (stderr ?? '').trim().split('\n')[0] || 'it does not start';
   const how = 'let this user make namespaces (kernel.unprivileged_userns_clone, AppArmor), or take sandbox out';
-  return [error('sandbox', `${program}: ${why}; ${id} runs in it`, how, 'AGENT_UNAVAILABLE')];
+  return [errorFinding('sandbox', `${program}: ${why}; ${id} runs in it`, how, 'AGENT_UNAVAILABLE')];
 }
 
 const CONNECT_MS = 3_000;
 
 /** Addresses of their own that nobody answers at. Behind a proxy only the proxy can tell. */
-export async function addressFindings({ workspace, needs, proved }: StartScene): Promise<readonly Finding[]> {
+export async function addressFindings({ workspace, needs, proved }: StartScene): Promise<readonly MachineFinding[]> {
   const { env } = workspace;
   if (['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => env[name])) return [];
   const groups = groupsOf(needs.agents).filter(({ baseUrl }) => baseUrl !== undefined && URL.canParse(baseUrl));
   const urls = [...new Set(groups.filter((group) => !proved.has(proofKey(group))).map(({ baseUrl = '' }) => baseUrl))];
   const found = await Promise.all(
-    urls.map(async (url): Promise<readonly Finding[]> => {
+    urls.map(async (url): Promise<readonly MachineFinding[]> => {
       const why = await whyUnreachable(new URL(url));
       if (why === null) return [];
       const group = groups.find(({ baseUrl }) => baseUrl === url);
       const ids = groups.filter(({ baseUrl }) => baseUrl === url).flatMap((each) => each.ids);
       const fix = `start the server, or correct baseUrl of materia.${group?.ids[0]}`;
-      const what = error(
+      const what = errorFinding(
         'address',
         `nobody answers at ${placeOf(url)} (${why}), and ${usersText(ids)}`,
         fix,

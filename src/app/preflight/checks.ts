@@ -6,7 +6,7 @@ import { checkersOfTurns } from '../../kernel/graph/checker.ts';
 import type { Rules, Script } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { addressFindings, agentFindings } from './agents.ts';
-import type { Finding, Needs, StartScene } from './finding.ts';
+import type { MachineFinding, Needs, StartScene } from './finding.ts';
 import {
   clockFinding,
   diskFinding,
@@ -22,7 +22,9 @@ import { checkerFindings, commandFindings } from './programs.ts';
 type Check = {
   /** `doctor` alone looks at what takes long, and at what a cast finds out before it spends anything. */
   readonly by: 'everyone' | 'doctor';
-  readonly find: (start: StartScene) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+  readonly find: (
+    start: StartScene,
+  ) => MachineFinding | readonly MachineFinding[] | Promise<MachineFinding | readonly MachineFinding[]>;
 };
 
 const CHECKS: readonly Check[] = [
@@ -41,7 +43,7 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** In the order of the list. */
-export async function findingsIn(start: StartScene): Promise<readonly Finding[]> {
+export async function findingsIn(start: StartScene): Promise<readonly MachineFinding[]> {
   const checks = CHECKS.filter(({ by }) => by === 'everyone' || start.isDoctor);
   return (await Promise.all(checks.map(({ find }) => find(start)))).flat();
 }

@@ -4,7 +4,7 @@ import type { AgentMateria, Issue } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Workspace } from '../workspace.ts';
 
-export type Finding = {
+export type MachineFinding = {
   readonly name: string;
   /** An error keeps a cast from starting. A warning is shown: it may go well. */
   readonly level: 'ok' | 'warning' | 'error';
@@ -15,20 +15,25 @@ export type Finding = {
   readonly code?: Code;
 };
 
-export const ok = (name: string, found: string): Finding => ({ name, level: 'ok', found, fix: null });
-export const warning = (name: string, found: string, fix: string): Finding => ({ name, level: 'warning', found, fix });
-export const error = (name: string, found: string, fix: string, code?: Code): Finding => ({
+export const okFinding = (name: string, found: string): MachineFinding => ({ name, level: 'ok', found, fix: null });
+export const warningFinding = (name: string, found: string, fix: string): MachineFinding => ({
+  name,
+  level: 'warning',
+  found,
+  fix,
+});
+export const errorFinding = (name: string, found: string, fix: string, code?: Code): MachineFinding => ({
   ...{ name, level: 'error', found, fix },
   ...(code === undefined ? {} : { code }),
 });
 
 /** The same as an issue of a cast, so that scripts read one shape. */
-export function issueOf({ name, level, found, fix, code = 'PREFLIGHT_FAILED' }: Finding): Issue {
+export function issueOf({ name, level, found, fix, code = 'PREFLIGHT_FAILED' }: MachineFinding): Issue {
   const path = `machine.${name}`;
   return { code, level: level === 'error' ? 'error' : 'warning', path, message: findingText({ found, fix }) };
 }
 
-export function findingText({ found, fix }: Pick<Finding, 'found' | 'fix'>): string {
+export function findingText({ found, fix }: Pick<MachineFinding, 'found' | 'fix'>): string {
   return fix === null ? found : `${found}; ${fix}`;
 }
 

@@ -8,7 +8,7 @@ import { FILES_MAX } from '../../workspace/changes-mark.ts';
 import { worktreesFolder } from '../../workspace/worktree/record.ts';
 import { userLimits } from '../driving/user-limits.ts';
 import { hasLog } from '../state-folder.ts';
-import { error, type Finding, ok, type StartScene, warning } from './finding.ts';
+import { errorFinding, type MachineFinding, okFinding, type StartScene, warningFinding } from './finding.ts';
 
 const NODE_MIN = 24;
 const MIB = 1_048_576;
@@ -18,20 +18,20 @@ const FREE_MIN_BYTES = 100 * MIB;
 const SKEW_MS_MAX = 60_000;
 const SANE_YEAR = 2026;
 
-export function nodeFinding(version: string): Finding {
-  if (Number(version.split('.')[0]) >= NODE_MIN) return ok('node', version);
+export function nodeFinding(version: string): MachineFinding {
+  if (Number(version.split('.')[0]) >= NODE_MIN) return okFinding('node', version);
   const fix = `install Node ${NODE_MIN} or newer, or run npm install in the checkout, which brings one`;
-  return error('node', version, fix);
+  return errorFinding('node', version, fix);
 }
 
-export async function gitFinding({ workspace: { dir, env } }: StartScene): Promise<Finding> {
+export async function gitFinding({ workspace: { dir, env } }: StartScene): Promise<MachineFinding> {
   const ask = async (...args: string[]) => {
     const { code, out, error: said } = await runGit(dir, args, { env: env as Record<string, string> });
     return { isFine: code === 0, out: out.toString('utf8').trim(), said };
   };
   const told = await ask('--version');
   if (!told.isFine) {
-    return warning(
+    return warningFinding(
       'git',
       'not found',
       'install git: without it a cast works in the folder itself, and nothing is merged',
@@ -41,13 +41,13 @@ export async function gitFinding({ workspace: { dir, env } }: StartScene): Promi
   const folder = await ask('rev-parse', '--git-dir');
   if (!folder.isFine) {
     const own = whyNoRepository(folder.said, dir);
-    if (own !== null) return warning('git', `${version}; ${own.why}`, own.fix);
+    if (own !== null) return warningFinding('git', `${version}; ${own.why}`, own.fix);
     const fix = `run git init in ${dir} and commit, so that a cast gets a folder of its own to work in`;
-    return warning('git', `${version}; ${dir} is no repository`, fix);
+    return warningFinding('git', `${version}; ${dir} is no repository`, fix);
   }
-  if ((await ask('var', 'GIT_COMMITTER_IDENT')).isFine) return ok('git', version);
+  if ((await ask('var', 'GIT_COMMITTER_IDENT')).isFine) return okFinding('git', version);
   const fix = 'tell git who you are: git config --global user.name and user.email';
-  return warning('git', `${version}; it does not know who commits`, fix);
+  return warningFinding('git', `${version}; it does not know who commits`, fix);
 }
 
 /** Git's own reason where it refuses a folder that is a repository; null where there simply is none. */
@@ -61,33 +61,35 @@ export function whyNoRepository(said: string, dir: string): { readonly why: stri
 }
 
 /** A folder in which nobody can tell what changes is worth a word before a cast; any other is not. */
-export async function sizeFindings({ workspace: { dir, stateDir } }: StartScene): Promise<readonly Finding[]> {
+export async function sizeFindings({ workspace: { dir, stateDir } }: StartScene): Promise<readonly MachineFinding[]> {
   // What git cannot tell is told where git is looked at.
   const isTooLarge = await hasTooManyFiles(dir, ['.baton/state', relative(dir, stateDir)]).catch(() => false);
   if (!isTooLarge) return [];
   const found = `${dir} has more than ${FILES_MAX} files to look at: what changes is not noted, and no agent that writes can work in it`;
   const fix = `make it a git repository (git init) and commit what is worked on, or let git ignore what is not: then only what differs is looked at`;
-  return [warning('files', found, fix)];
+  return [warningFinding('files', found, fix)];
 }
 
 /** The user's own limits hold for every cast, so a mistake in them stops every cast. Who has written none needs none. */
-export function limitsFindings({ workspace: { env } }: StartScene): readonly Finding[] {
+export function limitsFindings({ workspace: { env } }: StartScene): readonly MachineFinding[] {
   try {
     const { file, isThere, limits } = userLimits(env);
     const named = limits.size === 0 ? 'no runner is limited' : `limits ${[...limits.keys()].join(', ')}`;
-    return isThere ? [ok('limits', `${file}: ${named}`)] : [];
+    return isThere ? [okFinding('limits', `${file}: ${named}`)] : [];
   } catch (cause) {
-    return [error('limits', (cause as Error).message, 'correct that file or move it away: no cast starts before')];
+    return [
+      errorFinding('limits', (cause as Error).message, 'correct that file or move it away: no cast starts before'),
+    ];
   }
 }
 
-export function diskFinding({ workspace: { stateDir }, freeBytes }: StartScene): Finding {
+export function diskFinding({ workspace: { stateDir }, freeBytes }: StartScene): MachineFinding {
   const at = nearestFolder(stateDir);
   const free = freeBytes?.(at) ?? freeAt(at);
   const found = Number.isFinite(free) ? `${Math.floor(free / MIB)} MiB free at ${at}` : at;
   const fix = 'free some space, or point BATON_HOME to another disk';
-  if (free < FREE_MIN_BYTES) return error('disk', found, fix);
-  return free < FREE_WARN_BYTES ? warning('disk', found, fix) : ok('disk', found);
+  if (free < FREE_MIN_BYTES) return errorFinding('disk', found, fix);
+  return free < FREE_WARN_BYTES ? warningFinding('disk', found, fix) : okFinding('disk', found);
 }
 
 function freeAt(folder: string): number {
@@ -96,27 +98,27 @@ function freeAt(folder: string): number {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
-export function stateFinding({ workspace }: StartScene): Finding {
+export function stateFinding({ workspace }: StartScene): MachineFinding {
   const { stateDir } = workspace;
   try {
     const isThere = hasLog(workspace);
     accessSync(nearestFolder(stateDir), constants.W_OK);
-    return ok('state', isThere ? stateDir : `${stateDir} (no cast yet)`);
+    return okFinding('state', isThere ? stateDir : `${stateDir} (no cast yet)`);
   } catch (cause) {
     const fix = `make ${stateDir} writable for you, or point BATON_HOME elsewhere`;
-    return error('state', (cause as Error).message, fix);
+    return errorFinding('state', (cause as Error).message, fix);
   }
 }
 
 /** Casts that change files of a git repository work there. */
-export function worktreesFinding({ workspace, isDoctor }: StartScene): Finding {
+export function worktreesFinding({ workspace, isDoctor }: StartScene): MachineFinding {
   const folder = worktreesFolder(workspace, workspace.env);
   try {
     accessSync(nearestFolder(folder), constants.W_OK);
-    return ok('worktrees', folder);
+    return okFinding('worktrees', folder);
   } catch (cause) {
     const fix = 'make it writable for you, or point XDG_STATE_HOME or BATON_HOME elsewhere; --in-place needs none';
-    return (isDoctor ? warning : error)('worktrees', (cause as Error).message, fix);
+    return (isDoctor ? warningFinding : errorFinding)('worktrees', (cause as Error).message, fix);
   }
 }
 
@@ -127,22 +129,22 @@ function nearestFolder(path: string): string {
 }
 
 /** The log's own times never go back, so a clock that was set back makes everything look as if it took no time. */
-export async function clockFinding({ workspace, now }: StartScene): Promise<Finding> {
+export async function clockFinding({ workspace, now }: StartScene): Promise<MachineFinding> {
   const time = new Date(now).toISOString();
   const fix = 'set the clock of the machine, best by the network (timedatectl set-ntp true)';
-  if (new Date(now).getUTCFullYear() < SANE_YEAR) return error('clock', time, fix);
+  if (new Date(now).getUTCFullYear() < SANE_YEAR) return errorFinding('clock', time, fix);
   try {
-    if (!hasLog(workspace)) return ok('clock', time);
+    if (!hasLog(workspace)) return okFinding('clock', time);
     const log = new SqliteLog(logFileIn(workspace.stateDir));
     try {
       const { seq } = await log.head();
       const [last] = await log.read({ after: Math.max(0, seq - 1), limit: 1 });
-      if (!last || Date.parse(last.at) - now <= SKEW_MS_MAX) return ok('clock', time);
-      return error('clock', `${time}, but the log was written at ${last.at}`, fix);
+      if (!last || Date.parse(last.at) - now <= SKEW_MS_MAX) return okFinding('clock', time);
+      return errorFinding('clock', `${time}, but the log was written at ${last.at}`, fix);
     } finally {
       await log.close();
     }
   } catch (cause) {
-    return error('log', (cause as Error).message, `restore ${logFileIn(workspace.stateDir)} from a copy`);
+    return errorFinding('log', (cause as Error).message, `restore ${logFileIn(workspace.stateDir)} from a copy`);
   }
 }

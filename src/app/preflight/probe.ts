@@ -5,9 +5,9 @@ import type { Code } from '../../kernel/codes.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
 import type { Context } from '../operation.ts';
 import { proofKey } from './agents.ts';
-import { error, type Finding, ok } from './finding.ts';
+import { errorFinding, type MachineFinding, okFinding } from './finding.ts';
 
-type ProbeAnswers = { readonly proved: ReadonlySet<string>; readonly findings: readonly Finding[] };
+type ProbeAnswers = { readonly proved: ReadonlySet<string>; readonly findings: readonly MachineFinding[] };
 
 /** Each runner with each model once, all at the same time. */
 export async function probed(
@@ -25,12 +25,12 @@ export async function probed(
   const results = await Promise.all(
     [...distinct.values()].map(async (agent) => ({ agent, result: await selfTest(agent, signal) })),
   );
-  const findings = results.map(({ agent, result: { ok: isFine, said, code, model } }): Finding => {
+  const findings = results.map(({ agent, result: { ok: isFine, said, code, model } }): MachineFinding => {
     const named = agent.model ?? model;
     const on = named === null || named === undefined ? '' : ` with ${named}`;
-    if (isFine) return ok(agent.runner, `answers${on}`);
+    if (isFine) return okFinding(agent.runner, `answers${on}`);
     const fix = `correct what it says, then try it with: baton agents test ${agent.runner}`;
-    return error(agent.runner, `gives no answer${on}: ${said}`, fix, (code ?? 'AGENT_FAILED') as Code);
+    return errorFinding(agent.runner, `gives no answer${on}: ${said}`, fix, (code ?? 'AGENT_FAILED') as Code);
   });
   // What was asked needs no guess any more, whatever it answered.
   return { proved: new Set(results.map(({ agent }) => proofKey(agent))), findings };

@@ -6,7 +6,7 @@ import { findExecutable } from '../../agents/environment.ts';
 import { readChecker } from '../../kernel/graph/checker.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';
-import { error, type Finding, type StartScene, warning } from './finding.ts';
+import { errorFinding, type MachineFinding, type StartScene, warningFinding } from './finding.ts';
 
 const NOT_FOUND = 'is not found';
 
@@ -93,7 +93,7 @@ function firstProgram(line: string): string | null {
 }
 
 /** The checkers that run during a cast. Where its worktree is set up first, what is missing may be there then. */
-export function checkerFindings({ workspace: { dir, env }, needs }: StartScene): readonly Finding[] {
+export function checkerFindings({ workspace: { dir, env }, needs }: StartScene): readonly MachineFinding[] {
   const declared = needs.checkers;
   const used = new Set(needs.checks);
   const own = Object.fromEntries(Object.entries(declared).filter(([name]) => used.has(name)));
@@ -102,18 +102,18 @@ export function checkerFindings({ workspace: { dir, env }, needs }: StartScene):
     const found = `the checker ${name} (${command.join(' ')}) cannot start: ${why}`;
     const fix = `install it, or correct checkers.${name}`;
     const isGone = why.endsWith(NOT_FOUND) && why.startsWith(command[0] ?? '');
-    return isGone ? error('checkers', found, fix, 'CHECKS_FAILED') : warning('checkers', found, fix);
+    return isGone ? errorFinding('checkers', found, fix, 'CHECKS_FAILED') : warningFinding('checkers', found, fix);
   });
 }
 
 /** Commands between agents. An agent before may install what is missing, so this is a warning. */
-export function commandFindings({ workspace: { dir, env }, needs }: StartScene): readonly Finding[] {
+export function commandFindings({ workspace: { dir, env }, needs }: StartScene): readonly MachineFinding[] {
   return needs.commands.flatMap(({ id, command }) => {
     const [program = '', script] = command;
     const isOwnScript = program === 'node' && script !== undefined && script.startsWith('/');
     const isThere = findExecutable(program, env.PATH, dir) !== null && (!isOwnScript || existsSync(script));
     if (isThere || needs.isSetUp) return [];
     const found = `${isOwnScript ? script : program} of ${id} was not found`;
-    return [warning('commands', found, `install it, or correct the command of ${id}`)];
+    return [warningFinding('commands', found, `install it, or correct the command of ${id}`)];
   });
 }

@@ -14,11 +14,11 @@ import { counted } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
 import type { Text } from './flat-entry.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, wayKey } from './graph-drawing.ts';
-import { itemIdOf, type Mark, type Taken, type TurnRow } from './page-record.ts';
+import { itemIdOf, type TakenCount, type TimelineMark, type TurnRow } from './page-record.ts';
 import { socketName } from './socket-names.ts';
 import { type TaskView, tasksIn } from './tasks.ts';
 
-export type { AttemptOutcome, AttemptRow, Mark, TurnRow, WaitSpan } from './page-record.ts';
+export type { AttemptOutcome, AttemptRow, TimelineMark as Mark, TurnRow, WaitSpan } from './page-record.ts';
 
 /** How something is shown: the glyph, the word and the colour follow from it. */
 export type ShownState =
@@ -179,7 +179,7 @@ export type CastPage = {
   readonly counts: ItemCounts | null;
   readonly items: readonly PageItem[];
   readonly turns: readonly TurnRow[];
-  readonly timeline: { readonly rows: readonly string[]; readonly marks: readonly Mark[] };
+  readonly timeline: { readonly rows: readonly string[]; readonly marks: readonly TimelineMark[] };
   readonly tasks: readonly TaskView[];
   /** The data of the cast, each member with how its value begins. */
   readonly data: readonly { readonly name: string; readonly text: string }[];
@@ -435,7 +435,7 @@ const ORDER: readonly ShownState[] = [
   'stopped',
 ];
 
-function takenOf(taken: Taken | undefined): Pick<PageEdge, 'count' | 'last'> {
+function takenOf(taken: TakenCount | undefined): Pick<PageEdge, 'count' | 'last'> {
   return taken ? { count: taken.count, last: { seq: taken.seq, at: taken.at } } : { count: 0, last: null };
 }
 

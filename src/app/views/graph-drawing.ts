@@ -56,13 +56,13 @@ export function wayKey({ id, from, to, when, kind }: Pick<DrawnWay, 'id' | 'from
 }
 
 /** What a cast adds: where it went, by which ways, and the sockets whose turns are open. */
-export type Progress = {
+export type DrawnProgress = {
   readonly path: readonly PathStep[];
   readonly taken: readonly TakenWay[];
   readonly here: readonly string[];
 };
 
-const NOWHERE: Progress = { path: [], taken: [], here: [] };
+const NOWHERE: DrawnProgress = { path: [], taken: [], here: [] };
 
 /** The way that a fact is about; null for any other fact. */
 export function wayIn(fact: Fact): TakenWay | null {

@@ -78,7 +78,7 @@ export type TurnRow = {
 };
 
 /** Something that a person did, or was asked. */
-export type Mark = {
+export type TimelineMark = {
   readonly seq: number;
   readonly at: string;
   readonly by: string | null;
@@ -86,7 +86,7 @@ export type Mark = {
   readonly turn: number | null;
 };
 
-export type Taken = { readonly count: number; readonly seq: number; readonly at: string };
+export type TakenCount = { readonly count: number; readonly seq: number; readonly at: string };
 
 export type PageRecord = {
   seq: number;
@@ -100,13 +100,13 @@ export type PageRecord = {
   /** In the order of their numbers. */
   readonly rows: TurnRow[];
   readonly indexOf: Map<number, number>;
-  readonly taken: Map<TakenWay, Taken>;
+  readonly taken: Map<TakenWay, TakenCount>;
   /** By the socket and the item that work was sent back to. */
   readonly sentBack: Set<string>;
   /** By loop, the items that walk side by side, each at its place. */
   readonly lanes: Map<string, (string | null)[]>;
   lanesMax: number;
-  readonly marks: Mark[];
+  readonly marks: TimelineMark[];
   /** By socket. */
   readonly visits: Map<string, number>;
   readonly refusals: Map<string, { readonly count: number; readonly turn: number; readonly attempt: number }>;
@@ -407,7 +407,7 @@ const MARKS: Readonly<Record<string, string>> = {
   'approval.rejected': 'Rejected',
 };
 
-function markOf({ seq, at, by, fact }: Entry): Mark | null {
+function markOf({ seq, at, by, fact }: Entry): TimelineMark | null {
   const turn = 'turn' in fact && typeof fact.turn === 'number' ? fact.turn : null;
   const who = 'by' in fact && isString(fact.by) ? fact.by : by;
   if (fact.kind === 'turn.answered')

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { type CommandDifferences, claimedCommands, compareCommands } from '../../kernel/report/commands.ts';
 
 /** One report that kept its contract. */
-export type Reported = {
+export type ReportRecord = {
   readonly turn: number;
   readonly attempt: number;
   readonly at: string;
@@ -23,11 +23,11 @@ export type Reported = {
 };
 
 export type ReportsRecord = {
-  readonly list: Reported[];
+  readonly list: ReportRecord[];
   /** By turn, what its attempts ran so far: a later report may name what an earlier attempt ran. */
   readonly ran: Map<number, readonly string[]>;
   readonly unapproved: Map<number, readonly string[]>;
-  last: Pick<Reported, 'turn' | 'attempt' | 'payload' | 'output'> | null;
+  last: Pick<ReportRecord, 'turn' | 'attempt' | 'payload' | 'output'> | null;
 };
 
 export function noReports(): ReportsRecord {
@@ -72,7 +72,7 @@ export type TurnDifferences = CommandDifferences & {
 export function differencesIn({ list }: ReportsRecord): readonly TurnDifferences[] {
   const last = new Map(list.map((report) => [report.turn, report]));
   return [...last.values()].flatMap(({ turn, note, payload, ran, unapproved }) => {
-    const found = differencesOf(payload, ran) ?? NONE;
+    const found = commandDifferences(payload, ran) ?? NONE;
     if (unapproved.length > 0) return [{ turn, agent: note.agent, ...found, unapproved }];
     return isDifferent(found) ? [{ turn, agent: note.agent, ...found }] : [];
   });
@@ -81,7 +81,10 @@ export function differencesIn({ list }: ReportsRecord): readonly TurnDifferences
 const NONE: CommandDifferences = { notRun: [], unnamed: [] };
 
 /** Null where nothing can be compared. */
-export function differencesOf(payload: JsonObject | null, ran: readonly string[] | null): CommandDifferences | null {
+export function commandDifferences(
+  payload: JsonObject | null,
+  ran: readonly string[] | null,
+): CommandDifferences | null {
   return payload === null || ran === null ? null : compareCommands(claimedCommands(payload), ran);
 }
 

@@ -27,7 +27,7 @@ export type LastText = Speaker &
     readonly isReport?: true;
   };
 
-export type Issue = { readonly path: string; readonly message: string };
+export type FailureIssue = { readonly path: string; readonly message: string };
 
 /**
  * The last attempt of the turn that stopped the cast: it failed, or it rejected work that cannot be sent back again. An empty
@@ -38,7 +38,7 @@ export type Failure = Speaker &
     readonly attempt: number;
     readonly code: string;
     readonly reason: string;
-    readonly issues: readonly Issue[];
+    readonly issues: readonly FailureIssue[];
   };
 
 export type CastResult = {
@@ -218,7 +218,7 @@ export function issuesBeyond<T extends { readonly message?: Json }>(
   return isString(only) && reason.includes(only) ? [] : issues;
 }
 
-function issuesIn(issues: Json | undefined): readonly Issue[] {
+function issuesIn(issues: Json | undefined): readonly FailureIssue[] {
   const list = Array.isArray(issues) ? issues.filter(isObject) : [];
   return list.slice(0, ISSUES_MAX).flatMap(({ path, message }) => {
     return isString(message) ? [{ path: isString(path) ? path : '', message }] : [];

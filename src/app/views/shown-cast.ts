@@ -11,7 +11,7 @@ import { textHere } from './flat-entry.ts';
 import type { PathStep } from './graph-drawing.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
 import { type CastResult, resultOf } from './result.ts';
-import { type SocketNames, socketNames, withNames } from './socket-names.ts';
+import { type SocketNames, socketNames, withSocketNames } from './socket-names.ts';
 import type { TaskView } from './tasks.ts';
 import type { AttemptRecord } from './turn-record.ts';
 
@@ -170,7 +170,7 @@ function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[]
 
 /** A cast as a verdict; `stands` says that it does not run. */
 export function castVerdict(view: CastView): Verdict {
-  const why = view.code === null ? '' : ` (${view.code}): ${withNames(view.reason, view.sockets)}`;
+  const why = view.code === null ? '' : ` (${view.code}): ${withSocketNames(view.reason, view.sockets)}`;
   const items = view.items ? `; ${itemsText(view.items)}` : '';
   const notRun = (view.notRun ?? []).map(({ outcome, command }) => `; ${outcome}: ${command}`).join('');
   const { result, ...rest } = view;

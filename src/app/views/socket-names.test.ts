@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import { socketNames, withNames } from './socket-names.ts';
+import { socketNames, withSocketNames } from './socket-names.ts';
 
 const agent = { tools: 'none', prompt: 'Do it.' };
 const { rules } = play({
@@ -35,5 +35,5 @@ test.each([
   ['Socket-9 and Socket-12 are not here', 'Socket-9 and Socket-12 are not here'],
   ['Socket-3 failed', 'Build (Socket-3) failed'],
 ])('%s', (reason, shown) => {
-  expect(withNames(reason, socketNames(rules))).toBe(shown);
+  expect(withSocketNames(reason, socketNames(rules))).toBe(shown);
 });

@@ -33,7 +33,7 @@ export function socketName(rules: Named, socket: string): string {
 const MENTIONED = /\bSocket-\d+\b(?: \(([^()]*)\))?/g;
 
 /** A reason with the names of sockets in place of their ids. */
-export function withNames(text: string, names: SocketNames): string {
+export function withSocketNames(text: string, names: SocketNames): string {
   return text.replace(MENTIONED, (all, label: string | undefined) => {
     const id = all.split(' ', 1)[0] ?? '';
     const own = Object.hasOwn(names, id) ? names[id] : undefined;

@@ -6,7 +6,7 @@ import type { CommandDifferences } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';
 import type { View } from './cast-view.ts';
 import { textHere } from './flat-entry.ts';
-import { differencesOf, type Reported } from './reported.ts';
+import { commandDifferences, type ReportRecord } from './reported.ts';
 import { socketName } from './socket-names.ts';
 import type { ApprovalStep, AttemptRecord, ContextWrite, DepositDetail, Suggestion } from './turn-record.ts';
 
@@ -107,7 +107,7 @@ function added(sum: Usage, usage: Usage | null): Usage {
   return { input: sum.input + usage.input, output: sum.output + usage.output, cost: sum.cost + usage.cost };
 }
 
-function reportDetail({ attempt, at, note, warnings, payload }: Reported): ReportDetail {
+function reportDetail({ attempt, at, note, warnings, payload }: ReportRecord): ReportDetail {
   return {
     attempt,
     at,
@@ -125,8 +125,8 @@ function evidenceOf(payload: JsonObject): JsonObject {
   return { ...Object.fromEntries(lists), verification: section.verification ?? null };
 }
 
-function commandsOf(report: Reported | undefined): TurnDetail['commands'] {
-  const found = report ? differencesOf(report.payload, report.ran) : null;
+function commandsOf(report: ReportRecord | undefined): TurnDetail['commands'] {
+  const found = report ? commandDifferences(report.payload, report.ran) : null;
   if (!found || !report?.ran) return null;
   const { ran, unapproved } = report;
   return { ...found, ran, ...(unapproved.length > 0 ? { unapproved } : {}) };

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';
 import type { Text } from './flat-entry.ts';
-import { socketNames, withNames } from './socket-names.ts';
+import { socketNames, withSocketNames } from './socket-names.ts';
 
 export type AttemptRecord = {
   readonly turn: number;
@@ -98,7 +98,7 @@ export function foldTurn(record: TurnsRecord, entry: Entry, cast: Pick<Cast, 'ru
   if (fact.kind === 'attempt.started') begin(record, turn, at, fact);
   const attempt = 'attempt' in fact && fact.attempt !== undefined ? turn.attempts.get(fact.attempt) : undefined;
   const changes = attempt && cast && 'touched' in fact ? toldOfChanges(cast, turn.socket, fact.touched) : null;
-  const warning = changes && cast ? withNames(changes, socketNames(cast.rules)) : null;
+  const warning = changes && cast ? withSocketNames(changes, socketNames(cast.rules)) : null;
   const end = endOf(fact);
   if (attempt) Object.assign(attempt, end, warning === null ? {} : { warning });
   if (attempt && 'verdict' in end) attempt.endedAt = at;

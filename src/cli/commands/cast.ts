@@ -3,7 +3,7 @@ import { Refused } from '../../app/refused.ts';
 import { costText } from '../../app/views/figures.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
+import { type Call, EXIT_CODE, flag, note, out, outJson, text, UsageError } from '../command.ts';
 import { driven, showDriven } from '../drive-operation.ts';
 import type { Giving } from '../operation-command.ts';
 import { readInput } from '../read-input.ts';
@@ -58,13 +58,13 @@ function refused(call: Call, verdict: Denied): number {
     for (const { level, code: its, path, message } of issues) note(`${level} ${its} ${path}: ${message}`);
     note('The cast was not started.');
   }
-  return EXIT.denied;
+  return EXIT_CODE.denied;
 }
 
 export function showPlan(call: Call, plan: JsonObject): number {
   if (call.json) {
     outJson(plan);
-    return EXIT.ok;
+    return EXIT_CODE.ok;
   }
   const estimate = plan.estimate as JsonObject;
   out(`loadout ${String(plan.loadout)}`);
@@ -74,7 +74,7 @@ export function showPlan(call: Call, plan: JsonObject): number {
   out(`\nAbout ${tokens} input tokens for one turn of each agent (an estimate, without what their tools read).`);
   for (const line of costLines(estimate)) out(line);
   out('Nothing was started.');
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 function costLines({ cost, unpriced, outputTokensPerRound, turns, pricesChecked }: JsonObject): string[] {

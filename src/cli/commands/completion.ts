@@ -1,6 +1,6 @@
 // `baton completion SHELL`: prints a script that completes commands, their forms and their options. It is made from the table
 // of commands. Casts and loadouts are completed by asking `baton` itself.
-import { type Call, type Command, EXIT, UsageError } from '../command.ts';
+import { type Call, type Command, EXIT_CODE, UsageError } from '../command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -10,7 +10,7 @@ export async function run({ words, commands }: Call): Promise<number> {
   if (!print)
     throw new UsageError(`there is no completion for ${shell || 'no shell'}; use one of: ${SHELLS.join(', ')}`);
   process.stdout.write(print(commands.map(completed)));
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 export type Completed = {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { type Call, EXIT, flag, note, out } from '../command.ts';
+import { type Call, EXIT_CODE, flag, note, out } from '../command.ts';
 import { commandName } from '../command-name.ts';
 import { drive } from '../drive-operation.ts';
 import { withWorkspace } from '../open-workspace.ts';
@@ -35,7 +35,7 @@ export async function run(call: Call): Promise<number> {
     return withWorkspace(there, (workspace) => castBesidePage(there, workspace, ['cast', ...options, '--', REQUEST]));
   }
   const code = await drive(there, 'cast.start', given);
-  if (!call.json && code === EXIT.ok) conclude(dir);
+  if (!call.json && code === EXIT_CODE.ok) conclude(dir);
   return code;
 }
 

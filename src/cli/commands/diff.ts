@@ -2,7 +2,7 @@
 import { saidOf, type UnmergedLane } from '../../app/cast-work.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
-import { again, type Call, EXIT, flag, note, out, outJson } from '../command.ts';
+import { again, type Call, EXIT_CODE, flag, note, out, outJson } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
 import { type Paint, paintFor } from '../paint.ts';
 import { oneLine, safe } from '../safe-text.ts';
@@ -19,7 +19,7 @@ export async function run(call: Call, given: Giving): Promise<number> {
     else print(details);
     for (const line of notesOf(details, call, isStat)) note(line);
   }
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 /** As it is where a program reads it; without what would act on a terminal where a person does. */

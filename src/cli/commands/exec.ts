@@ -4,7 +4,7 @@ import type { OperationEvent } from '../../app/operation.ts';
 import { Refused } from '../../app/refused.ts';
 import { ownStreams } from '../../approvals/run-command.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { type Call, EXIT, note, outJson } from '../command.ts';
+import { type Call, EXIT_CODE, note, outJson } from '../command.ts';
 import { workspaceOf } from '../open-workspace.ts';
 import type { Giving } from '../operation-command.ts';
 import { performing } from '../show-operation.ts';
@@ -30,5 +30,5 @@ export async function run(call: Call, giving: Giving): Promise<number> {
 function refused(call: Call, verdict: Denied): number {
   note(`baton: ${verdict.code}: ${verdict.reason}`);
   if (call.json) outJson(verdict);
-  return EXIT.denied;
+  return EXIT_CODE.denied;
 }

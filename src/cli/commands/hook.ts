@@ -4,7 +4,7 @@ import { lookerWith, shownToken } from '../../access/actor.ts';
 import type { HookDecision } from '../../hooks/protocol.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type Call, EXIT, flag, UsageError } from '../command.ts';
+import { type Call, EXIT_CODE, flag, UsageError } from '../command.ts';
 import { withWorkspace, workspaceOf } from '../open-workspace.ts';
 
 /** The environment variable that names the token for which a server started this process. */
@@ -22,7 +22,7 @@ export async function run(call: Call): Promise<number> {
   if (decision.kind !== 'allow' && reportOnly) return reported(call, event, decision);
   if (isFault && NEVER_REFUSED.includes(event) && decision.kind === 'deny') {
     await said(process.stderr, `baton: ${decision.verdict.reason}\n`);
-    process.exit(EXIT.denied);
+    process.exit(EXIT_CODE.denied);
   }
   const { hookAnswer } = await import('../../hooks/protocol.ts');
   const { exit, stdout, stderr } = hookAnswer(event, decision);

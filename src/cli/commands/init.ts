@@ -4,10 +4,10 @@ import type { DetectedAgent } from '../../agents/detect.ts';
 import { TEMPLATES } from '../../app/operations/project.ts';
 import type { Given } from '../../app/perform.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
-import { again, type Call, EXIT, out, outJson } from '../command.ts';
+import { again, type Call, EXIT_CODE, out, outJson } from '../command.ts';
 import { workspaceHere } from '../open-workspace.ts';
 import type { Giving } from '../operation-command.ts';
-import { ask, choose } from '../read-input.ts';
+import { choose, confirm } from '../read-input.ts';
 import { rowsIn } from '../show/form.ts';
 import { allowed } from '../show-operation.ts';
 
@@ -22,7 +22,7 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   const { sorts, agents, ...done } = await allowed(call, 'init', { ...given, ...(await templateFor(call, given)) });
   if (call.json) {
     outJson(done);
-    return EXIT.ok;
+    return EXIT_CODE.ok;
   }
   const request = FIRST_REQUESTS[String(done.template)] ?? FIRST_REQUEST;
   const found = rowsIn(agents) as unknown as readonly DetectedAgent[];
@@ -33,7 +33,9 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   );
   for (const line of projectLines([sorts].flat().map(String), done)) out(line);
   for (const line of nextSteps(agent, found, request, again(call))) out(line);
-  return done.signedIn === true && (await ask('Run your first cast now?')) ? firstCast(call, request) : EXIT.ok;
+  return done.signedIn === true && (await confirm('Run your first cast now?'))
+    ? firstCast(call, request)
+    : EXIT_CODE.ok;
 }
 
 const TEAMS: Readonly<Record<string, string>> = {

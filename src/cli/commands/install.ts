@@ -1,9 +1,9 @@
 // `baton install`: shows what would change, asks, and then writes.
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { again, type Call, EXIT, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
+import { again, type Call, EXIT_CODE, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
-import { ask } from '../read-input.ts';
+import { confirm } from '../read-input.ts';
 import { ended, showOperation } from '../show-operation.ts';
 
 export async function run(call: Call, giving: Giving): Promise<number> {
@@ -16,7 +16,7 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   const { diff } = planned.details;
   if (!Array.isArray(diff)) return shown(call, planned);
   for (const line of diff) (call.json ? note : out)(String(line));
-  const isAgreed = given.yes === true || (await ask('Write this?'));
+  const isAgreed = given.yes === true || (await confirm('Write this?'));
   return shown(call, isAgreed ? await ended(call, 'install', { ...given, yes: true }) : planned);
 }
 
@@ -28,11 +28,11 @@ function shown(call: Call, verdict: Verdict): number {
   for (const warning of [warnings ?? []].flat()) note(`Warning: ${warning}`);
   if (!verdict.allow) {
     note(verdict.reason);
-    return EXIT.usage;
+    return EXIT_CODE.usage;
   }
-  if (call.json) return EXIT.ok;
+  if (call.json) return EXIT_CODE.ok;
   const isNew = rest.written === true && rest.undo === false;
   out(isNew ? `${verdict.reason} Take it back with: ${again(call)} install ${host} --undo` : verdict.reason);
   if (isNew) for (const line of [notes ?? []].flat()) out(String(line));
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }

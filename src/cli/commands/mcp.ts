@@ -5,7 +5,7 @@ import { actorHere } from '../../access/who-acts.ts';
 import { noteRefusal, RefusalCount } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Extension } from '../../mcp/server.ts';
-import { type Call, EXIT, note, outJson, Refused, text, UsageError } from '../command.ts';
+import { type Call, EXIT_CODE, note, outJson, Refused, text, UsageError } from '../command.ts';
 import { listen, portIn, untilSignal, version } from '../listen.ts';
 import { withWorkspace } from '../open-workspace.ts';
 import { contextFor, type Serving } from '../tool-context.ts';
@@ -53,7 +53,7 @@ async function serveIn(
   await gone;
   await server.close();
   await refusals.close(Date.now());
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 /** The listener of the workspace's server, with nothing but MCP. */
@@ -79,7 +79,7 @@ async function overHttp(
   await untilSignal();
   await close();
   await serving.refusals.close(Date.now());
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 type ServerFor = typeof import('../../mcp/server.ts').serverFor;

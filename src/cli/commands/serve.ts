@@ -1,7 +1,7 @@
 // `baton serve`: the server of the workspace, until a signal ends it.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Call, EXIT, flag, note, outJson, text, UsageError } from '../command.ts';
+import { type Call, EXIT_CODE, flag, note, outJson, text, UsageError } from '../command.ts';
 import { portIn, untilSignal, type Where } from '../listen.ts';
 import { withWorkspace } from '../open-workspace.ts';
 import { serving } from '../serving.ts';
@@ -15,7 +15,7 @@ export function run(call: Call): Promise<number> {
       if (isNewToken) note(`Page: ${url}/#token=${token}`);
       if (call.json) outJson({ url, ...(isNewToken ? { token } : {}) });
       await untilSignal();
-      return EXIT.ok;
+      return EXIT_CODE.ok;
     }),
   );
 }

@@ -2,14 +2,14 @@
 import type { Given } from '../../app/perform.ts';
 import { costText, durationText, wholeNumber } from '../../app/views/figures.ts';
 import type { CastView, TurnView } from '../../app/views/shown-cast.ts';
-import { withNames } from '../../app/views/socket-names.ts';
+import { withSocketNames } from '../../app/views/socket-names.ts';
 import type { TaskView } from '../../app/views/tasks.ts';
 import type { TurnDetail } from '../../app/views/turn-detail.ts';
 import type { Json } from '../../kernel/json.ts';
 import { tableLines } from '../closing-lines.ts';
-import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
+import { again, type Call, EXIT_CODE, flag, out, outJson, text, UsageError } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
-import { type Line, paintFor, Ready, statusColour } from '../paint.ts';
+import { paintFor, Ready, type ShownLine, statusColour } from '../paint.ts';
 import { filesText, notRunLines, reportLines, resultLines } from '../result-lines.ts';
 import { oneLine, safe } from '../safe-text.ts';
 import { allowed } from '../show-operation.ts';
@@ -27,7 +27,7 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   const view = details as unknown as CastView;
   if (call.json) outJson(view);
   else for (const line of lines(call, view)) out(line);
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
 async function showTurn(call: Call, number: string, { turns, ...given }: Given): Promise<number> {
@@ -37,10 +37,10 @@ async function showTurn(call: Call, number: string, { turns, ...given }: Given):
   const { turnLines } = await import('../show-turn.ts');
   if (call.json) outJson(detail);
   else for (const line of turnLines(detail as unknown as TurnDetail)) out(line);
-  return EXIT.ok;
+  return EXIT_CODE.ok;
 }
 
-function lines(call: Call, view: CastView): readonly Line[] {
+function lines(call: Call, view: CastView): readonly ShownLine[] {
   const { cast, status, code, reason, loadout, request, trust, data, branch, root, sockets } = view;
   const { turns = [], tasks = [] } = view;
   const baton = again(call);
@@ -50,7 +50,7 @@ function lines(call: Call, view: CastView): readonly Line[] {
   const results = resultLines(view, baton);
   return [
     new Ready(`Cast ${safe(cast)}  ${statusColour(status, paint)}${code ? ` (${safe(code)})` : ''}`),
-    ...(why ? [`  ${withNames(reason, sockets)}`] : []),
+    ...(why ? [`  ${withSocketNames(reason, sockets)}`] : []),
     `  ${safe(loadout)}: ${oneLine(request, isVerbose ? undefined : REQUEST_CHARS_MAX)}`,
     ...(branch === undefined ? [] : [`  on branch ${branch}${isVerbose ? ` in ${root}` : ''}`]),
     ...(trust === 'on' ? ['  its agents speak with pinned prompts'] : []),
@@ -62,7 +62,7 @@ function lines(call: Call, view: CastView): readonly Line[] {
     ...taskTable(tasks),
     ...stepTable(view, isVerbose),
     ...turns.flatMap(({ turn, attempt, warning }) =>
-      warning === undefined ? [] : [`! turn ${turn}.${attempt}: ${withNames(oneLine(warning, 300), sockets)}`],
+      warning === undefined ? [] : [`! turn ${turn}.${attempt}: ${withSocketNames(oneLine(warning, 300), sockets)}`],
     ),
     ...turns.filter(({ turn, attempt }) => isLast(turns, turn, attempt)).flatMap((turn) => askedFor(turn, view)),
     ...(flag(call.values, 'data') ? ['', 'data', ...dataLines(data)] : []),
@@ -73,12 +73,12 @@ function lines(call: Call, view: CastView): readonly Line[] {
 
 const REQUEST_CHARS_MAX = 300;
 
-function dataLines(data: Json): readonly Line[] {
+function dataLines(data: Json): readonly ShownLine[] {
   const lines = JSON.stringify(data, null, 2).split('\n');
   return lines.map((line) => new Ready(`  ${safe(line)}`));
 }
 
-function taskTable(tasks: readonly TaskView[]): readonly Line[] {
+function taskTable(tasks: readonly TaskView[]): readonly ShownLine[] {
   if (tasks.length === 0) return [];
   const rows = tasks.map(({ task, title, status, code, reason, skipped, ...work }) => {
     const why = code === null ? '' : `${code}: ${reason}`;
@@ -90,7 +90,7 @@ function taskTable(tasks: readonly TaskView[]): readonly Line[] {
 }
 
 /** One row for each attempt: what it was, how it ended, what it took. */
-function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): readonly Line[] {
+function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): readonly ShownLine[] {
   if (turns.length === 0) return [];
   const rows = turns.map(({ turn, attempt, socket, materia, visit, title, verdict, elapsedMs, usage }) => {
     const name = sockets[socket]?.name ?? socket;
@@ -115,7 +115,7 @@ function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): reado
 function outcomeOf(verdict: Json, sockets: CastView['sockets']): string {
   const end = verdict as { code?: string; reason?: string } | null;
   if (end === null) return 'running';
-  const reason = withNames(end.reason ?? '', sockets);
+  const reason = withSocketNames(end.reason ?? '', sockets);
   return end.code === 'OK' ? reason.replace(/^accepted: /, '') : `${end.code}: ${reason}`;
 }
 

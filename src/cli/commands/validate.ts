@@ -1,8 +1,8 @@
 // `baton validate`: one payload from a file or standard input; with --jsonl a stream of them, line by line.
 import type { Json } from '../../kernel/json.ts';
-import { type Call, EXIT, flag, UsageError } from '../command.ts';
+import { type Call, EXIT_CODE, flag, UsageError } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
-import { type Line, linesIn } from '../read-input.ts';
+import { type InputLine, linesIn } from '../read-input.ts';
 import { performing, showOperation } from '../show-operation.ts';
 
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
@@ -23,11 +23,11 @@ function lines(call: Call, given: Giving): Promise<number> {
       if ('text' in line && line.text.trim() === '') continue;
       await perform({ ...all, lines: [toldOf(line)] });
     }
-    return EXIT.ok;
+    return EXIT_CODE.ok;
   });
 }
 
-function toldOf(line: Line): Json {
+function toldOf(line: InputLine): Json {
   if ('text' in line) return line.text;
   if ('bytes' in line) return { base64: line.bytes.toString('base64') };
   return { fault: `it is larger than ${LINE_BYTES_MAX} bytes` };

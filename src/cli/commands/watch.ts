@@ -3,10 +3,10 @@ import type { CastNews } from '../../app/look-at-cast.ts';
 import type { OperationEvent } from '../../app/operation.ts';
 import { flat } from '../../app/views/flat-entry.ts';
 import type { CastView } from '../../app/views/shown-cast.ts';
-import { again, type Call, EXIT, flag, note, outJson, outJsonLine, Refused, UsageError } from '../command.ts';
-import { exitOf, showEnd } from '../drive-operation.ts';
+import { again, type Call, EXIT_CODE, flag, note, outJson, outJsonLine, Refused, UsageError } from '../command.ts';
+import { exitForStatus, showEnd } from '../drive-operation.ts';
 import type { Giving } from '../operation-command.ts';
-import { type Progress, progressFor } from '../progress.ts';
+import { type ProgressDisplay, progressFor } from '../progress.ts';
 import { ended } from '../show-operation.ts';
 
 export async function run(call: Call, giving: Giving): Promise<number> {
@@ -14,7 +14,7 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   if (isStream && call.json) throw new UsageError('--json is one value and --jsonl a line for each event; choose one');
   const withFacts = flag(call.values, 'facts');
   if (withFacts && !isStream) throw new UsageError('--facts are lines between those of the agents; say --jsonl too');
-  let progress: Progress | null = null;
+  let progress: ProgressDisplay | null = null;
   const onEvent = (event: OperationEvent) => {
     if (event.kind === 'note') return note(event.text);
     if (event.kind !== 'value') return;
@@ -30,13 +30,13 @@ export async function run(call: Call, giving: Giving): Promise<number> {
   };
   const { signal } = new AbortController();
   const verdict = await ended(call, 'cast.watch', await giving(), { signal, onEvent });
-  (progress as Progress | null)?.stop();
+  (progress as ProgressDisplay | null)?.stop();
   const { stands: _stands, ...rest } = verdict.details;
   const view = rest as unknown as CastView;
   if (!verdict.allow && view.cast === undefined) throw new Refused(verdict);
   if (isStream) outJsonLine(view);
-  if (verdict.allow) return isStream ? exitOf(view.status) : showEnd(call, view);
+  if (verdict.allow) return isStream ? exitForStatus(view.status) : showEnd(call, view);
   note(`Nobody drives cast ${view.cast}: its process is gone. Carry on with: ${again(call)} resume ${view.cast}`);
   if (call.json) outJson(view);
-  return EXIT.denied;
+  return EXIT_CODE.denied;
 }

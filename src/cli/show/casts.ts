@@ -5,13 +5,13 @@ import type { Shown } from '../../app/operations/cast-list.ts';
 import type { Waiting } from '../../app/operations/inbox.ts';
 import type { Status } from '../../app/operations/status.ts';
 import { costText, durationText, tokensText, wholeNumber } from '../../app/views/figures.ts';
-import { withNames } from '../../app/views/socket-names.ts';
+import { withSocketNames } from '../../app/views/socket-names.ts';
 import type { Why } from '../../app/views/why/why.ts';
 import { type ApprovalView, linesOf } from '../../approvals/approval-view.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
-import { type Line, type Paint, paintFor, Ready, statusColour } from '../paint.ts';
+import { type Paint, paintFor, Ready, type ShownLine, statusColour } from '../paint.ts';
 import { resultLines } from '../result-lines.ts';
 import { oneLine, safe } from '../safe-text.ts';
 import { table } from '../table.ts';
@@ -40,7 +40,7 @@ export const forms: Forms = {
   },
 };
 
-function budgetLines({ cast, budget, usage, elapsedMs }: JsonObject): readonly Line[] {
+function budgetLines({ cast, budget, usage, elapsedMs }: JsonObject): readonly ShownLine[] {
   const { maxTokens, maxCost, maxDurationMs } = budget as Record<string, number | null>;
   const { input = 0, output = 0, cost = 0 } = usage as Record<string, number>;
   const limit = (value: number | null | undefined, shown: (value: number) => string) =>
@@ -54,7 +54,7 @@ function budgetLines({ cast, budget, usage, elapsedMs }: JsonObject): readonly L
   return [`Cast ${String(cast)}`, ...table(rows, ['', 'used', 'at most'])];
 }
 
-function listLines({ casts }: JsonObject, call: Call): readonly Line[] {
+function listLines({ casts }: JsonObject, call: Call): readonly ShownLine[] {
   const rows = casts as unknown as readonly Shown[];
   if (rows.length === 0) return [`No casts yet. Start one with: ${again(call)} cast "…"`];
   const cells = rows.map(({ cast, status, code, driven, loadout, request, startedAt, elapsedMs, worktree }) => {
@@ -68,7 +68,7 @@ function listLines({ casts }: JsonObject, call: Call): readonly Line[] {
   return table(cells, head, ['cast', 'started', 'took', 'work']);
 }
 
-function inboxLines({ inbox }: JsonObject, call: Call): readonly Line[] {
+function inboxLines({ inbox }: JsonObject, call: Call): readonly ShownLine[] {
   const rows = inbox as unknown as readonly Waiting[];
   if (rows.length === 0) return ['Nothing waits for you.'];
   return rows.flatMap(({ kind, title, since, cast, stops, id }) => [
@@ -83,7 +83,7 @@ function wayOn(kind: Waiting['kind'], cast: string | null, id: string, baton: st
   return kind === 'quarantine' ? `${baton} registry quarantine` : `${baton} why ${cast ?? 'latest'}`;
 }
 
-function whyLines(details: JsonObject, call: Call): readonly Line[] {
+function whyLines(details: JsonObject, call: Call): readonly ShownLine[] {
   const why = details as unknown as Why;
   const paint = paintFor(process.stdout, call.env);
   const { sentences, commands } = why;
@@ -95,13 +95,13 @@ function whyLines(details: JsonObject, call: Call): readonly Line[] {
   ];
 }
 
-function statusLines(details: JsonObject, call: Call): readonly Line[] {
+function statusLines(details: JsonObject, call: Call): readonly ShownLine[] {
   const status = details as unknown as Status;
   if (status.head > 0) return openLines(status, call);
   return [`${status.workspace}: no casts yet. Start one with: ${again(call)} cast "…"`];
 }
 
-function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status, call: Call): readonly Line[] {
+function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status, call: Call): readonly ShownLine[] {
   const baton = again(call);
   const paint = paintFor(process.stdout, call.env);
   return [
@@ -119,7 +119,7 @@ function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status
   ];
 }
 
-function openCast(row: Status['open'][number], baton: string, paint: Paint): readonly Line[] {
+function openCast(row: Status['open'][number], baton: string, paint: Paint): readonly ShownLine[] {
   const { cast, status, code, request, reason, names, driver, usage, since, holds, changedAt, elapsedMs } = row;
   const isCrashed = status === 'running' && driver === null;
   const state = isCrashed ? 'crashed' : status;
@@ -135,7 +135,7 @@ function openCast(row: Status['open'][number], baton: string, paint: Paint): rea
     new Ready(`${safe(cast)}  ${statusColour(state, paint)}${where}${why}${age}  ${paint.dim(used)}`),
     `  ${oneLine(request, 200)}`,
     ...(isCrashed ? ['  Its process is gone; nothing that was accepted is lost.'] : []),
-    ...(reason === '' || status === 'running' ? [] : [`  ${withNames(oneLine(reason, 300), names)}`]),
+    ...(reason === '' || status === 'running' ? [] : [`  ${withSocketNames(oneLine(reason, 300), names)}`]),
     ...keeping(since, holds),
     new Ready(`  ${paint.dim('next')}  ${safe(`${baton} ${NEXT[state] ?? 'why'} ${cast}`)}`),
   ];
@@ -150,7 +150,7 @@ function keeping(since: string | null, holds: readonly string[]): readonly strin
   return [`  It has kept ${oneLine(holds.join(', '), 80)} locked${when}; \`why\` says how to release it.`];
 }
 
-function endedTable(ended: Status['ended']): readonly Line[] {
+function endedTable(ended: Status['ended']): readonly ShownLine[] {
   const rows = ended.map(({ cast, status, code, changedAt, elapsedMs, request }) => {
     const why = code === null || status === 'aborted' ? '' : ` (${code})`;
     return [cast, `${status}${why}`, ageOf(changedAt), durationText(elapsedMs), request];

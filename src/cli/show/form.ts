@@ -4,15 +4,15 @@ import { agoText } from '../../app/views/figures.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
-import type { Line } from '../paint.ts';
+import type { ShownLine } from '../paint.ts';
 
 export type Form = {
   /** What scripts get: a member of `details`, or what is made of them; without it the verdict. */
   readonly value?: string | ((details: JsonObject, call: Call) => unknown);
   /** What people get; without it the same as scripts. */
-  readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly Line[];
+  readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly ShownLine[];
   /** What people get for each value that comes before the end; without it each is a line of JSON. */
-  readonly each?: (value: JsonObject, call: Call) => readonly Line[];
+  readonly each?: (value: JsonObject, call: Call) => readonly ShownLine[];
   /** What people are told beside it, on standard error. */
   readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
   /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */

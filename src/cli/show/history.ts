@@ -7,7 +7,7 @@ import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import type { Line } from '../paint.ts';
+import type { ShownLine } from '../paint.ts';
 import { oneLine } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
 import { table } from '../table.ts';
@@ -80,7 +80,7 @@ function tracedIn(details: JsonObject): Traced {
   return details as unknown as Traced;
 }
 
-function handoffLines(handoffs: readonly TracedHandoff[]): readonly Line[] {
+function handoffLines(handoffs: readonly TracedHandoff[]): readonly ShownLine[] {
   if (handoffs.length === 0) return [];
   const rows = handoffs.map(({ handoff, source, target, code, envelope, judged }) =>
     [handoff, source, target, code, envelope?.slice(0, 12), String(judged)].map((cell) => cell ?? '-'),
@@ -88,7 +88,7 @@ function handoffLines(handoffs: readonly TracedHandoff[]): readonly Line[] {
   return table(rows, ['handoff', 'from', 'to', 'verdict', 'envelope', 'entry']);
 }
 
-function turnLines(turns: readonly TracedTurn[]): readonly Line[] {
+function turnLines(turns: readonly TracedTurn[]): readonly ShownLine[] {
   if (turns.length === 0) return [];
   const files = turns.flatMap(({ cast, turn, touched, remark }) => {
     const whose = remark === null ? `by turn ${turn} of ${cast}` : `seen changed while turn ${turn} of ${cast} ran`;
@@ -115,7 +115,7 @@ function short(digest: string | null): string {
   return digest === null ? '-' : digest.slice(0, 'sha256:'.length + 12);
 }
 
-function usageLines({ rows }: JsonObject): readonly Line[] {
+function usageLines({ rows }: JsonObject): readonly ShownLine[] {
   const used = rows as unknown as readonly UsageRow[];
   if (used.length === 0) return ['No agent has used anything yet.'];
   const cells = used.map(({ day, agent, runner, model, input, output, cost, attempts }) => [

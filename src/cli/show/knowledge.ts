@@ -5,7 +5,7 @@ import { type Change, inText, type ValueChange } from '../../kernel/knowledge/me
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
-import type { Line } from '../paint.ts';
+import type { ShownLine } from '../paint.ts';
 import { oneLine } from '../safe-text.ts';
 import { table } from '../table.ts';
 import { ageOf, type Form, type Forms, reasonLine, rowsIn } from './form.ts';
@@ -23,7 +23,7 @@ export const forms: Forms = {
   'memory.drop': DONE,
 };
 
-function shownLines({ section, sections }: JsonObject): readonly Line[] {
+function shownLines({ section, sections }: JsonObject): readonly ShownLine[] {
   if (isObject(section)) return [JSON.stringify(section.value, null, 2)];
   const rows = rowsIn(sections);
   if (rows.length === 0)
@@ -44,7 +44,7 @@ function changed({ path, before, after }: Change): readonly string[] {
   return [...(before === null ? [] : [`- ${path}: ${before}`]), ...(after === null ? [] : [`+ ${path}: ${after}`])];
 }
 
-function historyLines({ history }: JsonObject): readonly Line[] {
+function historyLines({ history }: JsonObject): readonly ShownLine[] {
   const cells = rowsIn(history).map(({ version, at, by, where, what }) =>
     [version ?? '-', ageOf(at), by, where ?? '-', what].map(String),
   );
@@ -56,7 +56,7 @@ function warningLines({ warnings, why }: JsonObject): readonly string[] {
   return warnings.map((warning, index) => `baton: ${warning}: ${why[index]}`);
 }
 
-function memoryLines({ memory }: JsonObject, _call: Call, { all }: Given): readonly Line[] {
+function memoryLines({ memory }: JsonObject, _call: Call, { all }: Given): readonly ShownLine[] {
   const rows = rowsIn(memory);
   if (rows.length === 0) return [all ? 'Nothing was suggested to be remembered.' : 'Nothing waits to be decided.'];
   const cells = rows.map((row) => {

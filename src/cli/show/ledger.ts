@@ -5,7 +5,7 @@ import { isText, type JsonObject } from '../../kernel/json.ts';
 import type { Metrics, Objective } from '../../kernel/ledger/history.ts';
 import { isTaskStatus, isTerminal } from '../../kernel/ledger/state.ts';
 import { again, type Call } from '../command.ts';
-import type { Line } from '../paint.ts';
+import type { ShownLine } from '../paint.ts';
 import { table } from '../table.ts';
 import { ageOf, type Forms, rowsIn } from './form.ts';
 
@@ -20,7 +20,7 @@ export const forms: Forms = {
 const RUNS_SHOWN = 20;
 const TREND_SHOWN = 10;
 
-function taskLines({ tasks }: JsonObject, call: Call, { status }: Given): readonly Line[] {
+function taskLines({ tasks }: JsonObject, call: Call, { status }: Given): readonly ShownLine[] {
   const rows = rowsIn(tasks);
   if (rows.length === 0)
     return [`No task${status ? ` is ${String(status)}` : ' yet'}. Create one with: ${again(call)} task create FILE`];
@@ -41,7 +41,7 @@ function taskCells({ task_id, status, owner, priority, title, code, reason }: Js
   return [task_id, status, owner, priority, title, why].map(String);
 }
 
-function lockLines({ locks }: JsonObject): readonly Line[] {
+function lockLines({ locks }: JsonObject): readonly ShownLine[] {
   const rows = rowsIn(locks);
   if (rows.length === 0) return ['No path is locked.'];
   const cells = rows.map(({ path, mode, task, owner, fence, since, until }) =>
@@ -55,7 +55,7 @@ function worklogLine({ timestamp, actor, action, result, code, next_step: next }
   return `${String(timestamp)}  ${String(actor)}  ${String(action)}: ${String(result)}${why}. Next: ${String(next)}`;
 }
 
-function metricsLines(details: JsonObject): readonly Line[] {
+function metricsLines(details: JsonObject): readonly ShownLine[] {
   const { runs, all } = details as unknown as { runs: readonly RunMetrics[]; all: Metrics | null };
   if (!all || runs.length === 0) return ['The ledger holds no run yet.'];
   const shown = runs.slice(-RUNS_SHOWN);

@@ -1,11 +1,11 @@
 // How the answers about the project and the machine are shown.
 import type { DetectedAgent } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents.ts';
-import type { Finding } from '../../app/preflight/finding.ts';
+import type { MachineFinding } from '../../app/preflight/finding.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { again, type Call } from '../command.ts';
-import { type Line, paintFor, Ready } from '../paint.ts';
+import { paintFor, Ready, type ShownLine } from '../paint.ts';
 import { oneLine, safe } from '../safe-text.ts';
 import { table } from '../table.ts';
 import { wrap } from '../text-width.ts';
@@ -31,11 +31,11 @@ export const forms: Forms = {
   },
 };
 
-const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };
+const MARKS: Readonly<Record<MachineFinding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };
 
-function findingLines({ findings }: JsonObject, call: Call): readonly Line[] {
+function findingLines({ findings }: JsonObject, call: Call): readonly ShownLine[] {
   const paint = paintFor(process.stdout, call.env);
-  const all = rowsIn(findings) as unknown as readonly Finding[];
+  const all = rowsIn(findings) as unknown as readonly MachineFinding[];
   const errors = all.filter(({ level }) => level === 'error').length;
   return [
     ...all.flatMap(({ name, level, found, fix }) => [
@@ -52,11 +52,11 @@ const COLOURS = { ok: 'good', warning: 'warn', error: 'bad' } as const;
 const HANG = 17;
 
 /** What is found stands below each other. */
-function hanging(line: string): readonly Line[] {
+function hanging(line: string): readonly ShownLine[] {
   return wrap(line, process.stdout.columns ?? 0, HANG).map((piece) => new Ready(piece));
 }
 
-function agentLines({ agents, models }: JsonObject, call: Call): readonly Line[] {
+function agentLines({ agents, models }: JsonObject, call: Call): readonly ShownLine[] {
   const found = rowsIn(agents) as unknown as readonly DetectedAgent[];
   const rows = found.map(({ name, path, version, fault, signedInBy, hint }) => [
     name,

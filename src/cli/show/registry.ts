@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
-import { type Line, Ready } from '../paint.ts';
+import { Ready, type ShownLine } from '../paint.ts';
 import { safe } from '../safe-text.ts';
 import { table } from '../table.ts';
 import { ageOf, type Form, type Forms, reasonLine, rowsIn } from './form.ts';
@@ -54,7 +54,7 @@ function verifiedLines({ problems }: JsonObject, { allow, code, reason }: Verdic
   return [...found, allow ? `ok: ${reason}` : `not in order (${code}): ${reason}`];
 }
 
-function agentLines({ agents }: JsonObject): readonly Line[] {
+function agentLines({ agents }: JsonObject): readonly ShownLine[] {
   const rows = rowsIn(agents);
   if (rows.length === 0) return ['trust: off (there is no registry here)'];
   const cells = rows.map(({ id, type, version, status, hash, model, pinned }) =>
@@ -63,14 +63,14 @@ function agentLines({ agents }: JsonObject): readonly Line[] {
   return table(cells, ['id', 'type', 'version', 'status', 'prompt', 'model', 'pinned'], ['id']);
 }
 
-function blockedLines({ blocked }: JsonObject): readonly Line[] {
+function blockedLines({ blocked }: JsonObject): readonly ShownLine[] {
   const rows = rowsIn(blocked);
   if (rows.length === 0) return ['Nothing is blocked.'];
   const cells = rows.map(({ key, code, since, times, reason }) => [key, code, ageOf(since), times, reason].map(String));
   return table(cells, ['id', 'code', 'blocked', 'times', 'reason'], ['id']);
 }
 
-function tokenLines({ tokens }: JsonObject): readonly Line[] {
+function tokenLines({ tokens }: JsonObject): readonly ShownLine[] {
   const rows = rowsIn(tokens);
   if (rows.length === 0) return ['There is no token yet.'];
   const cells = rows.map(({ name, role, created, expires, revoked, usable }) => {

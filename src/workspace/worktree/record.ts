@@ -6,7 +6,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString } from '../../kernel/json.ts';
 import { realPath } from '../../shell/project-area.ts';
-import { WORKTREES, type Workspace, workspaceName } from '../locate.ts';
+import { type LocatedWorkspace, WORKTREES, workspaceName } from '../locate.ts';
 
 type WorktreeState =
   | 'making'
@@ -189,7 +189,7 @@ export function worktreeAround(stateDir: string, path: string): string | null {
 }
 
 /** The folder of an agent's work: the worktree around `cwd`, else the project. */
-export function workRoot(cwd: string, { dir, stateDir }: Pick<Workspace, 'dir' | 'stateDir'>): string {
+export function workRoot(cwd: string, { dir, stateDir }: Pick<LocatedWorkspace, 'dir' | 'stateDir'>): string {
   return worktreeAround(stateDir, cwd) ?? dir;
 }
 
@@ -248,7 +248,7 @@ const LANE = '.lane-';
 
 // Where worktrees lie: outside the project, so that no relative path leads from one into the user's checkout. The record of a
 // worktree says where it was made; the place that is computed here is for new ones only.
-type Owner = Pick<Workspace, 'dir' | 'stateDir'>;
+type Owner = Pick<LocatedWorkspace, 'dir' | 'stateDir'>;
 
 /** The folder for new worktrees of the workspace. Programs in one are told of it without links, so it has none. */
 export function worktreesFolder(workspace: Owner, env: NodeJS.ProcessEnv, platform = process.platform): string {

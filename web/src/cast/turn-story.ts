@@ -5,7 +5,7 @@ import {
   differencesIn,
   foldReport,
   noReports,
-  type Reported,
+  type ReportRecord,
   type TurnDifferences,
 } from '../../../src/app/views/reported.ts';
 import { foldTurn, noTurns, type TurnRecord } from '../../../src/app/views/turn-record.ts';
@@ -40,7 +40,7 @@ export type Handoff = { readonly payload: Json; readonly satisfied: boolean | nu
 export type TurnStory = {
   readonly turn: number;
   readonly record: TurnRecord | null;
-  readonly reports: readonly Reported[];
+  readonly reports: readonly ReportRecord[];
   readonly attempts: readonly AttemptStory[];
   readonly handoff: Handoff | null;
   /** What its handoff changed in the data of the cast. */

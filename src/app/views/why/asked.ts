@@ -6,9 +6,9 @@ import { firstEdge } from '../../../kernel/graph/route.ts';
 import { counted } from '../../../kernel/text.ts';
 import { unknownIn } from '../approval-outcomes.ts';
 import { socketName } from '../socket-names.ts';
-import { lookAt, moment, type Situation, said, sentence, type Told, turnOf } from './situation.ts';
+import { type Explanation, moment, type Situation, said, sentence, turnName, wayToTurn } from './situation.ts';
 
-export function askedFor(situation: Situation, turn: Turn): Told {
+export function askedFor(situation: Situation, turn: Turn): Explanation {
   const { cast, baton } = situation;
   if (turn.asks)
     return turn.asks.what === 'approval'
@@ -17,16 +17,16 @@ export function askedFor(situation: Situation, turn: Turn): Told {
   const again = turn.refusal ? ` The last answer was refused: ${sentence(turn.refusal.verdict.reason)}` : '';
   return {
     code: 'ANSWER_NEEDED',
-    sentences: [`${turnOf(cast, turn)} is a step that a person does.${again}`],
+    sentences: [`${turnName(cast, turn)} is a step that a person does.${again}`],
     commands: [
       { does: 'read its brief and answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
-      lookAt(situation, turn.id),
+      wayToTurn(situation, turn.id),
     ],
   };
 }
 
 /** An edge that was taken as often as it may be. */
-export function spentAt(situation: Situation, turn: Turn): Told {
+export function spentAt(situation: Situation, turn: Turn): Explanation {
   const { cast, baton } = situation;
   const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff);
   const rounds = counted(found?.edge.maxTraversals ?? 0, 'more round');
@@ -37,19 +37,19 @@ export function spentAt(situation: Situation, turn: Turn): Told {
   return {
     code: 'EDGE_BUDGET_EXHAUSTED',
     sentences: [
-      `${turnOf(cast, turn)} was accepted, but it may not go back to ${socketName(cast.rules, to)} again.${why}`,
+      `${turnName(cast, turn)} was accepted, but it may not go back to ${socketName(cast.rules, to)} again.${why}`,
     ],
     commands: [
       { does: `allow ${rounds}`, command: `${baton} continue ${cast.id}` },
       { does: 'stop the cast', command: `${baton} abort ${cast.id}` },
-      lookAt(situation, turn.id),
+      wayToTurn(situation, turn.id),
     ],
   };
 }
 
-function question(situation: Situation, turn: Turn, asks: Asks): Told {
+function question(situation: Situation, turn: Turn, asks: Asks): Explanation {
   const { cast, now, baton } = situation;
-  const where = turnOf(cast, turn);
+  const where = turnName(cast, turn);
   return {
     code: 'ANSWER_NEEDED',
     sentences: [`${where} asks since ${moment(asks.since, now)}: ${sentence(asks.question)}`],
@@ -57,15 +57,15 @@ function question(situation: Situation, turn: Turn, asks: Asks): Told {
       { does: 'answer', command: `${baton} answer ${cast.id} --turn ${turn.id} "…"` },
       { does: 'let the agent go on without an answer', command: `${baton} decide ${cast.id}:${turn.id} rerun` },
       { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
-      lookAt(situation, turn.id),
+      wayToTurn(situation, turn.id),
     ],
   };
 }
 
-function permission(situation: Situation, turn: Turn, asks: Asks): Told {
+function permission(situation: Situation, turn: Turn, asks: Asks): Explanation {
   const { question: wish, since, approval, until } = asks;
   const { cast, now, baton } = situation;
-  const where = turnOf(cast, turn);
+  const where = turnName(cast, turn);
   const named = approval === null ? '' : ` ${approval}`;
   if (until !== undefined && now >= until) {
     const over = `It expired at ${moment(until, now)} before anybody decided; the agent has to ask again.`;
@@ -75,7 +75,7 @@ function permission(situation: Situation, turn: Turn, asks: Asks): Told {
       commands: [
         { does: 'tell the agent and let it go on', command: `${baton} continue ${cast.id}` },
         { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
-        lookAt(situation, turn.id),
+        wayToTurn(situation, turn.id),
       ],
     };
   }
@@ -90,7 +90,7 @@ function permission(situation: Situation, turn: Turn, asks: Asks): Told {
           does: 'leave it, and tell the agent why',
           command: `${baton} reject ${approval} --reason "it ran"`,
         },
-        lookAt(situation, turn.id),
+        wayToTurn(situation, turn.id),
       ],
     };
   }
@@ -111,7 +111,7 @@ function permission(situation: Situation, turn: Turn, asks: Asks): Told {
     commands: [
       { does: 'see what waits for a decision', command: `${baton} approvals` },
       ...decisions,
-      lookAt(situation, turn.id),
+      wayToTurn(situation, turn.id),
     ],
   };
 }

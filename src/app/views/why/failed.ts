@@ -5,18 +5,18 @@ import { CODES, type Code } from '../../../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../../kernel/json.ts';
 import { costText, durationText, wholeNumber } from '../figures.ts';
 import { issuesBeyond } from '../result.ts';
-import { lookAt, named, type Situation, sentence, type Told, type Way } from './situation.ts';
+import { type Explanation, type Situation, sentence, type Way, wayToTurn, withNamesOf } from './situation.ts';
 
-export function failed(situation: Situation): Told {
+export function explainFailed(situation: Situation): Explanation {
   const { cast, view, baton } = situation;
   const failure = view.failed;
   const code = cast.code ?? 'INTERNAL';
-  const look = typeof failure?.turn === 'number' ? [lookAt(situation, failure.turn)] : [];
+  const look = typeof failure?.turn === 'number' ? [wayToTurn(situation, failure.turn)] : [];
   const recast = { does: 'carry it on from there', command: `${baton} recast ${cast.id}` };
   const { sentences, before, after, isRecast = true } = special(situation, code, failure?.details ?? {});
   return {
     code,
-    sentences: [sentence(named(cast, cast.reason)), ...gateIn(failure?.details ?? {}), ...sentences],
+    sentences: [sentence(withNamesOf(cast, cast.reason)), ...gateIn(failure?.details ?? {}), ...sentences],
     commands: [...before, ...look, ...(isRecast ? [recast] : []), ...after],
   };
 }

@@ -7,9 +7,18 @@ import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
 import { askedFor, spentAt } from './asked.ts';
-import { moment, named, type Situation, said, sentence, type Told, turnOf, type Way } from './situation.ts';
+import {
+  type Explanation,
+  moment,
+  type Situation,
+  said,
+  sentence,
+  turnName,
+  type Way,
+  withNamesOf,
+} from './situation.ts';
 
-export function running(situation: Situation): Told {
+export function explainRunning(situation: Situation): Explanation {
   const { cast, baton, driver } = situation;
   const turns = Object.values(cast.turns).map((turn) => ofTurn(situation, turn));
   const lanes = Object.values(cast.lanes).flatMap(({ held }) =>
@@ -33,12 +42,12 @@ export function running(situation: Situation): Told {
   };
 }
 
-const NOTHING: Told = { code: null, sentences: [], commands: [] };
+const NOTHING: Explanation = { code: null, sentences: [], commands: [] };
 
-function ofTurn(situation: Situation, turn: Turn): Told {
+function ofTurn(situation: Situation, turn: Turn): Explanation {
   const { cast, now } = situation;
-  const where = turnOf(cast, turn);
-  const tells = (text: string): Told => ({ ...NOTHING, sentences: [`${where} ${text}`] });
+  const where = turnName(cast, turn);
+  const tells = (text: string): Explanation => ({ ...NOTHING, sentences: [`${where} ${text}`] });
   switch (turn.phase) {
     case 'running':
       return tells(
@@ -74,7 +83,7 @@ function heardOf({ signs, now }: Situation, { id }: Turn): string {
 }
 
 /** A start that was postponed, and what lets it go on. */
-function postponed(situation: Situation, what: string, held: HeldTurn, turn?: Turn): Told {
+function postponed(situation: Situation, what: string, held: HeldTurn, turn?: Turn): Explanation {
   const { cast, baton, now, ledger } = situation;
   const { code, reason, until, gate } = held;
   const by = gate === undefined ? code : `${code}, by the check "${gate}"`;
@@ -88,12 +97,12 @@ function postponed(situation: Situation, what: string, held: HeldTurn, turn?: Tu
     const when = isPast ? 'and its time has come' : `and starts by itself at ${moment(until, now)}`;
     return {
       code,
-      sentences: [`${what} is postponed (${by}), ${when}: ${sentence(named(cast, reason))}`],
+      sentences: [`${what} is postponed (${by}), ${when}: ${sentence(withNamesOf(cast, reason))}`],
       commands: [],
     };
   }
   const sentences = [
-    `${what} is postponed (${by}): ${sentence(named(cast, reason))} It starts by itself once that is over.`,
+    `${what} is postponed (${by}): ${sentence(withNamesOf(cast, reason))} It starts by itself once that is over.`,
   ];
   const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(situation, turn) : null;
   return {
@@ -108,7 +117,10 @@ function postponed(situation: Situation, what: string, held: HeldTurn, turn?: Tu
 }
 
 /** Whose lock it is now, and since when. */
-function holderFor({ cast, ledger, now, baton }: Situation, turn: Turn): Pick<Told, 'sentences' | 'commands'> | null {
+function holderFor(
+  { cast, ledger, now, baton }: Situation,
+  turn: Turn,
+): Pick<Explanation, 'sentences' | 'commands'> | null {
   const task = ledger ? taskOfTurn({ ledger }, cast, turn) : null;
   if (!ledger || !task) return null;
   const refusal = refusalOfClaim(ledger, task, ownerOf(cast, turn.socket), now);

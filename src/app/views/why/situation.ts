@@ -8,7 +8,7 @@ import { unknownIn } from '../approval-outcomes.ts';
 import type { View } from '../cast-view.ts';
 import { agoText } from '../figures.ts';
 import type { CastResult } from '../result.ts';
-import { socketName, socketNames, withNames } from '../socket-names.ts';
+import { socketName, socketNames, withSocketNames } from '../socket-names.ts';
 
 export type Situation = {
   readonly cast: Cast;
@@ -31,14 +31,14 @@ export type Situation = {
 export type Way = { readonly does: string; readonly command: string };
 
 /** One part of the answer. */
-export type Told = {
+export type Explanation = {
   /** The code of what stands in the way; null where nothing does. */
   readonly code: string | null;
   readonly sentences: readonly string[];
   readonly commands: readonly Way[];
 };
 
-export type Why = Told & {
+export type Why = Explanation & {
   readonly cast: string;
   readonly status: CastStatus;
   /** The process that drives it; null where it does not run, or where its process is gone. */
@@ -58,13 +58,13 @@ function nameOf({ rules }: Cast, { socket, item }: Pick<Turn, 'socket' | 'item'>
 }
 
 /** A turn by its name; the number tells it apart and is what commands take. */
-export function turnOf(cast: Cast, turn: Pick<Turn, 'id' | 'socket' | 'item'>): string {
+export function turnName(cast: Cast, turn: Pick<Turn, 'id' | 'socket' | 'item'>): string {
   return `${nameOf(cast, turn)} (turn ${turn.id})`;
 }
 
 /** A reason of the kernel, with names in place of the ids of sockets. */
-export function named({ rules }: Cast, reason: string): string {
-  return withNames(reason, socketNames(rules));
+export function withNamesOf({ rules }: Cast, reason: string): string {
+  return withSocketNames(reason, socketNames(rules));
 }
 
 const SAID_CHARS_MAX = 400;
@@ -86,12 +86,12 @@ export function moment(time: number, now: number): string {
 }
 
 /** The way to look at one turn. */
-export function lookAt({ baton, cast }: Situation, turn: number): Way {
+export function wayToTurn({ baton, cast }: Situation, turn: number): Way {
   return { does: `see all of turn ${turn}`, command: `${baton} show ${cast.id} --turn ${turn}` };
 }
 
 /** For an approved command of unknown outcome: a person decides whether it may run once more. */
-export function unknownUses({ cast, view, baton }: Situation): Told {
+export function unknownUses({ cast, view, baton }: Situation): Explanation {
   const isEnded = isOver(cast.status);
   const open = [...unknownIn(view.commands, isEnded)];
   return {

@@ -4,9 +4,19 @@ import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
 import { parkedIn } from '../../../kernel/cast/item.ts';
 import type { Turn } from '../../../kernel/cast/state.ts';
 import { askedFor, spentAt } from './asked.ts';
-import { lookAt, moment, named, type Situation, said, sentence, type Told, turnOf, type Way } from './situation.ts';
+import {
+  type Explanation,
+  moment,
+  type Situation,
+  said,
+  sentence,
+  turnName,
+  type Way,
+  wayToTurn,
+  withNamesOf,
+} from './situation.ts';
 
-export function waiting(situation: Situation): Told {
+export function explainWaiting(situation: Situation): Explanation {
   const { cast, now } = situation;
   const { code, reason } = saidNow(cast.id, cast, now);
   const turns = Object.values(cast.turns);
@@ -25,13 +35,13 @@ export function waiting(situation: Situation): Told {
   return {
     code,
     // What no turn of it explains, the cast says itself.
-    sentences: [...(isAsking ? [] : [sentence(named(cast, reason))]), ...parts.flatMap((part) => part.sentences)],
+    sentences: [...(isAsking ? [] : [sentence(withNamesOf(cast, reason))]), ...parts.flatMap((part) => part.sentences)],
     commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(situation)] : [])],
   };
 }
 
 /** Each parked item with its last rejection, where its work is kept, and both ways on. */
-function parkedItems({ cast, ledger, baton }: Situation): Told {
+function parkedItems({ cast, ledger, baton }: Situation): Explanation {
   const parked = (ledger && parkedIn({ ledger }, cast)) ?? Object.values(cast.parked ?? {});
   const ways = parked.flatMap(({ item }): Way[] => {
     const name = `${cast.id}:${item.key}`;
@@ -60,39 +70,39 @@ function goOn({ baton, cast }: Situation): Way {
   return { does: 'retry what is blocked, once you have fixed the cause', command: `${baton} continue ${cast.id}` };
 }
 
-function unknown(situation: Situation, turn: Turn): Told {
+function unknown(situation: Situation, turn: Turn): Explanation {
   const { cast, baton } = situation;
   const decide = `${baton} decide ${cast.id}:${turn.id}`;
   return {
     code: 'OUTCOME_UNKNOWN',
     sentences: [
-      `${turnOf(cast, turn)} must not run twice, and may have run before it was cut off. Find out whether it did.`,
+      `${turnName(cast, turn)} must not run twice, and may have run before it was cut off. Find out whether it did.`,
     ],
     commands: [
       { does: 'run it, because it did not happen or may happen twice', command: `${decide} rerun` },
       { does: 'go on, because it happened', command: `${decide} accept` },
       { does: 'fail the cast, because it went wrong', command: `${decide} fail` },
-      lookAt(situation, turn.id),
+      wayToTurn(situation, turn.id),
     ],
   };
 }
 
-function blocked(situation: Situation, turn: Turn): Told {
+function blocked(situation: Situation, turn: Turn): Explanation {
   const { cast, view, now, baton } = situation;
   const found = view.turns.get(turn.id)?.blocked ?? null;
   const since = found ? ` since ${moment(Date.parse(found.at), now)}` : '';
-  const why = found ? ` (${found.code}): ${sentence(named(cast, found.reason))}` : '.';
+  const why = found ? ` (${found.code}): ${sentence(withNamesOf(cast, found.reason))}` : '.';
   const more: Way[] = [];
   if (found?.code === 'MERGE_CONFLICT')
     more.push({ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` });
   return {
     code: found?.code ?? null,
-    sentences: [`${turnOf(cast, turn)} is blocked${since}${why}`],
+    sentences: [`${turnName(cast, turn)} is blocked${since}${why}`],
     commands: [
       ...more,
       ...spokenTo(situation, turn, found?.code),
       ...leaveOut(situation, turn),
-      lookAt(situation, turn.id),
+      wayToTurn(situation, turn.id),
     ],
   };
 }

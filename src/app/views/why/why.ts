@@ -8,16 +8,16 @@ import type { Code } from '../../../kernel/codes.ts';
 import { notRunOf } from '../approval-outcomes.ts';
 import { resultOf } from '../result.ts';
 import {
+  type Explanation,
   moment,
-  named,
   type Situation,
   said,
   sentence,
-  type Told,
-  turnOf,
+  turnName,
   unknownUses,
   type Way,
   type Why,
+  withNamesOf,
 } from './situation.ts';
 
 export type { Situation, Way, Why } from './situation.ts';
@@ -65,7 +65,7 @@ async function meaningOf(code: string | null): Promise<string | null> {
 }
 
 /** The first part is said first, and its code counts. */
-function joined(first: Told, second: Told): Told {
+function joined(first: Explanation, second: Explanation): Explanation {
   return {
     code: first.code ?? second.code,
     sentences: [...first.sentences, ...second.sentences],
@@ -73,10 +73,10 @@ function joined(first: Told, second: Told): Told {
   };
 }
 
-const TELL: Readonly<Record<CastStatus, (situation: Situation) => Promise<Told> | Told>> = {
-  running: async (situation) => (await import('./running.ts')).running(situation),
-  waiting: async (situation) => (await import('./waiting.ts')).waiting(situation),
-  failed: async (situation) => (await import('./failed.ts')).failed(situation),
+const TELL: Readonly<Record<CastStatus, (situation: Situation) => Promise<Explanation> | Explanation>> = {
+  running: async (situation) => (await import('./running.ts')).explainRunning(situation),
+  waiting: async (situation) => (await import('./waiting.ts')).explainWaiting(situation),
+  failed: async (situation) => (await import('./failed.ts')).explainFailed(situation),
   paused,
   aborted,
   completed,
@@ -100,21 +100,21 @@ function sinceWhen({ cast, view }: Situation): number {
   return since ? Date.parse(since.at) : cast.clock.startedAt;
 }
 
-function paused({ cast, baton, now }: Situation): Told {
+function paused({ cast, baton, now }: Situation): Explanation {
   const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
-  const why = cast.reason === '' ? [] : [sentence(named(cast, cast.reason))];
+  const why = cast.reason === '' ? [] : [sentence(withNamesOf(cast, cast.reason))];
   // What it was waiting for when it was stopped, it waits for again when it goes on.
   const held = Object.values(cast.turns).flatMap((turn) => (turn.held === null ? [] : [{ turn, ...turn.held }]));
   const postponed = held.map(({ turn, code, reason, until }) => {
     const when = until === null ? '' : ` until ${moment(until, now)}`;
-    return `Before that, ${turnOf(cast, turn)} was postponed${when} (${code}): ${sentence(named(cast, reason))}`;
+    return `Before that, ${turnName(cast, turn)} was postponed${when} (${code}): ${sentence(withNamesOf(cast, reason))}`;
   });
   const rest = 'Its agents were stopped; what was accepted is kept.';
   return { code: null, sentences: [...why, ...postponed, rest], commands: [resume] };
 }
 
 /** What a cast keeps from others while nothing of it runs, and how a person releases it. */
-async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
+async function holdings({ cast, ledger, baton }: Situation): Promise<Explanation> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
   const { freeing } = await import('../../../kernel/ledger/fact.ts');
@@ -135,20 +135,20 @@ async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
 }
 
 /** What the agents of a cast that is over asked to run, and what did not run. */
-function notRun({ cast, view }: Situation): Told {
+function notRun({ cast, view }: Situation): Explanation {
   const left = isOver(cast.status) ? notRunOf(view.commands) : [];
   const sentences = left.map(({ approval, command, outcome }) => `${approval} is ${outcome}: ${said(command, 80)}.`);
   return { code: null, sentences, commands: [] };
 }
 
-function aborted({ cast, view, baton }: Situation): Told {
+function aborted({ cast, view, baton }: Situation): Explanation {
   const by = view.since.get('aborted')?.by;
   const who = by === undefined ? [] : [`${by} stopped it${cast.reason === '' ? '' : `: ${sentence(cast.reason)}`}`];
   const recast = { does: 'carry it on from there', command: `${baton} recast ${cast.id}` };
   return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
 }
 
-async function completed({ cast, baton, view }: Situation): Promise<Told> {
+async function completed({ cast, baton, view }: Situation): Promise<Explanation> {
   const { consolidate } = await import('../../../kernel/report/consolidation.ts');
   const summary = consolidate(cast)?.summary ?? '';
   const { hasChanged } = view;
