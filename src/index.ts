@@ -1,7 +1,7 @@
 // The library: `openWorkspace` to work with a workspace from a program, and the parts for whoever puts them together himself.
 export { runners } from './agents/index.ts';
-export type { CastEvent, CastNews } from './api/cast-events.ts';
-export type { Answer, Claim, StandingCast } from './api/methods.ts';
+export type { ClaimedTask as Claim, OperationAnswer as Answer, StandingCast } from './api/methods.ts';
+export type { CastEvent, WatchedNews as CastNews } from './api/open-workspace.ts';
 export {
   type Actor,
   type CallOptions,

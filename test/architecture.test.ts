@@ -424,8 +424,8 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'cli/serving.ts imports access/rights.ts': 'whoever serves is a person, which is asked before a server begins',
   'cli/show-operation.ts imports git/folder-trust.ts': 'a person at the terminal says that a folder is trusted',
   'cli/show/casts.ts imports approvals/approval-view.ts': 'how an approval is shown',
-  'mcp/approval-tools.ts imports approvals/approval-view.ts': 'how an approval is shown',
-  'mcp/context-tools.ts imports dialects/index.ts': 'an agent asks how to report before it reports',
+  'mcp/operation-tools.ts imports approvals/approval-view.ts': 'how an approval is shown',
+  'mcp/agent-tools.ts imports dialects/index.ts': 'an agent asks how to report before it reports',
   'mcp/server.ts imports access/rights.ts': 'a tool that a role may not use is not offered',
   'mcp/server.ts imports dialects/user-schema.ts': 'the arguments of a tool fit its schema',
   'mcp/submit-handoff.ts imports dialects/index.ts':

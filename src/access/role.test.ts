@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../cli/commands.ts';
-import { TOOLS } from '../mcp/server.ts';
+import { MCP_TOOLS } from '../mcp/server.ts';
 import { actOfForm, isRole, mayDo, ROLES } from './rights.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
@@ -21,7 +21,7 @@ test.each([
   ['worklog_add', 'steer', [false, true, true, true]],
   ['cast_answer', 'decide', [false, false, true, true]],
 ] as const)('%s is to %s: viewer, operator, approver, admin may: %s', (name, act, may) => {
-  expect(TOOLS.find((tool) => tool.name === name)?.act).toBe(act);
+  expect(MCP_TOOLS.find((tool) => tool.name === name)?.act).toBe(act);
   expect(ROLES.map((role) => mayDo(role, act, name).allow)).toEqual([...may]);
 });
 

@@ -9,7 +9,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Denied } from '../kernel/verdict.ts';
 
 /** A verdict whose details have a known shape when it allows. */
-export type Answer<Details> =
+export type OperationAnswer<Details> =
   | { readonly allow: true; readonly code: 'OK'; readonly reason: string; readonly details: Details }
   | Denied;
 
@@ -17,7 +17,12 @@ export type Answer<Details> =
 export type StandingCast = CastView & { readonly stands: boolean };
 
 /** Keep the fence: later calls about the task need it. */
-export type Claim = { readonly task: string; readonly owner: string; readonly fence: number; readonly run: string };
+export type ClaimedTask = {
+  readonly task: string;
+  readonly owner: string;
+  readonly fence: number;
+  readonly run: string;
+};
 
 /** The details of answers that have a type of their own. Those of any other operation are an object of JSON. */
 type Details = {
@@ -31,16 +36,20 @@ type Details = {
   'cast.why': Why;
   'cast.abort': { readonly casts: readonly string[] };
   'task.list': { readonly tasks: readonly JsonObject[] };
-  'task.claim': JsonObject & Claim;
-  'task.next': JsonObject & Claim;
+  'task.claim': JsonObject & ClaimedTask;
+  'task.next': JsonObject & ClaimedTask;
 };
 export type DetailsOf<N extends OperationName> = N extends keyof Details ? Details[N] : JsonObject;
 
-export type Input<N extends OperationName> = InputOf<FieldsOf<N>>;
+export type OperationInput<N extends OperationName> = InputOf<FieldsOf<N>>;
 /** The input may be left out where no field is required. */
 export type Arguments<N extends OperationName, Options> =
-  Record<string, never> extends Input<N> ? [input?: Input<N>, options?: Options] : [input: Input<N>, options?: Options];
-type Method<N extends OperationName, Options> = (...given: Arguments<N, Options>) => Promise<Answer<DetailsOf<N>>>;
+  Record<string, never> extends OperationInput<N>
+    ? [input?: OperationInput<N>, options?: Options]
+    : [input: OperationInput<N>, options?: Options];
+type Method<N extends OperationName, Options> = (
+  ...given: Arguments<N, Options>
+) => Promise<OperationAnswer<DetailsOf<N>>>;
 
 type Group = OperationName extends infer N ? (N extends `${infer G}.${string}` ? G : never) : never;
 type InGroup<G extends string, Options> = {

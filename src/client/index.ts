@@ -1,13 +1,13 @@
 // `baton-run/client`: the operations of a server as typed functions, in Node and in browsers. Every call answers with a verdict, and
 // nothing throws. It knows no operation by itself: the types come from the table, and the server refuses what there is not.
-import type { Answer, Arguments, DetailsOf, Methods } from '../api/methods.ts';
+import type { Arguments, DetailsOf, Methods, OperationAnswer } from '../api/methods.ts';
 import type { OperationName } from '../app/operations/table.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny } from '../kernel/verdict.ts';
 import { eventReader } from './event-lines.ts';
 import type { About, CastPage, Head, Live, SentEntry, TextRef } from './wire.ts';
 
-export type { Answer, Claim, StandingCast } from '../api/methods.ts';
+export type { ClaimedTask as Claim, OperationAnswer as Answer, StandingCast } from '../api/methods.ts';
 export type { Denied, Verdict } from '../kernel/verdict.ts';
 export type { About, CastPage, Head, Live, SentEntry, TextRef } from './wire.ts';
 
@@ -42,8 +42,8 @@ export type StreamEvent =
 
 export type Client = Methods<ClientCall> & {
   /** Any operation by its name: `perform('task.claim', { task, owner })` is `task.claim({ task, owner })`. */
-  perform<N extends OperationName>(name: N, ...given: Arguments<N, ClientCall>): Promise<Answer<DetailsOf<N>>>;
-  about(options?: ClientCall): Promise<Answer<About>>;
+  perform<N extends OperationName>(name: N, ...given: Arguments<N, ClientCall>): Promise<OperationAnswer<DetailsOf<N>>>;
+  about(options?: ClientCall): Promise<OperationAnswer<About>>;
   /**
    * The log from an entry on, and what agents do meanwhile. Where the connection is lost, it comes back behind the last
    * entry that was read: none is left out and none comes twice. It goes on until the signal or its reader ends it.
@@ -53,11 +53,14 @@ export type Client = Methods<ClientCall> & {
   entries(
     query: { readonly cast: string; readonly after?: number; readonly limit?: number },
     options?: ClientCall,
-  ): Promise<Answer<{ readonly entries: readonly SentEntry[]; readonly head: Head }>>;
+  ): Promise<OperationAnswer<{ readonly entries: readonly SentEntry[]; readonly head: Head }>>;
   /** A cast as it was at an entry, or as it is now. */
-  view(query: { readonly cast: string; readonly at?: number }, options?: ClientCall): Promise<Answer<CastPage>>;
+  view(
+    query: { readonly cast: string; readonly at?: number },
+    options?: ClientCall,
+  ): Promise<OperationAnswer<CastPage>>;
   /** A whole text by its reference. */
-  text(of: Pick<TextRef, 'seq' | 'digest'>, options?: ClientCall): Promise<Answer<{ readonly text: string }>>;
+  text(of: Pick<TextRef, 'seq' | 'digest'>, options?: ClientCall): Promise<OperationAnswer<{ readonly text: string }>>;
 };
 
 /** Nothing is asked before the first call. */
@@ -162,9 +165,10 @@ async function jsonOf(asked: Promise<Response | Denied> | Response | Denied): Pr
   return deny('SERVER_UNREACHABLE', why, { status: answer.status }) as unknown as JsonObject;
 }
 
-async function verdictOf(asked: Promise<Response | Denied> | Response | Denied): Promise<Answer<JsonObject>> {
+async function verdictOf(asked: Promise<Response | Denied> | Response | Denied): Promise<OperationAnswer<JsonObject>> {
   const value = await jsonOf(asked);
-  if (typeof value.allow === 'boolean' && typeof value.code === 'string') return value as unknown as Answer<JsonObject>;
+  if (typeof value.allow === 'boolean' && typeof value.code === 'string')
+    return value as unknown as OperationAnswer<JsonObject>;
   return deny('SERVER_UNREACHABLE', 'the answer is no verdict; is this the address of a Baton server?');
 }
 

@@ -10,7 +10,7 @@ import { type Denied, deny } from '../kernel/verdict.ts';
 
 const SESSIONS_MAX = 64;
 const BODY_BYTES_MAX = 16 * 1_048_576;
-/** How soon a client whose stream ended comes back for the rest. */
+/** How soon a client whose stream ended reconnects for the rest. */
 const RETRY_MS = 500;
 
 type Session = {
@@ -35,7 +35,7 @@ export class McpSessions {
       await this.#handle(request, response, caller);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      refuse(response, 500, deny('INTERNAL', reason));
+      refuseRpc(response, 500, deny('INTERNAL', reason));
     }
   }
 
@@ -43,9 +43,9 @@ export class McpSessions {
     const id = request.headers['mcp-session-id'];
     if (typeof id !== 'string') return this.#begin(request, response, caller);
     const session = this.#open.get(id);
-    // Another caller's session is as good as none.
+    // A caller cannot use another caller's session.
     if (session?.caller.name !== caller.name)
-      return refuse(response, 404, deny('BAD_USAGE', 'there is no such session; initialize a new one'));
+      return refuseRpc(response, 404, deny('BAD_USAGE', 'there is no such session; initialize a new one'));
     this.#open.delete(id);
     this.#open.set(id, session);
     await session.transport.handleRequest(request, response);
@@ -82,8 +82,8 @@ export class McpSessions {
   }
 }
 
-/** An error of JSON-RPC, with the whole verdict for whoever reads codes. */
-export function refuse(
+/** An error of JSON-RPC, with the whole verdict. */
+export function refuseRpc(
   response: ServerResponse,
   status: number,
   verdict: Denied,
@@ -102,7 +102,7 @@ type Message = Parameters<EventStore['storeEvent']>[1];
 type Sent = { readonly number: number; readonly stream: string; readonly message: Message };
 
 /**
- * What was sent to a client lately, so that one whose connection drops can ask for the rest. It is bounded: a client that
+ * The latest messages to a client, so that it can ask for the rest after a lost connection. The list is bounded: a client that
  * stays away too long asks again.
  */
 export class RecentEvents implements EventStore {

@@ -10,7 +10,7 @@ async function told(moments: readonly (readonly (readonly [string, LiveEvent])[]
   const messages: string[] = [];
   const live = liveProgress(async (message) => void messages.push(message), 500);
   for (const moment of moments) {
-    for (const [socket, event] of moment) live.hear({ kind: 'live', turn: 1, attempt: 1, socket, event });
+    for (const [socket, event] of moment) live.add({ kind: 'live', turn: 1, attempt: 1, socket, event });
     await vi.advanceTimersByTimeAsync(1_000);
   }
   live.stop();
@@ -48,7 +48,7 @@ test('a client that does not take its message is sent no other meanwhile', async
     return new Promise(() => undefined);
   }, 500);
   for (let index = 0; index < 5; index += 1) {
-    live.hear({ kind: 'live', turn: 1, attempt: 1, socket: 'S-1', event: { kind: 'text', text: 'x' } });
+    live.add({ kind: 'live', turn: 1, attempt: 1, socket: 'S-1', event: { kind: 'text', text: 'x' } });
     await vi.advanceTimersByTimeAsync(1_000);
   }
   live.stop();

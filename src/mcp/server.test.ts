@@ -7,7 +7,7 @@ import { Workspace } from '../app/workspace.ts';
 import { CODES } from '../kernel/codes.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { callTool, TOOLS, toolsFor } from './server.ts';
+import { callTool, MCP_TOOLS, toolsFor } from './server.ts';
 import type { CurrentCall, ToolContext } from './tool.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
@@ -76,20 +76,20 @@ test.each<[string, Verdict | null, boolean, boolean]>([
   ['a client that shows no forms', allow(), false, false],
 ])('with %s a decision is offered to a person, and never to an agent', (_, token, canAsk, isOffered) => {
   const caller = { canAsk, ...(token ? { personToken: () => token } : {}) };
-  const decisions = TOOLS.filter(({ isDecision }) => isDecision);
+  const decisions = MCP_TOOLS.filter(({ isDecision }) => isDecision);
   const offered = (isAgent: boolean) => toolsFor({ ...caller, isAgent }, decisions).length > 0;
   expect([decisions.length, offered(false), offered(true)]).toEqual([2, isOffered, false]);
 });
 
 test('every tool has a row above, and a name of its own', () => {
-  expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(31);
+  expect(new Set(MCP_TOOLS.map(({ name }) => name)).size).toBe(MCP_TOOLS.length);
+  expect(MCP_TOOLS).toHaveLength(31);
 });
 
 test('what is kept from an agent is not even begun', async () => {
   const told: unknown[] = [];
   const onRefused = ({ details }: { details: JsonObject }) => void told.push(details.tool);
-  const kept = TOOLS.filter(({ audience }) => audience === 'person');
+  const kept = MCP_TOOLS.filter(({ audience }) => audience === 'person');
   for (const tool of kept) {
     const inside = { ...contextFor(true), onRefused };
     const verdict = await callTool(inside, tool, { cast: 'C', answer: 'yes', request: 'x' }, current);
@@ -121,7 +121,7 @@ const given = fc.record(
 
 test('the answer is a verdict, whatever a client sends', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...TOOLS), given, fc.boolean(), async (tool, sent, isAgent) => {
+    fc.asyncProperty(fc.constantFrom(...MCP_TOOLS), given, fc.boolean(), async (tool, sent, isAgent) => {
       const members = Object.keys(tool.input.properties as JsonObject);
       const fitting = Object.fromEntries(Object.entries(sent).filter(([name]) => members.includes(name)));
       const verdict = await callTool(contextFor(isAgent), tool, fitting as JsonObject, current);

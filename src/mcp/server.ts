@@ -1,5 +1,5 @@
-// An MCP server over the tools of Baton: it lists those that the caller may use, hands each call to its tool and the verdict
-// back, and tells the caller meanwhile how it goes on.
+// An MCP server over the tools of Baton. It lists the tools that the caller may use, passes each call to its tool, returns the verdict,
+// and sends progress meanwhile.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
@@ -20,26 +20,25 @@ import { readWithSchema } from '../dialects/user-schema.ts';
 import { offeredTools } from '../kernel/cast/rules.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { APPROVAL_TOOLS, NO_FORM } from './approval-tools.ts';
-import { readContext } from './context-tools.ts';
-import { OPERATION_TOOLS } from './operation-tools.ts';
+import { APPROVAL_TOOLS, readContext } from './agent-tools.ts';
+import { NO_FORM, OPERATION_TOOLS } from './operation-tools.ts';
 import { submitHandoff } from './submit-handoff.ts';
 import type { CurrentCall, Tool, ToolContext } from './tool.ts';
 
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** What a server offers beside the tools of Baton. `baton mcp` has nothing of that kind. */
+/** What a server offers besides the tools of Baton. `baton mcp` has nothing of that kind. */
 export type Extension = {
   readonly capabilities: ServerCapabilities;
   readonly tools: readonly Listed[];
-  /** Null where it has no such tool. */
+  /** Null if it has no such tool. */
   call(
     name: string,
     args: JsonObject,
     extra: Extra,
     current: CurrentCall,
   ): Promise<CallToolResult> | CallToolResult | null;
-  /** Adds what it answers besides calls of tools. */
+  /** Adds handlers for other requests than tool calls. */
   addTo(server: Server): void;
 };
 
@@ -66,7 +65,7 @@ export function serverFor(context: ToolContext, version: string, extension: Exte
 
 function currentCall(server: Server, extra: Extra, token: string | number | undefined): CurrentCall {
   const { signal, sendNotification, sendRequest } = extra;
-  let told = 0;
+  let sent = 0;
   const ask: NonNullable<CurrentCall['ask']> = ({ message, schema }, timeout) => {
     const params = { mode: 'form', message, requestedSchema: schema } as unknown as ElicitRequestFormParams;
     return sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema, { signal, timeout });
@@ -75,8 +74,8 @@ function currentCall(server: Server, extra: Extra, token: string | number | unde
     signal,
     async progress(message) {
       if (token === undefined) return;
-      told += 1;
-      const params = { progressToken: token, progress: told, message };
+      sent += 1;
+      const params = { progressToken: token, progress: sent, message };
       await sendNotification({ method: 'notifications/progress', params });
     },
     ...(canAsk(server) ? { ask } : {}),
@@ -110,10 +109,10 @@ function asResult(verdict: Verdict) {
   };
 }
 
-export const TOOLS: readonly Tool[] = [submitHandoff, readContext, ...APPROVAL_TOOLS, ...OPERATION_TOOLS];
+export const MCP_TOOLS: readonly Tool[] = [submitHandoff, readContext, ...APPROVAL_TOOLS, ...OPERATION_TOOLS];
 
-export function toolsFor(context: Caller, tools: readonly Tool[] = TOOLS): readonly Tool[] {
-  return tools.filter((tool) => keptFrom(context, tool) === null);
+export function toolsFor(context: Caller, tools: readonly Tool[] = MCP_TOOLS): readonly Tool[] {
+  return tools.filter((tool) => refusalFor(context, tool) === null);
 }
 
 /** The tools that are shown to the caller. An agent is shown those that fit its turn. */
@@ -128,10 +127,10 @@ async function toolsShownTo(context: ToolContext, canAsk: boolean): Promise<read
 }
 
 export function toolNamed(name: string): Tool | null {
-  return TOOLS.find((tool) => tool.name === name) ?? null;
+  return MCP_TOOLS.find((tool) => tool.name === name) ?? null;
 }
 
-/** Whatever a tool does, its caller gets a verdict. */
+/** Never throws: a failing tool is a verdict, too. */
 export async function callTool(
   context: ToolContext,
   tool: Tool,
@@ -139,10 +138,10 @@ export async function callTool(
   current: CurrentCall,
 ): Promise<Verdict> {
   const { name } = tool;
-  const kept = keptFrom({ ...context, canAsk: current.ask !== undefined }, tool);
-  if (kept) {
-    if (kept.code !== 'NOT_ALLOWED_NOW') context.onRefused?.(kept);
-    return kept;
+  const refused = refusalFor({ ...context, canAsk: current.ask !== undefined }, tool);
+  if (refused) {
+    if (refused.code !== 'NOT_ALLOWED_NOW') context.onRefused?.(refused);
+    return refused;
   }
   const reading = readWithSchema(tool.input, given);
   if (!reading.usable) return deny('INTERNAL', `the schema of ${name} cannot be used: ${reading.why}`);
@@ -159,7 +158,7 @@ export async function callTool(
 type Caller = Pick<ToolContext, 'isAgent' | 'role' | 'personToken'> & { readonly canAsk?: boolean };
 
 /** Why the caller may not use the tool, or null. */
-export function keptFrom({ isAgent, role, personToken, canAsk }: Caller, tool: Tool): Denied | null {
+export function refusalFor({ isAgent, role, personToken, canAsk }: Caller, tool: Tool): Denied | null {
   const { name, audience } = tool;
   // Beyond what a command refuses, an agent is not even shown other casts by tool: it may have no other way to look.
   if (audience === 'person' && isAgent) {

@@ -4,7 +4,7 @@ import { graph, satisfied } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
 import { newTurn } from '../kernel/cast/bookkeeping.ts';
 import { CODES } from '../kernel/codes.ts';
-import { judge } from './submit-handoff.ts';
+import { judgeHandoff } from './submit-handoff.ts';
 
 const turnAt = (socket: string) =>
   newTurn({ kind: 'turn.started', cast: 'c', turn: 1, socket, visit: 1, item: null, budgeted: false });
@@ -27,11 +27,11 @@ test.each([
   ['Socket-2', 'done', 'NO_BLOCK'],
   ['Socket-3', 'done', 'OK'],
 ])('at %s the handoff %j: %s', (socket, output, code) => {
-  expect(judge(cast, turnAt(socket), output).code).toBe(code);
+  expect(judgeHandoff(cast, turnAt(socket), output).code).toBe(code);
 });
 
 test('a refusal that can be mended says how', () => {
-  expect(judge(cast, turnAt('Socket-1'), '{"satisfied":"yes"}').details.repair).toContain('satisfied');
+  expect(judgeHandoff(cast, turnAt('Socket-1'), '{"satisfied":"yes"}').details.repair).toContain('satisfied');
 });
 
 test('whatever is submitted gets a verdict, and the same one again', () => {
@@ -42,9 +42,9 @@ test('whatever is submitted gets a verdict, and the same one again', () => {
   );
   fc.assert(
     fc.property(handoff, fc.constantFrom('Socket-1', 'Socket-2', 'Socket-3'), (output, socket) => {
-      const verdict = judge(cast, turnAt(socket), output);
+      const verdict = judgeHandoff(cast, turnAt(socket), output);
       expect(verdict.allow ? verdict.code : Object.hasOwn(CODES, verdict.code)).toBe(verdict.allow ? 'OK' : true);
-      expect(judge(cast, turnAt(socket), output)).toEqual(verdict);
+      expect(judgeHandoff(cast, turnAt(socket), output)).toEqual(verdict);
     }),
     { numRuns: RUNS },
   );

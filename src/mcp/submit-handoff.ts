@@ -1,5 +1,5 @@
-// `submit_handoff`: an agent hands its work on while its turn still runs, and is told at once whether it keeps its contract,
-// so that it can mend it in the same conversation. What is read here is read again when the turn ends.
+// `submit_handoff`: an agent hands its work on while its turn still runs. It learns at once whether the handoff keeps its contract and
+// can repair it in the same conversation. The handoff is read again when the turn ends.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
@@ -22,24 +22,24 @@ export const submitHandoff: Tool = {
   name: 'submit_handoff',
   audience: 'agent',
   description:
-    'Hand your work on when you are done: the answer that your instructions ask for. A refusal says what to mend; then call again. ' +
+    'Hand your work on when you are done: the answer that your instructions ask for. A refusal says what to repair; then call again. ' +
     'The last accepted submission is your answer.',
   input: args({ handoff: { description: 'the whole answer: a text, or the JSON itself' } }, ['handoff']),
   act: 'steer',
   async call({ handoff = null }, context, current) {
     const { attempt } = context;
     if (!attempt) return deny('NOT_ALLOWED_NOW', NO_ATTEMPT);
-    const found = await turnOf(context, attempt);
+    const found = await presentTurn(context, attempt);
     if (!('turn' in found)) return found;
     if (!(await context.isOwn(attempt))) return deny('NOT_ALLOWED_NOW', notOwn(attempt), { attempt: attempt.attempt });
     // The file outlives this process, and another driver may lack the variables of the agent.
     const secrets = valuesAbove(materiaOf(found.cast, found.turn.socket), context.workspace.env);
-    const output = withoutValues(textOf(found.cast, found.turn, handoff), secrets);
-    const verdict = judge(found.cast, found.turn, output);
+    const output = withoutValues(outputText(found.cast, found.turn, handoff), secrets);
+    const verdict = judgeHandoff(found.cast, found.turn, output);
     if (!verdict.allow) return verdict;
-    const red = await redChecks(context, found, attempt, verdict, current.signal);
-    if (red) return red;
-    return keep(attempt, output, verdict);
+    const refused = await failedChecks(context, found, attempt, verdict, current.signal);
+    if (refused) return refused;
+    return storeHandoff(attempt, output, verdict);
   },
 };
 
@@ -49,32 +49,32 @@ function notOwn({ cast, turn, attempt }: Attempt): string {
   return `this server was not started by attempt ${turn}.${attempt} of cast ${cast}, and only an attempt itself may submit its handoff; return your answer as your last message`;
 }
 
-/** A text is taken as it is; any other value as its JSON, in the block in which a report would stand in a text. */
-function textOf(cast: Cast, turn: Turn, handoff: Json): string {
+/** A text stays as it is. Any other value becomes JSON, in the block that a report has in a text. */
+function outputText(cast: Cast, turn: Turn, handoff: Json): string {
   if (isString(handoff)) return handoff;
   const text = JSON.stringify(handoff);
   if (!dialectCan(cast.rules, contractFor(cast, turn).dialect, 'reportsStatus')) return text;
   return `\`\`\`agent_contract_handoff\n${text.replaceAll('`', '\\u0060')}\n\`\`\``;
 }
 
-export type Found = { readonly cast: Cast; readonly turn: Turn };
+export type PresentTurn = { readonly cast: Cast; readonly turn: Turn };
 
-/** The turn that the attempt belongs to, while it is the present one. */
-export async function turnOf(
+/** The turn of the attempt, while it is the current attempt. */
+export async function presentTurn(
   context: ToolContext,
   { cast: id, turn, attempt, fence }: Attempt,
-): Promise<Found | Denied> {
+): Promise<PresentTurn | Denied> {
   const cast = await context.cast(id);
   if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${id} in this workspace`, { cast: id });
   const open = cast.turns[turn];
   const isPresent = open?.phase === 'running' && open.attempt === attempt && open.fence === fence;
   if (open && isPresent) return { cast, turn: open };
-  const reason = `attempt ${turn}.${attempt} of cast ${id} is over; what it brings is not taken any more. Stop working.`;
+  const reason = `attempt ${turn}.${attempt} of cast ${id} is over; its results are no longer accepted. Stop working.`;
   return deny('STALE_ATTEMPT', reason, { cast: id, turn, attempt });
 }
 
-/** The checks of the second door that need nothing but the text. */
-export function judge(cast: Cast, turn: Turn, output: string): Verdict {
+/** The checks before accept that need only the text. */
+export function judgeHandoff(cast: Cast, turn: Turn, output: string): Verdict {
   const contract = contractFor(cast, turn);
   const maxOutputBytes = cast.rules.graph.sockets[turn.socket]?.limits.maxOutputBytes ?? 0;
   const bytes = utf8Length(output);
@@ -94,43 +94,43 @@ export function judge(cast: Cast, turn: Turn, output: string): Verdict {
   return deny(code, reason, { ...details, repair: dialect.repair(reading.verdict, output, contract) });
 }
 
-/** Clients give up on a tool after a minute. What takes longer is checked after the turn. */
+/** Clients give up on a tool after a minute. Longer checks run after the turn. */
 const CHECKS_MS_MAX = 45_000;
-/** An agent that does not get its checks green hands its work in all the same. */
+/** After that many refusals the work is accepted although the checks fail. */
 const ROUNDS_MAX = 5;
-const TOLD = 'checks-told.json';
+const REPORTED_FILE = 'checks-told.json';
 
-/** A refusal with what the project's checks found; null where they pass, or where the agent was told of the same before. */
-async function redChecks(
+/** A refusal with the findings of the project's checks. Null if they pass, or if the agent already got this refusal. */
+async function failedChecks(
   context: ToolContext,
-  { cast, turn }: Found,
+  { cast, turn }: PresentTurn,
   { dir }: Attempt,
   { details: { outcome } }: Verdict,
   signal: AbortSignal,
 ): Promise<Denied | null> {
   if (outcome !== 'done' || !context.checkWork) return null;
   const work = await context.checkWork(cast, turn, AbortSignal.any([signal, AbortSignal.timeout(CHECKS_MS_MAX)]));
-  const red = work?.checks.filter(({ ok }) => !ok) ?? [];
-  if (!work || red.length === 0) return null;
-  const told = await toldIn(dir);
-  if (told.includes(work.about) || told.length >= ROUNDS_MAX) return null;
-  await writeDurably(dir, TOLD, JSON.stringify([...told, work.about])).catch(() => undefined);
-  const named = red.map(({ name, found }) => `${name} (${found})`).join('; ');
+  const failed = work?.checks.filter(({ ok }) => !ok) ?? [];
+  if (!work || failed.length === 0) return null;
+  const reported = await reportedIn(dir);
+  if (reported.includes(work.about) || reported.length >= ROUNDS_MAX) return null;
+  await writeDurably(dir, REPORTED_FILE, JSON.stringify([...reported, work.about])).catch(() => undefined);
+  const named = failed.map(({ name, found }) => `${name} (${found})`).join('; ');
   const reason = `the project's checks fail on your work: ${named}. Repair it and submit again; if it cannot be repaired, submit again without a change, and your work is taken as it is.`;
-  return deny('CHECKS_FAILED', reason, { checks: red.map((check) => ({ ...check })) });
+  return deny('CHECKS_FAILED', reason, { checks: failed.map((check) => ({ ...check })) });
 }
 
-async function toldIn(dir: string): Promise<readonly unknown[]> {
-  const text = await readFile(join(dir, TOLD), 'utf8').catch(() => '[]');
+async function reportedIn(dir: string): Promise<readonly unknown[]> {
+  const text = await readFile(join(dir, REPORTED_FILE), 'utf8').catch(() => '[]');
   try {
-    const told: unknown = JSON.parse(text);
-    return Array.isArray(told) ? told : [];
+    const reported: unknown = JSON.parse(text);
+    return Array.isArray(reported) ? reported : [];
   } catch {
     return [];
   }
 }
 
-async function keep(attempt: Attempt, output: string, verdict: Verdict): Promise<Verdict> {
+async function storeHandoff(attempt: Attempt, output: string, verdict: Verdict): Promise<Verdict> {
   try {
     await keepHandoff(attempt.dir, attempt, output);
     return verdict;

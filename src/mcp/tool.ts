@@ -1,5 +1,4 @@
-// What a tool is, and what it gets to work with. Every tool answers with a verdict, so that a caller reads one shape and learns
-// from a refusal what to change.
+// A tool and its context. Every tool answers with a verdict, so a caller reads one shape and learns from a refusal what to change.
 import type { Actor } from '../access/actor.ts';
 import { type Attempt, attemptIn } from '../access/attempt.ts';
 import type { Act, Role } from '../access/rights.ts';
@@ -16,12 +15,12 @@ export type Tool = {
   readonly name: string;
   /** An agent within its attempt, a client that steers casts from outside, or both. */
   readonly audience: 'agent' | 'person' | 'anyone';
-  /** The kind of thing it does; the least role that may use it follows from that. */
+  /** The kind of thing it does; this determines the lowest role that may use it. */
   readonly act: Act;
   /** For people, as the second half of "only a person may …". */
   readonly peopleOnly?: string;
   readonly description: string;
-  /** A person decides it in a form; it is offered only where that can be. */
+  /** A person decides in a form. It is offered only to clients that can show one. */
   readonly isDecision?: true;
   /** The JSON Schema of its arguments; what does not fit never reaches `call`. */
   readonly input: JsonObject;
@@ -33,35 +32,35 @@ export type ToolContext = {
   readonly workspace: Workspace;
   readonly actor: Actor;
   readonly attempt: Attempt | null;
-  /** Whether an attempt is among those that started us, even where it is not known which one. */
+  /** Whether an attempt started this process, even if it is unknown which one. */
   readonly isAgent: boolean;
-  /** What the caller may do; missing for the user who started the server, who may do everything. */
+  /** What the caller may do; missing for the user who started the server and may do everything. */
   readonly role?: Role;
-  /** Whether the token that the server was started with is good for decisions now; missing where it was started without one. */
+  /** Whether the server's token is valid for decisions now. Missing if the server started without a token. */
   readonly personToken?: () => Verdict;
   /** Receives every refusal because of the caller's role, or because only a person may do it. */
   readonly onRefused?: (verdict: Denied) => void;
-  /** Whether that attempt has really started us: its environment alone could be made up. */
+  /** Whether that attempt really started this process. Its environment alone could be forged. */
   isOwn(attempt: Attempt): Promise<boolean>;
   cast(id: string): Promise<Cast | null>;
-  /** Runs the project's checks on what a turn has changed so far; null where there is nothing to check. */
+  /** Runs the project's checks on what a turn has changed so far; null if there is nothing to check. */
   checkWork?(cast: Cast, turn: Turn, signal: AbortSignal): Promise<SubmittedWork | null>;
 };
 
-/** The one call that is being answered. */
+/** The current call. */
 export type CurrentCall = {
   /** Aborts when the caller gives up. */
   readonly signal: AbortSignal;
   /** Sends a line to a waiting caller that asked for progress. */
   progress(message: string): Promise<void>;
-  /** Shows a form to the person at the client; missing where the client cannot. Throws where no answer comes. */
+  /** Shows a form to the person at the client; missing if the client cannot. Throws if no answer comes. */
   readonly ask?: (form: ElicitedForm, timeoutMs: number) => Promise<ElicitedAnswer>;
 };
 
 /** `schema` describes the answer: an object of flat fields. */
 type ElicitedForm = { readonly message: string; readonly schema: JsonObject };
 
-/** What comes from a client is not checked against the schema. */
+/** The content is not checked against the schema. */
 export type ElicitedAnswer = {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, unknown>> | undefined;
@@ -79,7 +78,7 @@ export function contextIn(workspace: Workspace, actor: Actor): ToolContext {
   };
 }
 
-/** A process that says it works for a cast is believed. */
+/** A process that claims to work for a cast is believed. */
 export function isAgentIn(env: NodeJS.ProcessEnv): boolean {
   return env.BATON_CAST !== undefined || isInsideAttempt(env);
 }

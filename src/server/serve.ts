@@ -9,7 +9,7 @@ import type { Actor } from '../access/actor.ts';
 import { actorCalling, type ServerCaller } from '../access/server-callers.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Denied } from '../kernel/verdict.ts';
-import { McpSessions, refuse } from '../mcp/http.ts';
+import { McpSessions, refuseRpc } from '../mcp/http.ts';
 import { headersFor, httpStatusOf, noRoute } from './answer.ts';
 import { appOf } from './app.ts';
 import { operationNamed } from './calls.ts';
@@ -78,9 +78,9 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const onMcp = (request: IncomingMessage, response: ServerResponse) => {
     const refusal = door.refusalOf(request);
-    if (refusal) return refuse(response, httpStatusOf(refusal), refusal);
+    if (refusal) return refuseRpc(response, httpStatusOf(refusal), refusal);
     const caller = door.callerOf(request);
-    if ('allow' in caller) return refuse(response, httpStatusOf(caller), caller, headersFor(caller));
+    if ('allow' in caller) return refuseRpc(response, httpStatusOf(caller), caller, headersFor(caller));
     void mcp.answer(request, response, caller);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
@@ -98,7 +98,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       );
     });
     if (path === MCP_PATH) onMcp(request, response);
-    else if (options.isMcpOnly) refuse(response, 404, noRoute(request.url ?? ''));
+    else if (options.isMcpOnly) refuseRpc(response, 404, noRoute(request.url ?? ''));
     else void listener(request, response);
   };
   const http: Server = tls ? createTlsServer(tls, onRequest) : createServer(onRequest);

@@ -1,10 +1,20 @@
 // Anthropic Messages (`POST /v1/messages`), as far as agents need it.
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import type { Failed, Reply } from './answer.ts';
-import type { Asked, Message } from './request.ts';
-import { objects, pieces, type StreamEvent, stringOr, textOf, toolNames, type Wire } from './wire.ts';
+import {
+  type CompleteAnswer,
+  contentText,
+  type Failed,
+  type Message,
+  type ModelEvent,
+  type ModelProtocol,
+  objects,
+  type ParsedRequest,
+  pieces,
+  stringOr,
+  toolNames,
+} from './script.ts';
 
-export const messages: Wire = { read, whole, stream, error };
+export const messages: ModelProtocol = { read, whole, stream, error };
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -16,11 +26,11 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-function read(body: JsonObject): Asked {
+function read(body: JsonObject): ParsedRequest {
   return {
     model: stringOr(body.model, ''),
     stream: body.stream === true,
-    system: textOf(body.system),
+    system: contentText(body.system),
     messages: objects(body.messages).map(asMessage),
     tools: toolNames(body.tools),
   };
@@ -30,15 +40,15 @@ function asMessage({ role, content }: JsonObject): Message {
   const parts = objects(content);
   const calls = parts.filter(({ type }) => type === 'tool_use').map(({ name }) => stringOr(name, ''));
   const hasResult = parts.some(({ type }) => type === 'tool_result');
-  return { role: hasResult ? 'tool' : role === 'assistant' ? 'assistant' : 'user', text: textOf(content), calls };
+  return { role: hasResult ? 'tool' : role === 'assistant' ? 'assistant' : 'user', text: contentText(content), calls };
 }
 
-function whole(reply: Reply): JsonObject {
+function whole(reply: CompleteAnswer): JsonObject {
   return { ...head(reply), content: blocksOf(reply), stop_reason: stopOf(reply), usage: usageOf(reply) };
 }
 
-function stream(reply: Reply): StreamEvent[] {
-  const events: StreamEvent[] = [];
+function stream(reply: CompleteAnswer): ModelEvent[] {
+  const events: ModelEvent[] = [];
   const send = (data: JsonObject) => events.push({ event: stringOr(data.type, ''), data });
   const usage = { ...usageOf(reply), output_tokens: 1 };
   send({ type: 'message_start', message: { ...head(reply), content: [], stop_reason: null, usage } });
@@ -63,21 +73,21 @@ function error({ status, type, message }: Failed): JsonObject {
   return { type: 'error', error: { type: kind, message: message ?? `scripted error ${status}` } };
 }
 
-function head({ id, model }: Reply): JsonObject {
+function head({ id, model }: CompleteAnswer): JsonObject {
   return { id: `msg_${id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
 }
 
-function blocksOf({ text, toolCalls }: Reply): JsonObject[] {
+function blocksOf({ text, toolCalls }: CompleteAnswer): JsonObject[] {
   const calls = toolCalls.map(({ id, name, input }) => ({ type: 'tool_use', id: `toolu_${id}`, name, input }));
   return text === '' && calls.length > 0 ? calls : [{ type: 'text', text }, ...calls];
 }
 
-function stopOf({ toolCalls, cutShort }: Reply): string {
+function stopOf({ toolCalls, cutShort }: CompleteAnswer): string {
   if (cutShort) return 'max_tokens';
   return toolCalls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
-function usageOf({ usage }: Reply): JsonObject {
+function usageOf({ usage }: CompleteAnswer): JsonObject {
   return {
     input_tokens: usage.input,
     output_tokens: usage.output,
@@ -88,8 +98,8 @@ function usageOf({ usage }: Reply): JsonObject {
 
 /** An estimate for `count_tokens`: four characters a token. */
 export function countTokens(body: JsonObject): JsonObject {
-  const { system, messages: said } = read(body);
-  const length = said.reduce((sum, { text }) => sum + text.length, system.length);
+  const { system, messages: parsed } = read(body);
+  const length = parsed.reduce((sum, { text }) => sum + text.length, system.length);
   const tools = isObject(body) && body.tools !== undefined ? JSON.stringify(body.tools).length : 0;
   return { input_tokens: Math.ceil((length + tools) / 4) };
 }

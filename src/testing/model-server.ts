@@ -1,16 +1,27 @@
-// A model on loopback for tests: it speaks Anthropic Messages, OpenAI Responses and Chat Completions, streamed and
-// whole, says what a script tells it to say, and remembers what it was asked. It needs no key and no network.
+// A model on loopback for tests. It speaks Anthropic Messages, OpenAI Responses and Chat Completions, streamed and whole, gives the
+// scripted answers, and records every request. It needs no key and no network.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { type Answer, type Answers, type Cut, type Failed, isInterrupted, replyTo, type Stalled } from './answer.ts';
-import { chat } from './chat.ts';
 import { countTokens, messages } from './messages.ts';
-import { conversationOf, type ModelRequest, type Protocol } from './request.ts';
-import { responses } from './responses.ts';
-import { objects, type StreamEvent, type Wire } from './wire.ts';
+import { chat, responses } from './openai.ts';
+import {
+  type Answers,
+  type Cut,
+  conversationOf,
+  type Failed,
+  isInterrupted,
+  type ModelEvent,
+  type ModelProtocol,
+  type ModelRequest,
+  objects,
+  type Protocol,
+  replyTo,
+  type ScriptedAnswer,
+  type Stalled,
+} from './script.ts';
 
 export type ModelServerOptions = {
   readonly answers: Answers;
@@ -27,7 +38,7 @@ export type ModelServer = {
   close(): Promise<void>;
 };
 
-const WIRES: Readonly<Record<Protocol, Wire>> = { messages, responses, chat };
+const PROTOCOLS: Readonly<Record<Protocol, ModelProtocol>> = { messages, responses, chat };
 const PATHS: Readonly<Record<string, Protocol>> = {
   '/v1/messages': 'messages',
   '/v1/responses': 'responses',
@@ -52,29 +63,29 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
     if (path === '/v1/messages/count_tokens') return end(response, 200, countTokens(body));
     const protocol = PATHS[path];
     if (!protocol) return end(response, 404, { error: { message: `there is nothing at ${path}` } });
-    const asked = WIRES[protocol].read(body);
+    const asked = PROTOCOLS[protocol].read(body);
     const conversation = conversationOf(requests, protocol, asked);
     const request = { number: requests.length + 1, protocol, ...asked, conversation, headers: incoming.headers, body };
     requests.push(request);
     await say(request, await answerTo(request), response);
   }
 
-  async function answerTo(request: ModelRequest): Promise<Answer> {
+  async function answerTo(request: ModelRequest): Promise<ScriptedAnswer> {
     if (typeof answers === 'function') return answers(request);
     const next = answers[request.number - 1];
     return next ?? { status: 400, message: `the script has no answer for request ${request.number}` };
   }
 
-  async function say(request: ModelRequest, answer: Answer, response: ServerResponse): Promise<void> {
-    const wire = WIRES[request.protocol];
-    const said = typeof answer === 'string' ? { text: answer } : answer;
-    if ('status' in said) return fail(wire, said, response);
-    if (isInterrupted(said)) return interrupt(request, said, response);
-    if (said.delayMs) await sleep(said.delayMs, undefined, { signal: closing.signal });
-    const reply = replyTo(request, said);
-    if (!request.stream) return end(response, 200, wire.whole(reply));
+  async function say(request: ModelRequest, answer: ScriptedAnswer, response: ServerResponse): Promise<void> {
+    const protocol = PROTOCOLS[request.protocol];
+    const finished = typeof answer === 'string' ? { text: answer } : answer;
+    if ('status' in finished) return fail(protocol, finished, response);
+    if (isInterrupted(finished)) return interrupt(request, finished, response);
+    if (finished.delayMs) await sleep(finished.delayMs, undefined, { signal: closing.signal });
+    const reply = replyTo(request, finished);
+    if (!request.stream) return end(response, 200, protocol.whole(reply));
     begin(response);
-    for (const event of wire.stream(reply)) await write(response, event);
+    for (const event of protocol.stream(reply)) await write(response, event);
     response.end();
   }
 
@@ -85,7 +96,7 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
       begin(response, request.stream ? 'text/event-stream' : 'application/json');
       const { text = 'this answer is never going to be finished' } = how;
       const reply = replyTo(request, { text: text.slice(0, Math.ceil(text.length / 2)) });
-      const events = request.stream ? WIRES[request.protocol].stream(reply) : [];
+      const events = request.stream ? PROTOCOLS[request.protocol].stream(reply) : [];
       for (const event of events.slice(0, events.findLastIndex(saysText) + 1)) await write(response, event);
       if (!request.stream) response.write('{"unfinished": ');
     }
@@ -112,16 +123,16 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
 }
 
 /** After the last of these comes only what ends an answer. */
-function saysText({ data }: StreamEvent): boolean {
+function saysText({ data }: ModelEvent): boolean {
   if (data === '[DONE]') return false;
   const [choice] = objects(data.choices);
   const isPiece = data.type === 'content_block_delta' || data.type === 'response.output_text.delta';
   return isPiece || (isObject(choice?.delta) && choice.delta.content !== undefined);
 }
 
-function fail(wire: Wire, failed: Failed, response: ServerResponse): void {
+function fail(protocol: ModelProtocol, failed: Failed, response: ServerResponse): void {
   if (failed.retryAfterSeconds !== undefined) response.setHeader('retry-after', String(failed.retryAfterSeconds));
-  end(response, failed.status, wire.error(failed));
+  end(response, failed.status, protocol.error(failed));
 }
 
 function end(response: ServerResponse, status: number, body: JsonObject): void {
@@ -132,7 +143,7 @@ function begin(response: ServerResponse, type = 'text/event-stream'): void {
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
 }
 
-async function write(response: ServerResponse, { event, data }: StreamEvent): Promise<void> {
+async function write(response: ServerResponse, { event, data }: ModelEvent): Promise<void> {
   const name = event === undefined ? '' : `event: ${event}\n`;
   const text = `${name}data: ${data === '[DONE]' ? data : JSON.stringify(data)}\n\n`;
   if (response.write(text) || response.destroyed) return;

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
-import { blackbeltBootstrap, blackbeltMaintain } from './blackbelt.ts';
+import { blackbeltBootstrap, blackbeltMaintain } from './cast-branch.ts';
 import type { ShippedInput } from './utility.ts';
 import { branchNameFor, detectVcsPlainly, isBookmarkName } from './vcs.ts';
 

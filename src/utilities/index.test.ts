@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
 import { runBuiltin, runShipped, SHIPPED_UTILITIES, type ShippedInput, shippedCommand } from './index.ts';
-import { BUILTINS, SHIPPED, UTILITY_NAMES } from './names.ts';
+import { BUILTINS, SHIPPED, UTILITY_NAMES } from './utility.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 const cwd = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-utilities-')));

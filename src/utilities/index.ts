@@ -2,12 +2,17 @@
 // processes. An unlisted name is an error.
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../kernel/json.ts';
-import { blackbeltBootstrap, blackbeltMaintain } from './blackbelt.ts';
+import { blackbeltBootstrap, blackbeltMaintain, mimeBootstrap, mimeMaintain } from './cast-branch.ts';
 import { commitSigil } from './commit-sigil.ts';
 import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
-import { mimeBootstrap, mimeMaintain } from './mime.ts';
-import type { BuiltinName, ShippedName } from './names.ts';
-import { type ShippedInput, type Utility, type UtilityOutcome, utilityFault } from './utility.ts';
+import {
+  type BuiltinName,
+  type ShippedInput,
+  type ShippedName,
+  type Utility,
+  type UtilityOutcome,
+  utilityFault,
+} from './utility.ts';
 import { detectVcs, detectVcsPlainly } from './vcs.ts';
 
 export type { ShippedInput, Utility, UtilityOutcome } from './utility.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { infrastructureFailure } from '../kernel/cast/fault.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { mimeBootstrap, mimeMaintain } from './mime.ts';
+import { mimeBootstrap, mimeMaintain } from './cast-branch.ts';
 import type { ShippedInput } from './utility.ts';
 import { branchNameFor, detectVcs, detectVcsPlainly } from './vcs.ts';
 

@@ -5,7 +5,7 @@ import { actOfForm } from '../../src/access/rights.ts';
 import { formOf } from '../../src/app/decision.ts';
 import { OPERATIONS } from '../../src/app/operations/table.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { keptFrom, TOOLS } from '../../src/mcp/server.ts';
+import { MCP_TOOLS, refusalFor } from '../../src/mcp/server.ts';
 
 /** What an operation keeps from agents, by its command. A form with an option is part of another command. */
 const PEOPLE_ONLY: Readonly<Record<string, string>> = Object.fromEntries(
@@ -59,7 +59,7 @@ test('every command that changes something is for people only, or says why it is
 });
 
 test('what a tool is refused for is refused by its command, unless it only looks', () => {
-  const kept = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) !== null);
+  const kept = MCP_TOOLS.filter((tool) => refusalFor({ isAgent: true }, tool) !== null);
   expect(kept.map(({ name }) => name)).toEqual([
     'cast_list',
     'cast_show',
@@ -89,12 +89,12 @@ test('what a tool is refused for is refused by its command, unless it only looks
     // The log refuses a decision of an agent, so its command is not refused before.
     expect([name, command in PEOPLE_ONLY || tool.isDecision === true]).toEqual([name, act !== 'look']);
     const may = PEOPLE_ONLY[command] ?? tool.peopleOnly ?? 'look at casts from outside';
-    expect(keptFrom({ isAgent: true }, tool)?.reason).toContain(`only a person may ${may};`);
+    expect(refusalFor({ isAgent: true }, tool)?.reason).toContain(`only a person may ${may};`);
   }
 });
 
 test('a tool that agents may use is no operation that is for people only', () => {
-  const open = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) === null);
+  const open = MCP_TOOLS.filter((tool) => refusalFor({ isAgent: true }, tool) === null);
   expect(open.filter(({ peopleOnly }) => peopleOnly !== undefined)).toEqual([]);
   const forms = Object.values(OPERATIONS).flatMap((entry) =>
     'name' in entry.mcp && open.some(({ name }) => 'name' in entry.mcp && name === entry.mcp.name)

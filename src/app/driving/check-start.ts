@@ -6,7 +6,7 @@ import { mayWrite, onlyRunsChecks } from '../../kernel/cast/lock-scope.ts';
 import type { AgentMateria, Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
-import { UTILITY_NAMES } from '../../utilities/names.ts';
+import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';

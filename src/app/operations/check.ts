@@ -4,7 +4,7 @@ import type { Issue } from '../../kernel/graph/config.ts';
 import { objectAt } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { UTILITY_NAMES } from '../../utilities/names.ts';
+import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { BUNDLED, loadAll, loadFor } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';

@@ -2,7 +2,7 @@
 import { isOver } from '../../kernel/cast/state.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { UTILITY_NAMES } from '../../utilities/names.ts';
+import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { refusedPlan } from '../driving/check-start.ts';
 import { nameCast } from '../name-cast.ts';

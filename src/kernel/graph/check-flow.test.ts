@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UTILITY_NAMES } from '../../utilities/names.ts';
+import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { check } from './check.ts';
 import { type Edits, flow, software } from './fixtures/software.ts';

@@ -1,4 +1,6 @@
-// `read_context`: what an agent may look up while it works, and what a new session needs to go on with a run.
+// The tools of an agent in its attempt, besides `submit_handoff`: ask for permission and run what was approved (permissions by tool),
+// and look things up (`read_context`, which a new session outside a cast uses, too).
+
 import { FOREIGN } from '../app/operation.ts';
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/item.ts';
@@ -10,10 +12,90 @@ import { readableSections } from '../kernel/knowledge/rules.ts';
 import type { Section } from '../kernel/knowledge/state.ts';
 import { contractFor } from '../kernel/report/contract.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { type Found, turnOf } from './submit-handoff.ts';
+import { type PresentTurn, presentTurn } from './submit-handoff.ts';
 import { args, type CurrentCall, operation, type Tool, type ToolContext } from './tool.ts';
 
-/** More than that does not help an agent, and fills its window. */
+export const APPROVAL_TOOLS: readonly Tool[] = [
+  {
+    name: 'request_approval',
+    audience: 'agent',
+    description:
+      'Ask a person for permission to run one exact command. Report the approval id you get and end your turn; once approved, run it with `baton exec --approval ID -- …` or run_approved.',
+    input: args(
+      {
+        operation: { type: 'string', minLength: 1, description: 'what you want to do' },
+        reason: { type: 'string', minLength: 1, description: 'why it is needed' },
+        command: { type: 'string', minLength: 1, description: 'the exact command to run' },
+        scope: { type: 'string', description: 'what it touches' },
+        risk_level: { type: 'string', enum: ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] },
+        rollback: { type: 'string', minLength: 1, description: 'how to undo it' },
+        verification: { type: 'string', minLength: 1, description: 'how to check that it worked' },
+        folder: { type: 'string', description: 'where to run it; by default the current folder' },
+      },
+      ['operation', 'reason', 'command', 'rollback', 'verification'],
+    ),
+    act: 'steer',
+    call: ({ reason, command, folder, ...rest }, context, current) => {
+      const request = {
+        ...rest,
+        rationale: reason ?? '',
+        exact_content: command ?? '',
+        x_cwd: folder ?? process.cwd(),
+      };
+      return askForApproval(request, context, current);
+    },
+  },
+  {
+    name: 'run_approved',
+    audience: 'agent',
+    description:
+      'Run a command that a person approved, once, exactly as it was approved, if your own shell cannot. Answers with its exit code and output.',
+    input: args(
+      {
+        approval: { type: 'string', minLength: 1, maxLength: 100, description: 'the id of the approval' },
+        argv: {
+          type: 'array',
+          items: { type: 'string' },
+          minItems: 1,
+          description: 'the words of the command as they were approved: those after --',
+        },
+        folder: { type: 'string', description: 'where it was approved to run; by default the current folder' },
+      },
+      ['approval', 'argv'],
+    ),
+    act: 'steer',
+    call: ({ approval, argv, folder }, context, current) => {
+      const words = Array.isArray(argv) ? argv.map(String) : [];
+      return runApproved(String(approval), words, isString(folder) ? folder : process.cwd(), context, current);
+    },
+  },
+];
+
+/** The operation compares the command, counts its use and records it. */
+async function runApproved(
+  approval: string,
+  argv: readonly string[],
+  folder: string,
+  context: ToolContext,
+  current: CurrentCall,
+): Promise<Verdict> {
+  if (!context.attempt) return deny('NOT_ALLOWED_NOW', 'this process belongs to no attempt');
+  const verdict = await operation(context, current, 'exec', { approval, argv, folder });
+  if (!verdict.allow) return deny(verdict.code, verdict.reason, { ...verdict.details, approval });
+  const { code: exit = null, stdout = '', stderr = '' } = verdict.details;
+  return allow(verdict.reason, { approval, exit, stdout, stderr });
+}
+
+async function askForApproval(request: JsonObject, context: ToolContext, current: CurrentCall): Promise<Verdict> {
+  if (!context.attempt || request.exact_content === '') {
+    const why = context.attempt ? 'name the exact command to run' : 'this process belongs to no attempt';
+    const reason = `${why}. Do not do it: say in your handoff what you want to do and why, so that a person can decide.`;
+    return deny('NOT_ALLOWED_NOW', reason, { operation: request.operation ?? null });
+  }
+  return operation(context, current, 'approvals.request', { request });
+}
+
+/** A larger value fills the context window of an agent. */
 const VALUE_CHARS_MAX = 65_536;
 
 export const readContext: Tool = {
@@ -41,8 +123,8 @@ async function ofAttempt(
   path: Json | undefined,
   section: Json | undefined,
 ): Promise<Verdict> {
-  if (!context.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
-  const found = await turnOf(context, context.attempt);
+  if (!context.attempt) return deny('NOT_ALLOWED_NOW', 'this process belongs to no attempt');
+  const found = await presentTurn(context, context.attempt);
   if (!('turn' in found)) return found;
   const { cast, turn } = found;
   if (isString(section)) return ofSection(context, current, found, section);
@@ -58,7 +140,7 @@ async function ofAttempt(
   return allow(`the value at ${path}`, { path, ...bounded(value) });
 }
 
-async function ofSection(context: ToolContext, current: CurrentCall, at: Found, name: string): Promise<Verdict> {
+async function ofSection(context: ToolContext, current: CurrentCall, at: PresentTurn, name: string): Promise<Verdict> {
   const sections = await readable(context, current, at);
   const found = Object.hasOwn(sections, name) ? sections[name] : undefined;
   if (found) return allow(`what is known of ${name}`, { section: name, ...bounded(found.value) });
@@ -70,7 +152,7 @@ async function ofSection(context: ToolContext, current: CurrentCall, at: Found, 
 async function readable(
   context: ToolContext,
   current: CurrentCall,
-  { cast, turn }: Found,
+  { cast, turn }: PresentTurn,
 ): Promise<Record<string, Section>> {
   const { details } = await operation(context, current, 'context.show', {});
   const stored = (Array.isArray(details.sections) ? (details.sections as readonly Json[]) : []).filter(isObject);
@@ -105,7 +187,7 @@ function listed(names: readonly string[]): string {
   return names.length === 0 ? 'no members' : names.slice(0, 50).join(', ');
 }
 
-/** A workspace in which nobody has begun is in order, and whoever looks wants to know how to begin. */
+/** An empty workspace is no error. The caller learns how to begin. */
 const NOTHING_YET =
   'There is nothing to go on with yet: no run here has a task. Start a cast with cast_start, or create a task with `baton task create FILE`; cast_list shows what has run.';
 
