@@ -1,7 +1,7 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
 import type { Fault, Touched } from '../kernel/cast/fact.ts';
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
-import type { AgentNote, CastStatus, Kept, Usage } from '../kernel/cast/state.ts';
+import type { AgentNote, CastStatus, ParkedWork, Usage } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
@@ -308,7 +308,7 @@ export interface Ground {
   /** Takes what an accepted item did in a folder of its own over into that of the cast. Asked again, it does it once. */
   merge(watch: Watch): Promise<MergeEnd>;
   /** Takes what was done for an item out of the folder and keeps it. Asked again, it does it once. Null for nothing. */
-  park(watch: Watch): Promise<Kept | null>;
+  park(watch: Watch): Promise<ParkedWork | null>;
   /** Nothing is done for the cast now. Where it is completed, folders of items are not needed any more. */
   settle(isCompleted: boolean): Promise<void>;
 }

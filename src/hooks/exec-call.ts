@@ -6,7 +6,7 @@ import { exactly, seen } from '../kernel/approval/difference.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { scrub } from '../kernel/secrets.ts';
-import { cut } from '../kernel/text.ts';
+import { truncate } from '../kernel/text.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { type Invocation, stepsOf } from '../shell/programs.ts';
 import { plainWords } from '../shell/words.ts';
@@ -89,7 +89,7 @@ export function approvalsNamed(texts: readonly string[]): readonly string[] {
 
 function ofProgram(name: string, { cwd, path, program }: CallContext): Difference {
   const given = programFor(name, cwd, path)?.path ?? 'none is found';
-  return { part: 'program', name: cut(exactly(name), NAME_CHARS_MAX), approved: realpathSync(program), given };
+  return { part: 'program', name: truncate(exactly(name), NAME_CHARS_MAX), approved: realpathSync(program), given };
 }
 
 const NAME_CHARS_MAX = 120;

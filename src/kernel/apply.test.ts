@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { costing, crew, graph, no, notSatisfied, satisfied, workflow, yes } from '../../test/loadouts.ts';
 import { play, replayed } from '../../test/play.ts';
 import { apply } from './apply.ts';
-import { committed } from './cast/commit.ts';
+import { committed } from './cast/data.ts';
 import type { DataChange } from './cast/fact.ts';
 import type { Fact } from './fact.ts';
 import type { JsonObject } from './json.ts';

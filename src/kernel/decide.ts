@@ -7,11 +7,10 @@ import { expireDue } from './approval/settle.ts';
 import { type ByKind, rowFor } from './by-kind.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
-import { exhausted, leftToSpend, spend, takeSpending } from './cast/budget.ts';
-import { stored } from './cast/commit.ts';
+import { budgetTimeLeft, exhausted, recordUsage, takeUsage } from './cast/budget.ts';
 import { dispatch, startDue, startReady } from './cast/dispatch.ts';
-import { excuseOf, lose, markUnknown, recover, takeFault } from './cast/fault.ts';
-import { waitIfParked } from './cast/loops.ts';
+import { loseAttempt, markUnknown, recover, silenceReason, takeFault } from './cast/fault.ts';
+import { waitIfParked } from './cast/item.ts';
 import { takeMerge } from './cast/route.ts';
 import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
@@ -22,6 +21,7 @@ import type { Fact } from './fact.ts';
 import { followUp } from './follow-up.ts';
 import type { Seen } from './gate/changes.ts';
 import type { Input } from './input.ts';
+import { stored } from './json.ts';
 import { isKnowledgeRequest } from './knowledge/state.ts';
 import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
@@ -94,7 +94,7 @@ function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Ve
   if (input.kind !== 'task.expire') return null;
   const found = findTask(pen.ledger, input);
   const cast = found.ok ? openCast(pen.state, found.task.run) : undefined;
-  const excuse = cast?.status === 'running' ? excuseOf(cast, input.task) : null;
+  const excuse = cast?.status === 'running' ? silenceReason(cast, input.task) : null;
   if (!cast || (cast.status === 'running' && excuse === null)) return null;
   const reason =
     excuse === null
@@ -129,14 +129,14 @@ const CAST_INPUTS: ByKind<CastInput, [pen: Pen, cast: Cast], [], Verdict> = {
     return ring(pen, cast);
   },
   'turn.answer': takeAnswer,
-  'attempt.spent': takeSpending,
+  'attempt.spent': takeUsage,
   'turn.prepared': (pen, cast, input) => forTurn(cast, input, (turn) => dispatch(pen, cast, turn, input)),
   'turn.decide': (pen, cast, input) => forTurn(cast, input, (turn) => decideTurn(pen, cast, turn, input)),
   'attempt.output': (pen, cast, input) => inPhase('running', cast, input, (turn) => takeOutput(pen, cast, turn, input)),
   'attempt.failed': (pen, cast, input) =>
     inPhase('running', cast, input, (turn) => takeFailure(pen, cast, turn, input)),
   'attempt.lost': (pen, cast, input) =>
-    inPhase('running', cast, input, (turn) => lose(pen, cast, turn, input.mayHaveRun, input.reason, input)),
+    inPhase('running', cast, input, (turn) => loseAttempt(pen, cast, turn, input.mayHaveRun, input.reason, input)),
   'turn.verified': (pen, cast, input) =>
     inPhase('verifying', cast, input, (turn) => takeVerification(pen, cast, turn, seenIn(input))),
   'turn.merged': (pen, cast, input) =>
@@ -178,11 +178,11 @@ function inPhase(
 
 function takeFailure(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'attempt.failed' }>): Verdict {
   if (input.fault !== 'timeout') return takeFault(pen, cast, turn, input);
-  const left = leftToSpend(cast, turn, socketOf(cast, turn.socket).limits.timeoutMs);
+  const left = budgetTimeLeft(cast, turn, socketOf(cast, turn.socket).limits.timeoutMs);
   if (left !== null) pen.countAtLeast(cast, left);
   // If the timeout came from the budget, the budget is exhausted.
   if (!exhausted(cast, pen.ranUntil(cast))) return takeFault(pen, cast, turn, input);
-  spend(pen, cast, turn, input);
+  recordUsage(pen, cast, turn, input);
   return ring(pen, cast);
 }
 

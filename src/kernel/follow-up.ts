@@ -1,8 +1,8 @@
 // What follows from a fact, in the same decision. A reaction may write facts of its own, and they are followed up as well.
 import { withdrawOver } from './approval/settle.ts';
 import { takeDecisions } from './cast/asked.ts';
-import { spendUntaken } from './cast/budget.ts';
-import { startHeld } from './cast/dispatch.ts';
+import { recordUntaken } from './cast/budget.ts';
+import { startPostponed } from './cast/dispatch.ts';
 import { noticeMoves } from './cast/stop.ts';
 import { blockAll, cancelBlocked } from './cast/task.ts';
 import type { Fact } from './fact.ts';
@@ -20,7 +20,7 @@ const REACTIONS = {
   /** A running cast follows what a person did to its tasks. */
   noticeMove: noticeMoves,
   /** What was postponed starts when paths or the workspace are free again. */
-  startPostponed: startHeld,
+  startPostponed: startPostponed,
 } as const;
 
 type Reaction = keyof typeof REACTIONS;
@@ -59,7 +59,7 @@ function releaseTasks(pen: Pen, facts: readonly Fact[]): void {
   for (const fact of facts) {
     const cast = 'cast' in fact ? pen.state.casts[fact.cast ?? ''] : undefined;
     if (!cast) continue;
-    spendUntaken(pen, cast);
+    recordUntaken(pen, cast);
     const ended = { code: 'ABORTED', reason: 'the cast ended before its item was finished' } as const;
     const { code, reason } = fact.kind === 'cast.failed' ? fact : ended;
     blockAll(pen, cast, knownCode(code) ?? 'ABORTED', reason);

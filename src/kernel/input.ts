@@ -3,7 +3,7 @@
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Fault, Touched } from './cast/fact.ts';
-import type { AgentNote, ItemDiff, Kept, TurnCheck, Usage } from './cast/state.ts';
+import type { AgentNote, ItemDiff, ParkedWork, TurnCheck, Usage } from './cast/state.ts';
 import type { Code } from './codes.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
@@ -149,7 +149,7 @@ export type CastRequest =
       readonly cast: string;
       readonly turn: number;
       readonly attempt: number;
-      readonly kept: Kept | null;
+      readonly kept: ParkedWork | null;
     }
   | { readonly kind: 'item.retry'; readonly cast: string; readonly task: string; readonly note?: string }
   | {

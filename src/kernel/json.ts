@@ -1,3 +1,6 @@
+// JSON values: what they are, how to read members, when two are equal, and the one form in which the log keeps them.
+import { wellFormed } from './text.ts';
+
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -75,4 +78,46 @@ export function stringAt(object: JsonObject, key: string): string | null {
 export function listAt(object: JsonObject, key: string): readonly Json[] {
   const value = given(object, key);
   return Array.isArray(value) ? value : [];
+}
+
+/**
+ * A value as the log gives it back: members sorted, no lone surrogates, no negative zero. Facts take this form before they are
+ * applied, so the live state equals the replayed one.
+ */
+export function stored<T>(value: T): T {
+  return inForm(value) as T;
+}
+
+function inForm(value: unknown): unknown {
+  if (typeof value === 'string') return wellFormed(value);
+  if (typeof value === 'number') return value === 0 ? 0 : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inForm);
+  const members = value as Readonly<Record<string, unknown>>;
+  const form: Record<string, unknown> = {};
+  let isRenamed = false;
+  const keys = Object.keys(members);
+  if (!isSorted(keys)) keys.sort();
+  for (const key of keys) {
+    const member = members[key];
+    if (member === undefined) continue;
+    const name = wellFormed(key);
+    isRenamed ||= name !== key;
+    define(form, name, inForm(member));
+  }
+  // A repaired name may sort differently.
+  return isRenamed ? inForm(form) : form;
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++)
+    if ((keys[index] as string) < (keys[index - 1] as string)) return false;
+  return true;
+}
+
+/** A member named `__proto__` is a member like any other. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else target[key] = value;
 }

@@ -2,12 +2,12 @@
 // Shortening text without leaving half of a character behind: half a surrogate pair is no text and cannot be stored.
 
 /** At most `max` UTF-16 units from the start, the ellipsis included. */
-export function cut(text: string, max: number): string {
+export function truncate(text: string, max: number): string {
   return text.length <= max ? text : `${first(text, max - 1)}…`;
 }
 
 /** The last `max` units at most. */
-export function newest(text: string, max: number): string {
+export function lastChars(text: string, max: number): string {
   if (text.length <= max) return text;
   const start = text.length - max;
   return text.slice(isLow(text.charCodeAt(start)) ? start + 1 : start);

@@ -3,7 +3,7 @@
 
 import { FOREIGN } from '../app/operation.ts';
 import { dialects } from '../dialects/index.ts';
-import { scopeOf } from '../kernel/cast/item.ts';
+import { scopeOf } from '../kernel/cast/data.ts';
 import { materiaOf } from '../kernel/cast/rules.ts';
 import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { resolvePath } from '../kernel/graph/path.ts';

@@ -19,7 +19,7 @@ export type ShellStep = {
   /** The variables that it sets for itself or for later steps. */
   readonly assigns: readonly string[];
 };
-export type ShellSteps =
+type ShellSteps =
   | {
       readonly ok: true;
       readonly steps: readonly ShellStep[];

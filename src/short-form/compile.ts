@@ -26,7 +26,7 @@ import {
 /** The way to a value in the file. */
 export type Place = readonly (string | number)[];
 
-export type Mistake = {
+type Mistake = {
   readonly code: 'INVALID_CONFIG' | 'UNKNOWN_ENDPOINT' | 'UNKNOWN_MATERIA' | 'INVALID_LOOP';
   readonly place: Place;
   readonly message: string;
@@ -46,9 +46,7 @@ export type Compiled = {
   readonly labels: Readonly<Record<string, string>>;
 };
 
-export type Compilation =
-  | ({ readonly ok: true } & Compiled)
-  | { readonly ok: false; readonly mistakes: readonly Mistake[] };
+type Compilation = ({ readonly ok: true } & Compiled) | { readonly ok: false; readonly mistakes: readonly Mistake[] };
 
 type Step = {
   readonly name: string;

@@ -9,7 +9,7 @@ type NameOf<Step> = Step extends string
     ? NamesOf<Steps>
     : keyof Step & string;
 /** The names of all steps, those inside loops too. */
-export type NamesOf<Steps> = Steps extends readonly (infer Step)[] ? NameOf<Step> : never;
+type NamesOf<Steps> = Steps extends readonly (infer Step)[] ? NameOf<Step> : never;
 
 type Target<Names extends string> = Names | 'end';
 type Options<Names extends string> = Omit<StepOptions, 'next' | 'reject'> & {

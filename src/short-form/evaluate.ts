@@ -36,7 +36,7 @@ process.stdout.write('\\n' + JSON.stringify(answer));
 
 const OPTIONS = ['--permission', '--no-warnings', '--input-type=module', '--eval', LOADER];
 
-export type Evaluated =
+type Evaluated =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly message: string; readonly line: number };
 

@@ -8,11 +8,11 @@ import type { Place } from './compile.ts';
 
 const load = createRequire(import.meta.url);
 
-export const SOURCE_BYTES_MAX = 65_536;
+const SOURCE_BYTES_MAX = 65_536;
 
 /** Counted from 1. */
 export type Position = { readonly line: number; readonly column: number };
-export type SourceMistake = Position & { readonly message: string };
+type SourceMistake = Position & { readonly message: string };
 
 export type Source =
   | { readonly ok: true; readonly value: Json; readonly positionOf: (place: Place) => Position }

@@ -12,7 +12,7 @@ import type { Rules } from '../../kernel/graph/config.ts';
 import { checkFields } from '../../kernel/graph/issue.ts';
 import { NOTIFY, NOTIFY_EVENTS } from '../../kernel/graph/project-fields.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
-import { collapse, cut } from '../../kernel/text.ts';
+import { collapse, truncate } from '../../kernel/text.ts';
 import { readJsonFile } from '../../workspace/load-config.ts';
 import { socketName, socketNames, withSocketNames } from '../views/socket-names.ts';
 import type { Workspace } from '../workspace.ts';
@@ -166,7 +166,7 @@ export function desktopCommand(
 }
 
 function plain(text: string, max: number): string {
-  return cut(collapse(text.replace(/\p{Cc}/gu, ' ')), max);
+  return truncate(collapse(text.replace(/\p{Cc}/gu, ' ')), max);
 }
 
 type Facts = readonly Pick<Entry, 'fact'>[];
@@ -214,12 +214,12 @@ function noticeOf(
   const who = socket === null ? '' : `${socketName(rules, socket)}: `;
   const reason = why === '' ? '' : `: ${who}${withSocketNames(collapse(why), socketNames(rules))}`;
   const how = { waiting: 'waits for you', failed: 'failed', ended: status }[event];
-  const text = cut(
+  const text = truncate(
     `${loadout} ${how}${code === null || status === 'aborted' ? '' : ` (${code})`}${reason}`,
     TEXT_CHARS_MAX,
   );
   const next = `${program} ${event === 'ended' ? 'show' : 'why'} ${cast}`;
-  return { event, cast, loadout, request: cut(request, 1_000), status, code, text, workspace: dir, next };
+  return { event, cast, loadout, request: truncate(request, 1_000), status, code, text, workspace: dir, next };
 }
 
 type Notifier = {

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { revealed } from '../../agents/hidden-texts.ts';
 import type { Store } from '../../engine/store.ts';
-import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/cast/merge-back.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { checkersAt } from '../../kernel/graph/checker.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { commandRun, tasksOf } from '../../kernel/ledger/state.ts';
+import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/retention.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { checkProject } from '../../workspace/checkers.ts';

@@ -1,10 +1,10 @@
 // Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files of which it is
 // known what they were.
 
-import { lostText } from '../../kernel/cast/merge-back.ts';
 import { isOver } from '../../kernel/cast/state.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
+import { lostText } from '../../kernel/retention.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { isKept, putKeptBack } from '../../workspace/kept-files.ts';

@@ -1,4 +1,6 @@
 // Every operation, as plain data. `load.ts` says in which file the function of each one is; it is loaded when it is called.
+
+import type { OperationRun } from '../operation.ts';
 import { ACCESS } from './access.ts';
 import { APPROVALS } from './approvals.ts';
 import { CASTS } from './casts.ts';
@@ -10,7 +12,6 @@ import { LEDGER } from './ledger.ts';
 import { PROJECT } from './project.ts';
 import { REGISTRY } from './registry.ts';
 import { WORK } from './work.ts';
-import type { OperationRun } from '../operation.ts';
 
 export const OPERATIONS = {
   ...CASTS,

@@ -7,7 +7,7 @@ import { itemKey } from '../../kernel/cast/item.ts';
 import type { Item, Usage } from '../../kernel/cast/state.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { cut } from '../../kernel/text.ts';
+import { truncate } from '../../kernel/text.ts';
 import type { Text } from './flat-entry.ts';
 import { type TakenWay, wayIn } from './graph-drawing.ts';
 
@@ -420,7 +420,7 @@ function markOf({ seq, at, by, fact }: Entry): TimelineMark | null {
 
 /** A text of a fact as it came: short ones whole, long ones by digest with how they begin. */
 function sentText(value: Json | undefined): Text | null {
-  if (isString(value)) return cut(value, PREVIEW_CHARS);
+  if (isString(value)) return truncate(value, PREVIEW_CHARS);
   return isReference(value) ? value : null;
 }
 

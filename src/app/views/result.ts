@@ -5,7 +5,7 @@ import type { Cast } from '../../kernel/cast/state.ts';
 import type { Fact } from '../../kernel/fact.ts';
 import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
-import { cut } from '../../kernel/text.ts';
+import { truncate } from '../../kernel/text.ts';
 import { socketNames } from './socket-names.ts';
 import type { TurnsRecord } from './turn-record.ts';
 
@@ -227,5 +227,5 @@ function issuesIn(issues: Json | undefined): readonly FailureIssue[] {
 
 function bounded(text: string): Words {
   const whole = text.trim();
-  return whole.length <= TEXT_CHARS_MAX ? { text: whole } : { text: cut(whole, TEXT_CHARS_MAX), isCut: true };
+  return whole.length <= TEXT_CHARS_MAX ? { text: whole } : { text: truncate(whole, TEXT_CHARS_MAX), isCut: true };
 }

@@ -1,6 +1,6 @@
 // One turn in full, told from its facts: what its agent was told, what it said in each attempt, whom it asked, on what
 // evidence, and what it wrote for others.
-import type { Line, ReportNote, TurnCheck, Usage } from '../../kernel/cast/state.ts';
+import type { ExchangeLine, ReportNote, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { CommandDifferences } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';
@@ -25,7 +25,7 @@ export type ReportDetail = {
   readonly contextConsumption: Json;
 };
 
-type Spoken = Line & { readonly at: string; readonly by: string };
+type Spoken = ExchangeLine & { readonly at: string; readonly by: string };
 
 export type TurnDetail = {
   readonly cast: string;

@@ -2,7 +2,7 @@
 // verdict, and what was said, written and asked for meanwhile. The kernel forgets a turn that is over.
 import { isApprovalFact } from '../../kernel/approval/request.ts';
 import type { CastFact } from '../../kernel/cast/fact.ts';
-import type { AgentNote, Cast, Item, Line, TurnCheck, Usage } from '../../kernel/cast/state.ts';
+import type { AgentNote, Cast, ExchangeLine, Item, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
 import { toldOfChanges } from '../../kernel/graph/socket-rules.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -32,7 +32,7 @@ export type AttemptRecord = {
 };
 
 /** `by` is null for the agent of the turn. */
-type SpokenRecord = Line & { readonly at: string; readonly by: string | null };
+type SpokenRecord = ExchangeLine & { readonly at: string; readonly by: string | null };
 
 /** What became of a section that the agent wrote to. */
 export type ContextWrite =

@@ -173,7 +173,7 @@ function lineAt(text: string, offset: number): number {
 // The note of a handoff: findings, gaps or questions in the agent's own words.
 const NOTE_CHARS_MAX = 1_200;
 
-export function gaiaNote(plan: PlanStatus, report: JsonObject): string {
+function gaiaNote(plan: PlanStatus, report: JsonObject): string {
   const evidence = isObject(report.evidence_report) ? report.evidence_report : {};
   const status = isObject(report.agent_status) ? report.agent_status : {};
   const said: Readonly<Record<PlanStatus, readonly string[]>> = {

@@ -1,6 +1,6 @@
 // Names each part of a command that differs from what was approved, and writes text so that nothing in it can hide. Values of
 // variables are never shown; arguments are shown only where they hold no secret.
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import type { Difference, Presented, SealedCommand, SealedRequest } from './request.ts';
 
 const DIFFERENCES_MAX = 8;
@@ -156,5 +156,5 @@ export function requestText({ commands, operation }: SealedRequest): string {
       : shown.length === 1
         ? only
         : `${shown.length} commands: ${shown.map((command, index) => `(${index + 1}) ${command}`).join(' ')}`;
-  return cut(all, WISH_CHARS_MAX);
+  return truncate(all, WISH_CHARS_MAX);
 }

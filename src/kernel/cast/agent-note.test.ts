@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cleanNote } from './notes.ts';
+import { cleanNote } from './budget.ts';
 import type { AgentNote } from './state.ts';
 
 const SECRET = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';

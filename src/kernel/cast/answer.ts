@@ -17,18 +17,18 @@ import { scrub, scrubJson } from '../secrets.ts';
 import { utf8Length } from '../text.ts';
 import { refusalOfSmuggled } from '../trust/injection.ts';
 import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
-import { type Spending, warn } from './budget.ts';
-import { changesOf, contextLine } from './commit.ts';
+import { type AttemptUsage, cleanNote, warn } from './budget.ts';
+import { changesOf, contextLine } from './data.ts';
 import type { Touched } from './fact.ts';
-import { infrastructureFailure, lose } from './fault.ts';
-import { cleanNote } from './notes.ts';
-import { artifactsOf, holdForOutcome, learn, takeReport } from './report.ts';
+import { infrastructureFailure, loseAttempt } from './fault.ts';
+import { taskOfTurn } from './item.ts';
+import { recordedWork } from './notes.ts';
+import { artifactsOf, learn, takeReport, waitForOutcome } from './report.ts';
 import { resetCursors, route } from './route.ts';
 import { chosenMateria, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { type AgentNote, type Answered, type Cast, FREE, type Turn, type Usage } from './state.ts';
 import { giveUp } from './stop.ts';
-import { finish, planBlocked, planIn, takePlan, taskOfTurn } from './task.ts';
-import { recordedWork } from './work.ts';
+import { finish, planBlocked, planIn, takePlan } from './task.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
@@ -80,7 +80,7 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
   const task = taskOfTurn(pen.state, cast, turn);
   const refused = firstRefusal(AT_HANDOFF, { state: pen.state, cast, turn, task, handoff, seen, plan });
   const begun = refused?.by.name === 'open command' ? begunIn(pen.state, cast, turn) : null;
-  if (begun) return holdForOutcome(pen, cast, turn, answered, touchedIn(seen), begun);
+  if (begun) return waitForOutcome(pen, cast, turn, answered, touchedIn(seen), begun);
   if (refused) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, named(refused));
   const outcome = unfinished(handoff);
   if (outcome) {
@@ -99,8 +99,8 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
  * The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. What must
  * not run twice has run, and a person says what becomes of it.
  */
-function disown(pen: Pen, cast: Cast, turn: Turn, spending: Spending, refusal: Denied): Verdict {
-  lose(pen, cast, turn, true, refusal.reason, spending);
+function disown(pen: Pen, cast: Cast, turn: Turn, spending: AttemptUsage, refusal: Denied): Verdict {
+  loseAttempt(pen, cast, turn, true, refusal.reason, spending);
   return refusal;
 }
 
@@ -185,15 +185,15 @@ function accept(
   return allow(`turn ${turn.id} accepted`);
 }
 
-type Told = { readonly usage: Usage; readonly agent?: AgentNote; readonly touched?: Touched };
+type AnswerNote = { readonly usage: Usage; readonly agent?: AgentNote; readonly touched?: Touched };
 
-function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, verdict: Denied): Verdict {
+function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: AnswerNote, verdict: Denied): Verdict {
   const { usage, agent, touched } = answer;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const loop = isAgent ? unfinishedLoop(verdict, turn.loops ?? 0) : null;
   // A loop that is spent and still claims to be complete is no slip of the pen.
   const isGivenBack =
-    (hasRepairs(cast, turn) && isMendable(verdict) && !isOnlyLoop(verdict)) || isHasty(cast, turn, verdict);
+    (hasRepairs(cast, turn) && isRepairable(verdict) && !isOnlyLoop(verdict)) || isHasty(cast, turn, verdict);
   const repair = loop !== null || (isAgent && isGivenBack);
   const { id, attempt } = turn;
   const { repairTurnsMax } = cast.rules.limits;
@@ -255,7 +255,7 @@ function isGateRefusal({ code }: Denied): boolean {
 }
 
 /** A file that governs the agents was changed: no second attempt is trusted to put that right. */
-function isMendable(verdict: Denied): boolean {
+function isRepairable(verdict: Denied): boolean {
   return !isOfRules(verdict) && verdict.code !== 'RETRY_LIMIT';
 }
 
@@ -268,7 +268,7 @@ function stopRefused(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict
   return giveUp(pen, cast, turn, refusal, {});
 }
 
-// Reads what an attempt put out in the contract of its socket. An output that was cut is never taken for the whole.
+/** Reads an output in the contract of its socket. A truncated output is never taken for the whole. */
 export function readOutput(
   pen: Pen,
   cast: Cast,

@@ -20,9 +20,8 @@ import {
 import { elapsedOf } from './budget.ts';
 import type { CastFact } from './fact.ts';
 import { mayPark } from './item.ts';
-import { noteKey, REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
+import { noteKey, noteOver, REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
 import type { Cast, ReworkNote, Turn } from './state.ts';
-import { noteOver } from './work.ts';
 
 /** The facts that change a cast alone. */
 type OwnFact = Exclude<CastFact, { kind: 'cast.started' | 'items.planned' | 'run.named' }>;

@@ -7,16 +7,15 @@ import type { Input } from '../input.ts';
 import { fail, type Pen } from '../pen.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
 import { scrub } from '../secrets.ts';
-import { collapse, counted, cut } from '../text.ts';
+import { collapse, counted, truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { reclaim, startReady } from './dispatch.ts';
-import { isLeftOut } from './item.ts';
+import { isLeftOut, taskOfTurn } from './item.ts';
 import { chosenMateria, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { reopenTurn } from './start.ts';
-import { type Asks, type Cast, type CastStatus, isOver, type Line, type Turn } from './state.ts';
+import { type Cast, type CastStatus, type ExchangeLine, isOver, type OpenQuestion, type Turn } from './state.ts';
 import { leaveOut } from './stop.ts';
-import { taskOfTurn } from './task.ts';
 
 /** Under this name a person's answer is noted. */
 function runnerOf(cast: Cast, turn: Turn): string {
@@ -29,7 +28,7 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
   if (cast.status !== 'running') return;
   const turns = Object.values(cast.turns);
   if (turns.some(({ phase }) => GOING_ON.includes(phase))) return;
-  const asked = turns.find((turn) => turn.phase === 'asked' && !isToldNow(pen, turn));
+  const asked = turns.find((turn) => turn.phase === 'asked' && !isDeliveredNow(pen, turn));
   if (!asked) return waitIfSpent(pen, cast, turns);
   const isCutOff = waitsForOutcome(pen, asked);
   const code = isCutOff ? 'OUTCOME_UNKNOWN' : asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
@@ -57,7 +56,7 @@ function waitsForOutcome({ state }: Pen, { asks }: Turn): boolean {
 }
 
 /** What was decided before the agent asked is told to it in this same decision: nobody waits for a person then. */
-function isToldNow(pen: Pen, turn: Turn): boolean {
+function isDeliveredNow(pen: Pen, turn: Turn): boolean {
   return pen.facts.some((fact) => isDecision(fact) && settles(pen, fact, turn));
 }
 
@@ -78,9 +77,15 @@ function needed(cast: Cast, turn: Turn, isCutOff: boolean): string {
 const QUESTION_CHARS_MAX = 300;
 
 /** An agent's question, and the command with which a person answers it. */
-function wanted(cast: Cast, turn: Turn, label: string, { what, question, approval }: Asks, isCutOff: boolean): string {
+function wanted(
+  cast: Cast,
+  turn: Turn,
+  label: string,
+  { what, question, approval }: OpenQuestion,
+  isCutOff: boolean,
+): string {
   const whole = collapse(question);
-  const said = cut(whole, QUESTION_CHARS_MAX);
+  const said = truncate(whole, QUESTION_CHARS_MAX);
   if (what === 'approval') {
     // Nobody is led to agree to what is not shown to the end.
     const isWhole = said === whole && !whole.endsWith('…');
@@ -97,8 +102,8 @@ function wanted(cast: Cast, turn: Turn, label: string, { what, question, approva
 }
 
 /** The turns that a person may say something to: those that ask, and those whose agent is blocked and listens. */
-export function answerable(cast: Cast): readonly Turn[] {
-  return Object.values(cast.turns).filter((turn) => turn.phase === 'asked' || hearsWhenBlocked(cast, turn));
+function answerable(cast: Cast): readonly Turn[] {
+  return Object.values(cast.turns).filter((turn) => turn.phase === 'asked' || isAnswerableWhenBlocked(cast, turn));
 }
 
 /** The one turn that is answered; `number` names it where several wait. */
@@ -154,7 +159,7 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   if (cast.status === 'waiting') {
     pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id} was answered` });
   }
-  if (turn.phase === 'blocked') return tellBlocked(pen, cast, turn, input.output);
+  if (turn.phase === 'blocked') return answerBlocked(pen, cast, turn, input.output);
   if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
   const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
@@ -163,7 +168,7 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
 }
 
 /** Sets an agent that asked to work again, with what it is told. */
-function tell(pen: Pen, cast: Cast, turn: Turn, from: Exclude<Line['from'], 'agent'>, text: string): Verdict {
+function tell(pen: Pen, cast: Cast, turn: Turn, from: Exclude<ExchangeLine['from'], 'agent'>, text: string): Verdict {
   pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, from, text: scrub(text).text });
   return allow(`turn ${turn.id} goes on`);
 }
@@ -209,19 +214,17 @@ function decided(fact: Decided, approval: Approval | null): string {
 
 /** Nothing was sealed that could be run. */
 function agreed(id: string, operation: string): string {
-  const what = cut(collapse(operation), QUESTION_CHARS_MAX);
+  const what = truncate(collapse(operation), QUESTION_CHARS_MAX);
   return `${id} is approved. It is a permission in words and covers no command: a person agrees to this: ${what}. Go on with that. Do not use baton exec for it; a command that changes state needs an approval of its own, with exact_content.`;
 }
 
-// Turns that are blocked and can be carried on. An agent that reports with a status can be spoken to as well: it is set to
-// work again in the same turn with what a person says, or it is given up.
 /** Whether a person may say something to the agent of a blocked turn. */
-export function hearsWhenBlocked(cast: Cast, { phase, socket }: Turn): boolean {
+export function isAnswerableWhenBlocked(cast: Cast, { phase, socket }: Turn): boolean {
   return phase === 'blocked' && reportsStatus(cast, socket);
 }
 
 /** Sets the agent to work again with what it reported and what a person says to that. */
-export function tellBlocked(pen: Pen, cast: Cast, turn: Turn, text: string): Verdict {
+function answerBlocked(pen: Pen, cast: Cast, turn: Turn, text: string): Verdict {
   const to = gapOf(cast, turn);
   reopenTurn(pen, cast, turn);
   const said = { from: 'person', text: scrub(text).text, ...(to === null ? {} : { to }) } as const;
@@ -261,10 +264,8 @@ export function decideBlocked(
   return allow(`turn ${turn.id} failed`);
 }
 
-// A permission that nobody gave in time. It is over at its time, whether or not anybody has noted that down yet; whoever only
-// looks says so, and whoever carries the cast on notes it.
 /** The words with which a cast stands; `until` is the end of the permission it waits for. */
-export type Stands = {
+export type StatusText = {
   readonly status: CastStatus;
   readonly code: string | null;
   readonly reason: string;
@@ -272,12 +273,12 @@ export type Stands = {
 };
 
 /** Whether a cast waits for a permission whose time is over. */
-export function isExpired({ status, code, until }: Stands, now: number): boolean {
+export function isExpired({ status, code, until }: StatusText, now: number): boolean {
   return status === 'waiting' && code === 'APPROVAL_NEEDED' && until !== undefined && now >= until;
 }
 
 /** What a cast says of itself now: its own words, until the permission that they speak of is over. */
-export function saidNow(cast: string, stands: Stands, now: number): Pick<Stands, 'code' | 'reason'> {
+export function saidNow(cast: string, stands: StatusText, now: number): Pick<StatusText, 'code' | 'reason'> {
   const { code, reason, until = 0 } = stands;
   if (!isExpired(stands, now)) return { code, reason };
   const when = new Date(until).toISOString();

@@ -5,11 +5,10 @@ import type { Fact } from '../fact.ts';
 import type { Loop } from '../graph/config.ts';
 import { NOT_STARTED, SET_TO_WORK, type UnfinishedLoop } from '../report/status.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
-import { committed } from './commit.ts';
+import { committed } from './data.ts';
 import type { CastFact } from './fact.ts';
-import { aboutOf, withLine, withSaid } from './notes.ts';
+import { aboutOf, noteAccepted, noteUsage, withLine, withSaid } from './notes.ts';
 import { type AgentNote, attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from './state.ts';
-import { noteAccepted, noteUsage } from './work.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
   const { maxTokens, maxCost, maxDurationMs } = fact.rules.budget;
@@ -90,8 +89,6 @@ export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn
   };
 }
 
-// What an attempt brought back, in the books of its cast: what it used counts once, its reservation ends, and its turn is
-// accepted, goes on, is owed again or has failed.
 export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
   const turn = settle(cast, fact);
   if (turn)
@@ -210,8 +207,7 @@ function count(cast: Cast, turn: Turn | undefined, { usage, agent }: Settled): v
   if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };
 }
 
-// Stops a cast that goes round in circles: starting a socket again that was already visited since the last finished
-// item closes a cycle. Cycles closed over an edge with a retry budget of its own are that budget's business.
+/** No socket was started since the last finished item. */
 export const NO_ROUNDS: Guard = { key: '', count: 0, path: [] };
 
 /**
@@ -225,8 +221,10 @@ export function tracked(guard: Guard, key: string, socket: string, budgeted: boo
   return { ...guard, count: budgeted ? guard.count : guard.count + 1, path: [socket] };
 }
 
-// What a cast remembers of the items of its loops: how often a budgeted edge was taken for one, and what was said about
-// it. Items are known by their place in a list, so all of it goes when the item is finished or its list replaced.
+/**
+ * What a cast remembers of the items of its loops: how often each budgeted edge was taken, and the rework notes. Items are
+ * known by their place in a list, so this goes when an item is finished or its list is replaced.
+ */
 export type ItemMemory = Pick<Cast, 'traversals' | 'extended' | 'rework'>;
 
 /** The counter of an edge for one item; outside loops there is one for the whole cast. */

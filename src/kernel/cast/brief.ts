@@ -11,12 +11,23 @@ import type { Pen } from '../pen.ts';
 import { agentIdOfTurn, contractFor } from '../report/contract.ts';
 import { mayFollow, type Progress } from '../report/status.ts';
 import type { State } from '../state.ts';
-import { collapse, cut, firstBytes, utf8Length } from '../text.ts';
+import { collapse, firstBytes, truncate, utf8Length } from '../text.ts';
 import { asData, asTitle } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
 import { speakerBefore } from '../trust/speaker.ts';
-import { itemValue, scopeOf } from './item.ts';
-import { concerns, isNoted, linesFor, notesFor, renderExchange, renderRework, withoutNoted } from './notes.ts';
+import { itemValue, scopeOf } from './data.ts';
+import { taskOfTurn } from './item.ts';
+import {
+  concerns,
+  isNoted,
+  itemsText,
+  linesFor,
+  notesFor,
+  renderExchange,
+  renderRework,
+  withoutNoted,
+  workText,
+} from './notes.ts';
 import {
   assignsTasks,
   chosenMateria,
@@ -30,8 +41,6 @@ import {
   socketOf,
 } from './rules.ts';
 import { type Cast, type ReportNote, type ReworkNote, type Turn, walkOf } from './state.ts';
-import { taskOfTurn } from './task.ts';
-import { itemsText, workText } from './work.ts';
 
 const SLOT_CHARS_MAX = 16_384;
 const EARLIER_CHARS_MAX = 4_000;
@@ -98,7 +107,7 @@ function sectionsOf(
     must(
       !pinned && /\{\{\s*request\s*\}\}/.test(materia.prompt)
         ? ''
-        : block('Request', cut(cast.request, SLOT_CHARS_MAX)),
+        : block('Request', truncate(cast.request, SLOT_CHARS_MAX)),
     ),
     must(assignment(state, cast, turn) ?? currentItem(cast, turn)),
     must(runName(cast, turn)),
@@ -142,7 +151,7 @@ function currentItem(cast: Cast, turn: Turn): string {
   // Whoever wrote the title is an agent too: what of it may not stand in a heading stands with the rest of its words.
   const whole = title === collapse(label) ? '' : `${collapse(label)}\n\n`;
   const body = isObject(value) && isText(value.context) ? `${whole}${value.context}` : JSON.stringify(value);
-  return block(`Current item (${index + 1} of ${total}): ${title}`, body ? asData(cut(body, SLOT_CHARS_MAX)) : '');
+  return block(`Current item (${index + 1} of ${total}): ${title}`, body ? asData(truncate(body, SLOT_CHARS_MAX)) : '');
 }
 
 /** The packet of an assigned task, as the ledger has it now, and what its reader has to keep to. */
@@ -153,7 +162,7 @@ function assignment(state: State, cast: Cast, turn: Turn): string | null {
   const records = recordsToKeep(cast, turn, task);
   const directive = records === '' ? DIRECTIVE : `${DIRECTIVE} ${records}`;
   return block(
-    `Your task: ${task.id}, ${cut(collapse(task.title), 200)}`,
+    `Your task: ${task.id}, ${truncate(collapse(task.title), 200)}`,
     `${directive}\n\n[ASSIGNMENT PACKET]\n${packet}`,
   );
 }
@@ -173,7 +182,7 @@ function runName(cast: Cast, turn: Turn): string {
 function upstreamItems(cast: Cast): string {
   const { workItems } = cast.data;
   if (!Array.isArray(workItems) || workItems.length === 0) return '';
-  return block('Work items so far', asData(cut(JSON.stringify(workItems), SLOT_CHARS_MAX)));
+  return block('Work items so far', asData(truncate(JSON.stringify(workItems), SLOT_CHARS_MAX)));
 }
 
 function earlierContext(cast: Cast, turn: Turn): string {
@@ -191,7 +200,7 @@ function resultBefore(cast: Cast, turn: Turn): string {
   if (said.output === '') return '';
   const shown =
     said.isJson && isObject(said.json) ? shownOf(handedOn(cast, turn, said.json), notesOf(cast, turn)) : said.output;
-  return shown === '' ? '' : block('Result of the socket before', asData(cut(shown, EARLIER_CHARS_MAX)));
+  return shown === '' ? '' : block('Result of the socket before', asData(truncate(shown, EARLIER_CHARS_MAX)));
 }
 
 /**
@@ -251,18 +260,16 @@ function squeezed(kept: readonly Section[], bytesMax: number): string {
   return firstBytes(texts.join('\n\n'), bytesMax);
 }
 
-// What an agent that reports with a status is told beside its prompt: the INPUT envelope, what others reported on the same
-// goal, and what was said in its own turn so far.
 const OTHERS_CHARS_MAX = 4_000;
 
-export function inputText({ input }: Pick<Turn, 'input'>): string {
+function inputText({ input }: Pick<Turn, 'input'>): string {
   return input === null ? '' : asData(JSON.stringify(input));
 }
 
 /** What other agents found out, each in its own words. */
-export function othersReported({ reports }: Pick<Cast, 'reports'>, agentId: string): string {
+function othersReported({ reports }: Pick<Cast, 'reports'>, agentId: string): string {
   const lines = reports.filter((note) => note.agentId !== agentId).map(lineOf);
-  return lines.length === 0 ? '' : asData(cut(lines.join('\n'), OTHERS_CHARS_MAX));
+  return lines.length === 0 ? '' : asData(truncate(lines.join('\n'), OTHERS_CHARS_MAX));
 }
 
 function lineOf(note: ReportNote): string {
@@ -281,7 +288,7 @@ function told(what: string, list: readonly string[]): readonly string[] {
 }
 
 /** The turn so far. An agent that remembers the conversation is told only what is new in it. */
-export function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, remembers: boolean): string {
+function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, remembers: boolean): string {
   const said = renderExchange(exchange, remembers);
   const parts = [...(said === '' ? [] : [asData(said)]), ...sentOn(progress)];
   if (parts.length > 0) return parts.join('\n');
@@ -301,9 +308,8 @@ function sentOn({ status }: Progress): readonly string[] {
   ];
 }
 
-// What an agent with a task is told about the worklog and the report of that task, where it can write them: by our own tools,
-// or by a shell.
-export function recordsToKeep(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>, task: Task): string {
+/** How an agent records its work, where it can: by our tools or by a shell. */
+function recordsToKeep(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>, task: Task): string {
   const { id, worklogPath, reportPath } = task;
   const isAble = hasShell(cast, turn);
   const how = offersTools(cast, turn) ? BY_TOOL : isAble ? byCommand(id) : '';

@@ -4,10 +4,11 @@
 
 import type { Input } from '../input.ts';
 import type { Pen } from '../pen.ts';
+import { scrub } from '../secrets.ts';
 import type { Day } from '../state.ts';
+import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { cleanNote } from './notes.ts';
-import { type AgentNote, attemptName, type Cast, type Reserved, type Turn, type Usage } from './state.ts';
+import { type AgentNote, attemptName, type Cast, type Reserved, type Session, type Turn, type Usage } from './state.ts';
 
 export function tokensOf(cast: Cast): number {
   return cast.usage.input + cast.usage.output;
@@ -70,7 +71,7 @@ export function timeoutOf(cast: Cast, turn: Pick<Turn, 'ranAtStart'>, limitMs: n
  * The time that is left of the budget, where the budget and not the socket limits the attempt; else null. An attempt that
  * ran out of time used it up, also while the cast had no driver to measure it.
  */
-export function leftToSpend(cast: Cast, turn: Pick<Turn, 'ranAtStart'>, limitMs: number): number | null {
+export function budgetTimeLeft(cast: Cast, turn: Pick<Turn, 'ranAtStart'>, limitMs: number): number | null {
   const { maxDurationMs } = cast.budget;
   if (maxDurationMs === null || maxDurationMs - turn.ranAtStart >= limitMs) return null;
   return Math.max(0, maxDurationMs - cast.clock.elapsedMs);
@@ -81,7 +82,7 @@ function isInFlight({ phase }: Turn): boolean {
 }
 
 /** The percentage at which a person is warned, reached for the first time; else null. */
-export function warningDue(cast: Cast): number | null {
+function warningDue(cast: Cast): number | null {
   const { maxTokens, warned } = cast.budget;
   if (warned || maxTokens === null || maxTokens === 0) return null;
   const percent = Math.floor((tokensOf(cast) / maxTokens) * 100);
@@ -135,15 +136,14 @@ function refuse(what: string, details: Record<string, number>): Denied {
   return deny('BUDGET_EXHAUSTED', `the budget of the cast is exhausted: ${what}`, details);
 }
 
-// What an attempt used that has no outcome to be told with: it was stopped, it was cut off, or its cast was over before it
-// was taken. It counts against every budget like the rest, once.
-export type Spending = { readonly usage?: Usage; readonly agent?: AgentNote };
+/** The usage of an attempt that has no outcome: it was stopped, or its cast was over before the answer was taken. */
+export type AttemptUsage = { readonly usage?: Usage; readonly agent?: AgentNote };
 
 /**
  * Whoever ran the attempt tells what it had used when it was stopped. Its turn may be gone by then, or at another attempt; and
  * where the driver is gone, several may find what it left and tell it at the same time.
  */
-export function takeSpending(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'attempt.spent' }>): Verdict {
+export function takeUsage(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'attempt.spent' }>): Verdict {
   const { turn: id, attempt } = input;
   const turn = cast.turns[id];
   if (turn && (attempt > turn.attempt || (attempt === turn.attempt && hasItsEndAhead(cast, turn)))) {
@@ -152,15 +152,15 @@ export function takeSpending(pen: Pen, cast: Cast, input: Extract<Input, { kind:
   if (cast.spent?.includes(attemptName(id, attempt))) {
     return deny('NOT_ALLOWED_NOW', `what attempt ${attempt} of turn ${id} used is counted already`);
   }
-  spend(pen, cast, { id, attempt }, input);
+  recordUsage(pen, cast, { id, attempt }, input);
   return allow(`what attempt ${attempt} of turn ${id} used is counted`);
 }
 
-export function spend(
+export function recordUsage(
   pen: Pen,
   cast: Cast,
   { id, attempt }: Pick<Turn, 'id' | 'attempt'>,
-  { usage, agent }: Spending,
+  { usage, agent }: AttemptUsage,
 ): void {
   if (!usage || usage.input + usage.output + usage.cost === 0) return;
   const note = cleanNote(agent);
@@ -169,9 +169,9 @@ export function spend(
 }
 
 /** A cast that ends while answers are being verified takes none of them any more. */
-export function spendUntaken(pen: Pen, cast: Cast): void {
+export function recordUntaken(pen: Pen, cast: Cast): void {
   for (const turn of Object.values(cast.turns)) {
-    if (turn.phase === 'verifying' && turn.answered) spend(pen, cast, turn, turn.answered);
+    if (turn.phase === 'verifying' && turn.answered) recordUsage(pen, cast, turn, turn.answered);
   }
 }
 
@@ -179,8 +179,50 @@ function hasItsEndAhead({ status }: Cast, { phase }: Turn): boolean {
   return phase === 'verifying' || (phase === 'running' && status === 'running');
 }
 
-// The warning that a budget is nearly used up, once.
+/** Warns once that the budget is nearly used up. */
 export function warn(pen: Pen, cast: Cast): void {
   const percent = warningDue(cast);
   if (percent !== null) pen.write({ kind: 'budget.warned', cast: cast.id, usage: cast.usage, percent });
 }
+
+const NAMES_MAX = 50;
+
+const NAME_CHARS_MAX = 200;
+
+const WARNING_CHARS_MAX = 500;
+
+/** A conversation's name becomes an argument; one that begins with a dash would be taken for an option. */
+const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
+
+/** Undefined when nothing is left to note. */
+export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
+  if (!note) return undefined;
+  const { runner, model, unpriced, session, denials = [], warnings = [], commands, unapproved = [] } = note;
+  const kept: AgentNote = {
+    ...(runner === undefined ? {} : { runner: line(runner, NAME_CHARS_MAX) }),
+    ...(model === undefined ? {} : { model: line(model, NAME_CHARS_MAX) }),
+    ...(unpriced ? { unpriced } : {}),
+    ...(session && isUsable(session) ? { session } : {}),
+    ...(denials.length > 0 ? { denials: listed(denials, NAMES_MAX, NAME_CHARS_MAX) } : {}),
+    ...(warnings.length > 0 ? { warnings: listed(warnings, NAMES_MAX, WARNING_CHARS_MAX) } : {}),
+    ...(commands === undefined ? {} : { commands: listed(commands, COMMANDS_MAX, COMMAND_CHARS_MAX) }),
+    ...(unapproved.length > 0 ? { unapproved: listed(unapproved, COMMANDS_MAX, COMMAND_CHARS_MAX) } : {}),
+  };
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+function isUsable({ id }: Session): boolean {
+  return SESSION_ID.test(id);
+}
+
+function listed(texts: readonly string[], max: number, charsMax: number): readonly string[] {
+  return [...new Set(texts)].slice(0, max).map((text) => line(text, charsMax));
+}
+
+function line(text: string, charsMax: number): string {
+  return truncate(scrub(text).text, charsMax);
+}
+
+export const COMMANDS_MAX = 50;
+
+export const COMMAND_CHARS_MAX = 300;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cut, firstBytes, newest, wellFormed } from '../text.ts';
+import { firstBytes, lastChars, truncate, wellFormed } from '../text.ts';
 
 test.each([
   ['short', 5, 'short'],
@@ -8,7 +8,7 @@ test.each([
   ['ab😀cd', 5, 'ab😀…'],
   ['abc😀d', 5, 'abc…'],
 ])('%j cut to %i is %j', (text, max, shortened) => {
-  expect(cut(text, max)).toBe(shortened);
+  expect(truncate(text, max)).toBe(shortened);
 });
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
   ['a😀bc', 3, 'bc'],
   ['a😀bc', 4, '😀bc'],
 ])('the newest of %j in %i is %j', (text, max, tail) => {
-  expect(newest(text, max)).toBe(tail);
+  expect(lastChars(text, max)).toBe(tail);
 });
 
 test.each([
@@ -44,11 +44,11 @@ test.each([
 test('whatever is cut stays in its bound and whole', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 40 }), (text, max) => {
-      const parts = [cut(text, max), newest(text, max)];
+      const parts = [truncate(text, max), lastChars(text, max)];
       for (const part of parts) expect(part.length).toBeLessThanOrEqual(max);
       expect(Buffer.byteLength(firstBytes(text, max))).toBeLessThanOrEqual(max);
       for (const part of [...parts, firstBytes(text, max)]) expect(part.isWellFormed()).toBe(true);
-      expect([text.endsWith(newest(text, max)), text.startsWith(firstBytes(text, max))]).toEqual([true, true]);
+      expect([text.endsWith(lastChars(text, max)), text.startsWith(firstBytes(text, max))]).toEqual([true, true]);
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );

@@ -26,8 +26,8 @@ import { isAttested } from '../trust/watch.ts';
 import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
+import { refusalOfFullLoop, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
-import { refusalOfPlace } from './loops.ts';
 import { clashNote, noteKey } from './notes.ts';
 import {
   chosenMateria,
@@ -40,8 +40,8 @@ import {
   scriptedTurn,
 } from './rules.ts';
 import { fillAllLanes, fillLanes } from './start.ts';
-import { type Cast, heldBy, type Kept, type Turn } from './state.ts';
-import { reopen, taskOfTurn } from './task.ts';
+import { type Cast, type ParkedWork, postponedBy, type Turn } from './state.ts';
+import { reopen } from './task.ts';
 
 /** The place of the turn is ready. */
 export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.prepared' }>): Verdict {
@@ -68,13 +68,13 @@ function noteClashes(pen: Pen, cast: Cast, turn: Turn, files: readonly string[])
 type Prepared = Extract<Input, { kind: 'turn.prepared' }>;
 
 /** Whether anything outside has to be looked at before a dispatch. A script that writes nothing says all there is to say. */
-export function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
+function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
   if (restoreOf(cast, turn)) return true;
   return isWatched(state, cast, turn) || isAttested(state.trust, cast.rules, chosenMateria(cast, turn));
 }
 
 /** What is merged back before the first attempt of a turn. */
-export function restoreOf({ restores }: Cast, { task }: Turn): Kept | null {
+export function restoreOf({ restores }: Cast, { task }: Turn): ParkedWork | null {
   return (task !== null && restores?.[task]) || null;
 }
 
@@ -150,18 +150,16 @@ function putOff(pen: Pen, cast: Cast, turn: Turn, { by, refusal }: Refused): Ver
   const gate = by.name;
   if (!isLiftedByTime(refusal)) fail(pen, cast, { ...refusal, details: { ...refusal.details, gate } }, turn.id);
   else {
-    pen.write({ kind: 'turn.held', cast: cast.id, turn: turn.id, ...heldBy(refusal), gate });
-    if (turn.lane !== null) refillPlaces(pen, cast, turn.lane);
+    pen.write({ kind: 'turn.held', cast: cast.id, turn: turn.id, ...postponedBy(refusal), gate });
+    if (turn.lane !== null) refillLanes(pen, cast, turn.lane);
   }
   return refusal;
 }
 
-// Starts that were put off: a lock was held, a task was not done, a person held the workspace. They are tried again in the
-// decision that lifts what stood in their way, in the order in which tasks are owed their turn.
 /** Tries everything again that was put off, if something has changed that it may have waited for. */
-export function startHeld(pen: Pen, facts: readonly Fact[]): void {
+export function startPostponed(pen: Pen, facts: readonly Fact[]): void {
   if (!facts.some(lifts)) return;
-  for (const { cast, turn } of heldTurns(pen)) {
+  for (const { cast, turn } of postponedTurns(pen)) {
     if (cast.status === 'running') tryAgain(pen, cast, turn);
   }
   for (const cast of Object.values(pen.state.casts)) {
@@ -180,7 +178,7 @@ export function startDue(pen: Pen, cast: Cast): void {
   fillAllLanes(pen, cast);
 }
 
-function heldTurns(pen: Pen): readonly { readonly cast: Cast; readonly turn: Turn }[] {
+function postponedTurns(pen: Pen): readonly { readonly cast: Cast; readonly turn: Turn }[] {
   const held = Object.values(pen.state.casts).flatMap((cast) =>
     Object.values(cast.turns)
       .filter(({ phase }) => phase === 'held')
@@ -200,7 +198,7 @@ function isTooEarly({ held }: Turn, at: number): boolean {
 }
 
 /** A turn of a loop was put off and takes no place any more: one that waits for a place, or the next item, may have it. */
-export function refillPlaces(pen: Pen, cast: Cast, lane: string): void {
+function refillLanes(pen: Pen, cast: Cast, lane: string): void {
   for (const turn of Object.values(cast.turns)) {
     if (turn.lane === lane && turn.held?.code === 'NOT_ALLOWED_NOW') tryAgain(pen, cast, turn);
   }
@@ -208,17 +206,16 @@ export function refillPlaces(pen: Pen, cast: Cast, lane: string): void {
 }
 
 function tryAgain(pen: Pen, cast: Cast, turn: Turn): void {
-  if (pen.ledger.hold || isTooEarly(turn, pen.due) || refusalOfPlace(cast, turn)) return;
+  if (pen.ledger.hold || isTooEarly(turn, pen.due) || refusalOfFullLoop(cast, turn)) return;
   const task = taskOfTurn(pen.state, cast, turn);
   const refusal = task?.status === 'todo' ? refusalOfClaim(pen.ledger, task, ownerOf(cast, turn.socket), pen.at) : null;
   const common = { cast: cast.id, turn: turn.id };
   if (!refusal || !task) return pen.write({ kind: 'turn.freed', ...common });
   if (refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, pen.at)) refuseTask(pen, 'claim', task, refusal);
-  const held = heldBy(refusal);
+  const held = postponedBy(refusal);
   if (held.until !== turn.held?.until) pen.write({ kind: 'turn.held', ...common, ...held });
 }
 
-// A turn claims its task with all its paths, and claims it again where the claim was lost.
 /** Takes the task of a turn for it, if it has one to take. Answers what is in the way, or null. */
 export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
   const context = dispatchContext(pen.state, cast, turn, { at: pen.at, ranUntil: pen.at });
@@ -229,14 +226,14 @@ export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
 }
 
 /** Claims the task of a turn, or notes the refusal in the ledger. */
-export function takeTask(pen: Pen, cast: Cast, turn: Turn): void {
+function takeTask(pen: Pen, cast: Cast, turn: Turn): void {
   const task = taskOfTurn(pen.state, cast, turn);
   if (!isClaimable(task)) return;
   reopen(pen, task, 'the cast goes on');
   claimTask(pen, task, ownerOf(cast, turn.socket));
 }
 
-export function isOfLedger({ name }: { readonly name: string }): boolean {
+function isOfLedger({ name }: { readonly name: string }): boolean {
   return name.startsWith('claim: ');
 }
 

@@ -7,12 +7,12 @@ import { asBlock, reportOf } from '../../../test/reports.ts';
 import type { SealedRequest } from '../approval/request.ts';
 import type { Request } from '../input.ts';
 import { pending } from '../pending.ts';
-import { isExpired, type Stands, saidNow } from './asked.ts';
+import { isExpired, type StatusText, saidNow } from './asked.ts';
 
 const END = Date.parse('2026-01-02T00:00:00.000Z');
-const waits: Stands = { status: 'waiting', code: 'APPROVAL_NEEDED', reason: 'asks', until: END };
+const waits: StatusText = { status: 'waiting', code: 'APPROVAL_NEEDED', reason: 'asks', until: END };
 
-const ROWS: [string, Stands, number, string | null][] = [
+const ROWS: [string, StatusText, number, string | null][] = [
   ['before its time', waits, END - 1, 'APPROVAL_NEEDED'],
   ['at its time', waits, END, 'APPROVAL_EXPIRED'],
   ['after its time', waits, END + 1, 'APPROVAL_EXPIRED'],

@@ -11,15 +11,15 @@ import type { Denied } from '../verdict.ts';
 import type {
   AgentNote,
   Answered,
-  Held,
-  HeldTurn,
   Item,
   ItemDiff,
-  Kept,
+  ParkedWork,
+  Postponed,
+  PostponedTurn,
   ReportNote,
+  ResumePoint,
   ReworkNote,
   SpentEdge,
-  Stand,
   TurnCheck,
   Usage,
 } from './state.ts';
@@ -64,7 +64,7 @@ export type CastFact =
   | { readonly kind: 'run.named'; readonly cast: string; readonly runId: string }
   | { readonly kind: 'lanes.opened'; readonly cast: string; readonly loop: string; readonly entry: string }
   /** Nothing of the loop is in progress and nothing can start yet. */
-  | ({ readonly kind: 'lanes.held'; readonly cast: string; readonly loop: string } & Held)
+  | ({ readonly kind: 'lanes.held'; readonly cast: string; readonly loop: string } & Postponed)
   | {
       readonly kind: 'turn.started';
       readonly cast: string;
@@ -81,7 +81,7 @@ export type CastFact =
       readonly script?: { readonly key: string; readonly index: number };
     }
   /** A gate put the start off; it is tried again when what stands in the way has changed. */
-  | ({ readonly kind: 'turn.held'; readonly cast: string; readonly turn: number } & HeldTurn)
+  | ({ readonly kind: 'turn.held'; readonly cast: string; readonly turn: number } & PostponedTurn)
   | { readonly kind: 'turn.freed'; readonly cast: string; readonly turn: number }
   /** The agent kept its contract and reports that it cannot go on. Nothing is handed on. */
   | {
@@ -113,7 +113,7 @@ export type CastFact =
       /** The permission it waits for, and until when that can be given. */
       readonly approval?: string;
       readonly until?: number;
-    } & Beside)
+    } & OutputExtras)
   /** What a person said, or decided about a permission; the agent is set to work again. */
   | {
       readonly kind: 'turn.answered';
@@ -338,7 +338,7 @@ export type CastFact =
       readonly count: number;
       /** The last rejection. */
       readonly note: string;
-      readonly kept?: Kept;
+      readonly kept?: ParkedWork;
     }
   /** The item is worked on again: the edge gets its traversals again, and the cursor returns to it. */
   | { readonly kind: 'item.retried'; readonly cast: string; readonly task: string }
@@ -372,7 +372,7 @@ export type CastFact =
       readonly reason: string;
       readonly details: JsonObject;
       readonly turn: number | null;
-      readonly stand: Stand | null;
+      readonly stand: ResumePoint | null;
     } & Stopped)
   | ({
       readonly kind: 'cast.waiting';
@@ -402,7 +402,7 @@ export type CastFact =
 export type Touched = Readonly<Record<string, string | null>>;
 
 /** What was seen and told beside an answer. */
-type Beside = {
+type OutputExtras = {
   readonly scrubbed?: readonly string[];
   readonly touched?: Touched;
   readonly agent?: AgentNote;

@@ -9,12 +9,12 @@ import { expireTask, isSpent, lastHeard } from '../ledger/move.ts';
 import { type Task, tasksOf } from '../ledger/state.ts';
 import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
-import { newest, utf8Length, wellFormed } from '../text.ts';
+import { lastChars, utf8Length, wellFormed } from '../text.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { bytesThatStay } from './brief.ts';
-import { type Spending, spend, warn } from './budget.ts';
+import { type AttemptUsage, cleanNote, recordUsage, warn } from './budget.ts';
 import type { CastFact, Fault, Judged } from './fact.ts';
-import { cleanNote } from './notes.ts';
+import { taskOfTurn } from './item.ts';
 import {
   choiceName,
   choicesOf,
@@ -27,7 +27,7 @@ import {
 } from './rules.ts';
 import { type Cast, FREE, type Turn, turnOn } from './state.ts';
 import { giveUp } from './stop.ts';
-import { block, taskOfTurn } from './task.ts';
+import { block } from './task.ts';
 
 export function takeFault(
   pen: Pen,
@@ -79,7 +79,7 @@ const SAID_CHARS_MAX = 4_000;
 
 /** The end of what it said, because the end says what went wrong. A secret is found whole before anything is cut. */
 function lastWords(said = ''): { readonly said?: string } {
-  const words = newest(wellFormed(scrub(said).text).trim(), SAID_CHARS_MAX);
+  const words = lastChars(wellFormed(scrub(said).text).trim(), SAID_CHARS_MAX);
   return words === '' ? {} : { said: words };
 }
 
@@ -100,8 +100,6 @@ function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT
   return fault === 'timeout' ? 'AGENT_TIMEOUT' : 'AGENT_FAILED';
 }
 
-// What comes after an attempt of an agent that gave no answer: another runner, a shorter brief, a new conversation,
-// patience, once more, or nothing. Each way is bounded, so that a turn comes to its end whatever the agents do.
 /** A crash or a dropped connection is tried once more. */
 const FAULT_RETRIES_MAX = 1;
 /** How often a turn asks again in all: its programs and adapters within an attempt, and the engine with another attempt. */
@@ -120,7 +118,7 @@ type Next = Pick<
 >;
 
 /** The next attempt, and what people are told of it. */
-export type SecondTry = { readonly next: Next; readonly told: string };
+type SecondTry = { readonly next: Next; readonly told: string };
 
 const NONE: SecondTry = { next: { again: false }, told: '' };
 
@@ -129,7 +127,7 @@ export function retriesLeft({ faults, retries = 0 }: Pick<Turn, 'faults' | 'retr
   return Math.max(0, RETRIES_MAX - faults - retries);
 }
 
-export function secondTry(
+function secondTry(
   pen: Pen,
   cast: Cast,
   turn: Turn,
@@ -219,17 +217,19 @@ function patience({ waits }: Turn, waitMs: number, at: number): SecondTry | null
   return { next: { again: true, until }, told: `tried again at ${new Date(until).toISOString()}` };
 }
 
-// A crash cut an attempt off. What must not run twice waits for a person; everything else runs again, under a larger token
-// than before, so that whatever is left of the attempt can neither be heard nor write any more.
-export function lose(
+/**
+ * A crash cut an attempt off. A turn that must not run twice waits for a person. Any other runs again under a larger fence,
+ * so the old attempt can neither answer nor write.
+ */
+export function loseAttempt(
   pen: Pen,
   cast: Cast,
   turn: Turn,
   mayHaveRun: boolean,
   reason: string,
-  spending: Spending = {},
+  spending: AttemptUsage = {},
 ): Verdict {
-  spend(pen, cast, turn, spending);
+  recordUsage(pen, cast, turn, spending);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt, reason };
   if (!runsOnce(cast, turn) || !mayHaveRun) {
     pen.write({ kind: 'attempt.lost', ...common });
@@ -265,7 +265,6 @@ export function waitIfUnknown(pen: Pen, cast: Cast): boolean {
   return true;
 }
 
-// A utility that could not do its job is told apart from one that did it and is not satisfied: only the latter routes.
 /**
  * Why a utility's result stands for a failure of what it works with, or null when it is an ordinary result. It is one
  * when `satisfied` is false and some part of its state says `ok: false`; the first such part gives the reason.
@@ -295,7 +294,7 @@ export function recover(pen: Pen, cast: Cast, input: RecoverInput): Verdict {
 }
 
 /** Why nobody is silent although nothing is heard of the task; null where it is the agent's turn to say something. */
-export function excuseOf(cast: Cast, task: string): string | null {
+export function silenceReason(cast: Cast, task: string): string | null {
   const phase = turnOn(cast, task)?.phase ?? 'owed';
   if (phase === 'owed' || phase === 'held' || phase === 'running') return null;
   return phase === 'verifying' || phase === 'accepted' || phase === 'merging' || phase === 'parking'
@@ -309,7 +308,7 @@ function judge(pen: Pen, cast: Cast, task: Task, { heard = {}, seen = {} }: Reco
   const lastHeartbeatAt = lastHeard(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, pen.at);
   const silentS = Math.floor(pen.at / 1000) - Math.floor(lastHeartbeatAt / 1000);
   const row = { task: id, owner, fence, turn: turn?.id ?? null, lastHeartbeatAt, timeoutS, silentS };
-  const excuse = excuseOf(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];
+  const excuse = silenceReason(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];
   if (excuse !== null) return { ...row, judged: 'alive', why: excuse };
   const why = `it was heard of ${silentS} s ago and has ${timeoutS} s`;
   return { ...row, judged: silentS > timeoutS ? 'timed_out' : 'alive', why };

@@ -1,12 +1,12 @@
 // What is kept of the lines sockets leave for others, and how much.
 import { expect, test } from 'vitest';
 import { linesFor, withLine, withoutList, withoutNoted } from './notes.ts';
-import type { Heard, Item, ReworkNote } from './state.ts';
+import type { ContextNote, Item, ReworkNote } from './state.ts';
 
 const item = (index: number, cursorKey = 'i'): Item => {
   return { key: `WI-${index + 1}`, label: 'x', index, total: 9, items: 'state.workItems', as: 'workItem', cursorKey };
 };
-const heard: readonly Heard[] = [
+const heard: readonly ContextNote[] = [
   { about: null, line: 'all' },
   { about: 'i:0', line: 'first' },
   { about: 'i@b:0', line: 'first of another list' },
@@ -24,7 +24,7 @@ test.each<[string, Item | null, string[]]>([
 
 test('the newest lines are kept, whole ones, up to a bound', () => {
   const many = Array.from({ length: 50 }, (_, n) => `${n} ${'x'.repeat(300)}`);
-  const kept = many.reduce<readonly Heard[]>((all, line) => withLine(all, null, line), []);
+  const kept = many.reduce<readonly ContextNote[]>((all, line) => withLine(all, null, line), []);
   expect(kept.map(({ line }) => line)).toEqual(many.slice(-13));
   expect(withLine(kept, null, 'y'.repeat(9000)).map(({ line }) => line.length)).toEqual([4000]);
 });

@@ -4,9 +4,9 @@ import { always, exit, graph, no, notSatisfied, plan, satisfied, workflow, yes }
 import { play, replayed } from '../../../test/play.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { ITEMS_KEPT_MAX } from './notes.ts';
 import { type Watch, watchOf } from './packet.ts';
 import type { ItemDiff, TurnCheck } from './state.ts';
-import { ITEMS_KEPT_MAX } from './work.ts';
 
 type Change = { files: readonly string[]; checks?: readonly TurnCheck[]; diff?: ItemDiff };
 

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, plan, workflow } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { Json } from '../json.ts';
-import { cursorName, itemKey, listOf, scopeOf } from './item.ts';
+import { cursorName, listOf, scopeOf } from './data.ts';
+import { itemKey } from './item.ts';
 
 test.each([
   ['state.workItems', 'item', 0, 'WI-1'],

@@ -1,16 +1,20 @@
-// The item that a socket works on, what its prompt and its assignments can see, and the state of the items in a list.
+// The items of a cast's loops: which one a socket works on, the tasks of a list, which items are parked, how many go side by
+// side, and which are not done when a loop is left. Only a member with `advance` finishes an item. An edge out of the loop
+// cancels the items that remain.
 import type { Graph, Iterator, Loop } from '../graph/config.ts';
-import { resolvePath, type Scope } from '../graph/path.ts';
-import { exitTarget, loopOf } from '../graph/route.ts';
-import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { exitTarget, firstEdge, loopOf, reachedFrom } from '../graph/route.ts';
+import { isObject, isText, type Json } from '../json.ts';
+import { settle } from '../ledger/move.ts';
 import { inOrder } from '../ledger/rank.ts';
 import { isTerminal, type Ledger, nameKey, runOf, type Task, taskOf, tasksOf } from '../ledger/state.ts';
 import type { Pen } from '../pen.ts';
+import type { State } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { socketOf } from './rules.ts';
-import type { Cast, Item, Parked, TaskList } from './state.ts';
+import { listOf } from './data.ts';
+import { hasLanes, socketOf } from './rules.ts';
+import { type Cast, type Item, type Parked, type TaskList, type Turn, walkOf } from './state.ts';
 
-export type Selection =
+type Selection =
   | { readonly found: true; readonly item: Item | null }
   /** The list has nothing (more) at the cursor: the socket is passed over. */
   | { readonly found: false; readonly loop: Loop | null };
@@ -23,12 +27,6 @@ export function selectItem(cast: Cast, socketId: string): Selection {
   const index = cast.cursors[iterator.cursorKey] ?? 0;
   if (index >= list.length) return { found: false, loop };
   return { found: true, item: itemAt(iterator, list, index) };
-}
-
-/** The list behind a path; whatever is no list counts as an empty one. */
-export function listOf(cast: Cast, items: string): readonly Json[] {
-  const list = resolvePath(items, scopeOf(cast, null));
-  return Array.isArray(list) ? list : [];
 }
 
 export function itemAt(iterator: Iterator, list: readonly Json[], index: number): Item {
@@ -52,46 +50,6 @@ function labelOf(value: Json | undefined, key: string): string {
   return key;
 }
 
-export function itemValue(cast: Cast, item: Item): Json | undefined {
-  return listOf(cast, item.items)[item.index];
-}
-
-/** What paths and templates resolve against. Item variables are seen beside the data and never stored in it. */
-export function scopeOf(cast: Cast, item: Item | null): Scope {
-  const value = item === null ? undefined : itemValue(cast, item);
-  return {
-    request: cast.request,
-    data: cast.data,
-    item: value,
-    itemVars: item === null || value === undefined ? {} : itemVars(item, value),
-    cursors: cursorsSeen(cast, item),
-    lastOutput: cast.lastOutput,
-    lastJson: cast.lastJson ?? undefined,
-  };
-}
-
-/** Cursors by the names people gave them; the one of the current item wins over another loop's of the same name. */
-function cursorsSeen(cast: Cast, item: Item | null): Record<string, number> {
-  const seen: Record<string, number> = {};
-  for (const [key, index] of Object.entries(cast.cursors)) seen[cursorName(key)] ??= index;
-  if (item) seen[cursorName(item.cursorKey)] = item.index;
-  return seen;
-}
-
-/** The name people gave a cursor; where two loops left it to us, they share it. */
-export function cursorName(cursorKey: string): string {
-  const at = cursorKey.indexOf('@');
-  return at === -1 ? cursorKey : cursorKey.slice(0, at);
-}
-
-function itemVars(item: Item, value: Json): JsonObject {
-  const vars: Record<string, Json> = { item: value, currentWorkItem: value, [item.as]: value };
-  if (item.key.startsWith('WI-')) vars.workItem = value;
-  return vars;
-}
-
-// The tasks of a list, by place. Numbered in a row they are known by the first number and how many there are, so that what
-// a cast remembers does not grow with its lists.
 const EMPTY: TaskList = { ids: [], places: {} };
 
 export function numbered(number: number): string {
@@ -224,4 +182,155 @@ export function dependentsOf({ ledger }: Pick<Pen, 'ledger'>, cast: Pick<Cast, '
 export function exitByLast(cast: Cast, cursor: string): ReturnType<typeof exitTarget> {
   const last = cast.advancedBy?.[cursor];
   return last ? exitTarget(cast.rules.graph, last.socket, last) : null;
+}
+
+/** Whether items of loops with lanes are still to be done. */
+export function hasOpenLanes(pen: Pen, cast: Cast): boolean {
+  return cast.rules.graph.loops.some(
+    ({ id, iterator }) => cast.lanes[id] && hasOpen(pen.ledger, cast.id, cast.lists[iterator?.cursorKey ?? '']),
+  );
+}
+
+/** The lowest number of which no item walks. One that is blocked keeps its own, because its work lies there. */
+export function freeLaneNumber({ lanes }: Cast): number {
+  const taken = new Set(Object.values(lanes).flatMap(({ walks }) => Object.values(walks).map(({ place }) => place)));
+  let place = 1;
+  while (taken.has(place)) place += 1;
+  return place;
+}
+
+export function inProgress(cast: Cast, loop: string): readonly Turn[] {
+  return Object.values(cast.turns).filter(({ lane, phase }) => lane === loop && phase !== 'blocked');
+}
+
+/** A turn that is put off takes no place: it may wait for a task that still needs one. */
+export function lanesTaken(cast: Cast, loop: string): number {
+  return inProgress(cast, loop).filter(({ phase }) => phase !== 'held').length;
+}
+
+/** Why a turn that is put off may not be tried again yet, though its paths may be free: every place is taken. */
+export function refusalOfFullLoop(cast: Cast, { lane }: Turn): Denied | null {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === lane);
+  return loop && lanesTaken(cast, loop.id) >= loop.maxConcurrency ? allLanesTaken(loop) : null;
+}
+
+/** Why a turn may not claim its task: as many items of its loop are in progress already as may be. */
+export function refusalOfCrowd(ledger: Ledger, cast: Cast, turn: Turn): Denied | null {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === turn.lane);
+  if (!loop) return null;
+  const atWork = inProgress(cast, loop.id).filter(
+    ({ id, task }) => id !== turn.id && task !== null && taskOf(ledger, cast.id, task)?.status === 'in_progress',
+  );
+  return atWork.length >= loop.maxConcurrency ? allLanesTaken(loop) : null;
+}
+
+function allLanesTaken({ id, maxConcurrency }: Loop): Denied {
+  const reason = `all ${maxConcurrency} places of ${id} are taken`;
+  return deny('NOT_ALLOWED_NOW', reason, { loop: id, maxConcurrency });
+}
+
+/** Tasks to be done whose item walks nowhere: one whose turn was put off has its turn already. */
+export function unstarted(cast: Cast, tasks: readonly Task[]): readonly Task[] {
+  const walking = tasksWalking(cast);
+  return tasks.filter(({ id, status }) => status === 'todo' && !walking.has(id));
+}
+
+export function tasksWalking({ turns }: Cast): ReadonlySet<string | null> {
+  return new Set(Object.values(turns).map(({ task }) => task));
+}
+
+export function tasksOfLoop({ ledger }: Pen, cast: Cast, { iterator }: Loop): readonly Task[] {
+  return (iterator ? idsIn(cast.lists[iterator.cursorKey]) : []).flatMap((id) => taskOf(ledger, cast.id, id) ?? []);
+}
+
+/**
+ * Whether the work of an item in a worktree of its own is merged now: before the item is over, or leaves the loop. `isOver`
+ * says that the accepted turn ends the walk of its item.
+ */
+export function isToMerge(cast: Cast, turn: Turn, isOver: boolean): boolean {
+  if (turn.merged || walkOf(cast, turn)?.place === undefined) return false;
+  return isOver || leavesLoop(cast, turn);
+}
+
+function leavesLoop(cast: Cast, { socket, lane, handoff }: Turn): boolean {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === lane);
+  const found = handoff && firstEdge(socketOf(cast, socket), handoff);
+  return found ? !loop?.sockets.includes(found.edge.to) : false;
+}
+
+/** The loop whose item a turn works on; null outside loops and where the socket walks over a list of its own. */
+export function loopOfItem(cast: Cast, { socket, item }: Turn): Loop | null {
+  const loop = loopOf(cast.rules.graph, socket);
+  return item && loop?.iterator?.cursorKey === item.cursorKey && !socketOf(cast, socket).foreach ? loop : null;
+}
+
+/** Whether an edge to this socket leaves the loop for good. */
+export function isLeftFor(cast: Cast, { sockets }: Loop, target: string): boolean {
+  const reached = reachedFrom(cast.rules.graph, [target]);
+  return !sockets.some((id) => reached.has(id));
+}
+
+/** Cancels the item with which a turn leaves its loop, while the items beside it go on. */
+export function leaveWith(pen: Pen, cast: Cast, turn: Turn): void {
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (task) cancel(pen, task);
+}
+
+/** Cancels what is left of a loop. */
+export function leaveRest(pen: Pen, cast: Cast, { iterator }: Loop): void {
+  if (iterator) for (const task of unfinished(pen, cast, iterator.cursorKey)) cancel(pen, task);
+}
+
+/** Cancels what is left of all lists of a cast that completes. */
+export function leaveAll(pen: Pen, cast: Cast): void {
+  for (const cursor of Object.keys(cast.lists)) for (const task of unfinished(pen, cast, cursor)) cancel(pen, task);
+}
+
+function cancel(pen: Pen, task: Task): void {
+  if (isTerminal(task.status)) return;
+  settle(pen, task, 'canceled', { code: 'LEFT_EARLY', reason: 'an edge led out of its loop before it was done' });
+}
+
+/** How many items of a loop are not over, from a place in its list on. */
+export function itemsLeft(pen: Pen, cast: Cast, loop: Loop, from?: number): number {
+  const cursor = loop.iterator?.cursorKey ?? '';
+  const unplanned = totalOf(cast, loop) - lengthOf(cast.lists[cursor]);
+  return unfinished(pen, cast, cursor, from).length + Math.max(0, unplanned);
+}
+
+export function totalOf(cast: Cast, { iterator }: Loop): number {
+  return iterator ? listOf(cast, iterator.items).length : 0;
+}
+
+/** The open tasks of a list. In a list that is walked one by one, what lies before the cursor is done. */
+function unfinished({ ledger }: Pen, cast: Cast, cursor: string, from = cast.cursors[cursor] ?? 0): readonly Task[] {
+  const isWalked = ({ iterator }: Loop) => iterator?.cursorKey === cursor;
+  const isSideBySide = cast.rules.graph.loops.some((loop) => isWalked(loop) && hasLanes(cast, loop));
+  const ids = idsIn(cast.lists[cursor]);
+  const tasks = ids.flatMap((id, index) => {
+    const task = taskOf(ledger, cast.id, id);
+    return task && (isSideBySide || index >= from || (cast.parked && isParked(task))) ? [task] : [];
+  });
+  return tasks.filter(({ status }) => !isTerminal(status));
+}
+
+/** Lets the cast wait where its list is used up and items are parked. Answers whether it does. */
+export function waitForParked(pen: Pen, cast: Cast): boolean {
+  const parked = parkedIn(pen, cast) ?? [];
+  const [first] = parked;
+  if (!first || cast.status !== 'running') return false;
+  const named = parked.map(({ item }) => `${item.key} (${item.label})`).join(', ');
+  const how = `baton retry ${cast.id}:${first.item.key}, or baton drop ${cast.id}:${first.item.key} --reason "…"`;
+  const reason = `${parked.length === 1 ? 'one item is' : `${parked.length} items are`} parked: ${named}; decide with: ${how}`;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'ITEMS_PARKED', reason });
+  return true;
+}
+
+/** A cast that runs with nothing left to do but parked items waits, such as one that was aborted and runs again. */
+export function waitIfParked(pen: Pen, cast: Cast): void {
+  if (cast.status === 'running' && Object.keys(cast.turns).length === 0) waitForParked(pen, cast);
+}
+
+export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
+  return (turn.task !== null && taskOf(ledger, cast.id, turn.task)) || null;
 }

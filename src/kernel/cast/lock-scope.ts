@@ -8,14 +8,14 @@ import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { coverOf, normalPath, PATH_FAULTS, pathKey } from '../ledger/path.ts';
 import { refusalOfGoverning } from '../ledger/scope.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { scopeOf } from './item.ts';
+import { scopeOf } from './data.ts';
 import { materiaOf, socketOf } from './rules.ts';
 import { type Cast, type Item, type Turn, walkOf } from './state.ts';
 
 /** What governs the agents is never theirs to change. */
 export const FORBIDDEN: readonly string[] = ['.baton'];
 
-export type ScopeReading =
+type ScopeReading =
   | { readonly ok: true; readonly paths: readonly string[] }
   | { readonly ok: false; readonly refusal: Denied };
 

@@ -4,7 +4,7 @@ import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.t
 import { play } from '../../../test/play.ts';
 import { envelope, result } from '../../../test/team.ts';
 import type { Json } from '../json.ts';
-import { isToMerge } from './loops.ts';
+import { isToMerge } from './item.ts';
 import type { Turn } from './state.ts';
 
 const advance = { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' };

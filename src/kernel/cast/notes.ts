@@ -1,12 +1,29 @@
-// When a `not_satisfied` edge is taken, the reason travels with it: the target is told what to mend, for that item only.
+// What a cast remembers for the turns that follow: rework notes, lines of context, the exchange within a turn, and what was
+// done for each item (files, diff, checks, usage). All of it is bounded, and a brief quotes it as data.
 import type { Handoff } from '../dialect.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
+import { hasOwnPaths } from '../graph/socket-rules.ts';
 import { isObject, isText, type Json } from '../json.ts';
 import { spokenPaths } from '../ledger/path.ts';
+import { isTerminal, type Ledger, type Task, taskKey, taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
-import { collapse, cut } from '../text.ts';
+import type { State } from '../state.ts';
+import { collapse, firstBytes, lastChars, truncate } from '../text.ts';
 import { asData, escaped } from '../trust/as-data.ts';
-import type { AgentNote, Cast, Heard, Item, Line, ReworkNote, Session, Turn } from './state.ts';
+import type { CastFact } from './fact.ts';
+import { idsIn } from './item.ts';
+import type {
+  Cast,
+  ContextNote,
+  ExchangeLine,
+  Item,
+  ItemDiff,
+  ItemWork,
+  ReworkNote,
+  Turn,
+  TurnCheck,
+  Usage,
+} from './state.ts';
 
 export const REWORK_NOTES_MAX = 3;
 const REASON_CHARS_MAX = 900;
@@ -39,7 +56,7 @@ export function renderRework(notes: readonly ReworkNote[]): string {
     const room = BLOCK_CHARS_MAX - HEAD.length - FRAME_CHARS - block.length - 1;
     const line = escaped(lineOf(note));
     if (line.length > room && block !== '') break;
-    block = `\n${cut(line, room)}${block}`;
+    block = `\n${truncate(line, room)}${block}`;
   }
   return `${HEAD}\n${asData(block.slice(1))}`;
 }
@@ -48,7 +65,7 @@ const FRAME_CHARS = asData('').length;
 const HEAD = '## Follow-up\nThis turn is follow-up work on the current item. What has to be mended:';
 
 function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {
-  const item = itemLabel === null ? '' : ` for ${cut(collapse(itemLabel), LABEL_CHARS_MAX)}`;
+  const item = itemLabel === null ? '' : ` for ${truncate(collapse(itemLabel), LABEL_CHARS_MAX)}`;
   return `- From ${from} ${label}${item}: ${reason}`;
 }
 
@@ -63,24 +80,22 @@ function reasonOf(payload: Json, note?: string): string {
   if (isText(note)) return reasonIn(note);
   if (isObject(payload)) {
     const { text: _text, parallelSchedule: _schedule, state: _state, ...rest } = payload;
-    return `No context was given. The result was: ${cut(JSON.stringify(rest), REASON_CHARS_MAX)}`;
+    return `No context was given. The result was: ${truncate(JSON.stringify(rest), REASON_CHARS_MAX)}`;
   }
-  if (isText(payload)) return `No context was given. The result was: ${cut(collapse(payload), REASON_CHARS_MAX)}`;
+  if (isText(payload)) return `No context was given. The result was: ${truncate(collapse(payload), REASON_CHARS_MAX)}`;
   return 'Nothing was said about what is wrong.';
 }
 
 /** The reason as it is kept: on one line, and bounded. */
 export function reasonIn(context: string): string {
-  return cut(collapse(context), REASON_CHARS_MAX);
+  return truncate(collapse(context), REASON_CHARS_MAX);
 }
 
-// What sockets said in `context` for those who come after them. All of it is in the data of the cast; a brief shows a
-// bounded part, and to somebody who works on an item nothing that was said about the others.
 const LINE_CHARS_MAX = 4_000;
 const HEARD_CHARS_MAX = 4_000;
 
-export function withLine(heard: readonly Heard[], item: Item | null, line: string): readonly Heard[] {
-  const all = [...heard, { about: aboutOf(item), line: cut(line, LINE_CHARS_MAX) }];
+export function withLine(heard: readonly ContextNote[], item: Item | null, line: string): readonly ContextNote[] {
+  const all = [...heard, { about: aboutOf(item), line: truncate(line, LINE_CHARS_MAX) }];
   let room = HEARD_CHARS_MAX;
   const first = all.findLastIndex((each) => {
     room -= each.line.length;
@@ -90,23 +105,23 @@ export function withLine(heard: readonly Heard[], item: Item | null, line: strin
 }
 
 /** A rejection travels to its target as a note, which need not hear it twice; and once it is settled, nobody need hear it. */
-export function withoutNoted(heard: readonly Heard[], notes: readonly ReworkNote[]): readonly Heard[] {
+export function withoutNoted(heard: readonly ContextNote[], notes: readonly ReworkNote[]): readonly ContextNote[] {
   if (notes.length === 0) return heard;
-  return heard.filter(({ line }) => !notes.some((note) => isSaidIn(note, line)));
+  return heard.filter(({ line }) => !notes.some((note) => isQuotedIn(note, line)));
 }
 
-function isSaidIn({ from, label, reason }: ReworkNote, line: string): boolean {
+function isQuotedIn({ from, label, reason }: ReworkNote, line: string): boolean {
   const said = `[${from} ${label}] `;
   return line.startsWith(said) && reasonIn(line.slice(said.length)) === reason;
 }
 
 /** A new list: what was said about places in the old one is about nothing now. */
-export function withoutList(heard: readonly Heard[], cursorKey: string): readonly Heard[] {
+export function withoutList(heard: readonly ContextNote[], cursorKey: string): readonly ContextNote[] {
   return heard.filter(({ about }) => about === null || !about.startsWith(`${cursorKey}:`));
 }
 
 /** What is said to somebody who works on this item, or on none. */
-export function linesFor(heard: readonly Heard[], item: Item | null): readonly string[] {
+export function linesFor(heard: readonly ContextNote[], item: Item | null): readonly string[] {
   return heard.filter(({ about }) => concerns(about, item)).map(({ line }) => line);
 }
 
@@ -120,83 +135,36 @@ export function aboutOf(item: Item | null): string | null {
   return item && `${item.cursorKey}:${item.index}`;
 }
 
-// The conversation in a turn that takes more than one report: what the agent said last, and what it was told since. Bounded,
-// because a person may answer any number of times.
 const LINES_MAX = 8;
 const SPOKEN_CHARS_MAX = 4_000;
 
-export function withSaid(exchange: readonly Line[], { from, text }: Line): readonly Line[] {
-  return [...exchange, { from, text: cut(text, SPOKEN_CHARS_MAX) }].slice(-LINES_MAX);
+export function withSaid(exchange: readonly ExchangeLine[], { from, text }: ExchangeLine): readonly ExchangeLine[] {
+  return [...exchange, { from, text: truncate(text, SPOKEN_CHARS_MAX) }].slice(-LINES_MAX);
 }
 
-const SAID_BY: Readonly<Record<Line['from'], string>> = {
+const SPEAKERS: Readonly<Record<ExchangeLine['from'], string>> = {
   agent: 'You reported',
   person: 'A person answered',
   runtime: 'You are told',
 };
 
 /** The conversation as the agent is shown it; where it remembers its own part, only what is new. */
-export function renderExchange(exchange: readonly Line[], remembers: boolean): string {
+export function renderExchange(exchange: readonly ExchangeLine[], remembers: boolean): string {
   const last = exchange.findLastIndex(({ from }) => from === 'agent');
   const shown = remembers ? exchange.slice(last + 1) : exchange;
-  return shown.map(({ from, text }) => `${SAID_BY[from]}: ${text}`).join('\n');
+  return shown.map(({ from, text }) => `${SPEAKERS[from]}: ${text}`).join('\n');
 }
-
-// What an agent's program tells of itself is foreign text: it is bounded and scrubbed before it is stored, and a name that
-// will stand among the arguments of a command has to look like a name.
-const NAMES_MAX = 50;
-const NAME_CHARS_MAX = 200;
-const WARNING_CHARS_MAX = 500;
-
-/** A conversation's name becomes an argument; one that begins with a dash would be taken for an option. */
-const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
-
-/** Undefined when nothing is left to note. */
-export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
-  if (!note) return undefined;
-  const { runner, model, unpriced, session, denials = [], warnings = [], commands, unapproved = [] } = note;
-  const kept: AgentNote = {
-    ...(runner === undefined ? {} : { runner: line(runner, NAME_CHARS_MAX) }),
-    ...(model === undefined ? {} : { model: line(model, NAME_CHARS_MAX) }),
-    ...(unpriced ? { unpriced } : {}),
-    ...(session && isUsable(session) ? { session } : {}),
-    ...(denials.length > 0 ? { denials: listed(denials, NAMES_MAX, NAME_CHARS_MAX) } : {}),
-    ...(warnings.length > 0 ? { warnings: listed(warnings, NAMES_MAX, WARNING_CHARS_MAX) } : {}),
-    ...(commands === undefined ? {} : { commands: listed(commands, COMMANDS_MAX, COMMAND_CHARS_MAX) }),
-    ...(unapproved.length > 0 ? { unapproved: listed(unapproved, COMMANDS_MAX, COMMAND_CHARS_MAX) } : {}),
-  };
-  return Object.keys(kept).length > 0 ? kept : undefined;
-}
-
-function isUsable({ id }: Session): boolean {
-  return SESSION_ID.test(id);
-}
-
-function listed(texts: readonly string[], max: number, charsMax: number): readonly string[] {
-  return [...new Set(texts)].slice(0, max).map((text) => line(text, charsMax));
-}
-
-function line(text: string, charsMax: number): string {
-  return cut(scrub(text).text, charsMax);
-}
-
-// How many of the commands that an agent was seen to run are noted, and how much of each.
-export const COMMANDS_MAX = 50;
-export const COMMAND_CHARS_MAX = 300;
 
 /** The notes for a socket about one item, or about none. */
 export function noteKey(target: string, item: string | null): string {
   return `${target}@${item ?? ''}`;
 }
 
-// What became of a merge: the item goes on as it was accepted, or, where others changed the same meanwhile, begins once more
-// with the files named. An item that gets nowhere that way is blocked, and a person is asked.
-/** So many files are named to whoever has to mend them. */
-const FILES_NAMED_MAX = 20;
+const CLASH_FILES_MAX = 20;
 
 /** What an agent is told that has to bring two versions together. */
 export function clashNote(files: readonly string[]): string {
-  return reasonIn(`${ASKED} The files: ${spokenPaths(files, FILES_NAMED_MAX)}.`);
+  return reasonIn(`${ASKED} The files: ${spokenPaths(files, CLASH_FILES_MAX)}.`);
 }
 
 const ASKED = [
@@ -204,3 +172,199 @@ const ASKED = [
   'holds both, and what clashes stands between lines of <<<<<<< and >>>>>>>. Mend it so that both hold, remove these',
   'lines, and report again.',
 ].join(' ');
+
+/** What is seen of a turn that changed files. */
+export type SeenWork = { readonly turnChecks?: readonly TurnCheck[]; readonly diff?: ItemDiff };
+
+const FILES_MAX = 200;
+const FILES_KEPT_MAX = 20;
+/** So many items that are over are remembered; what a cast remembers does not grow with its lists. */
+export const ITEMS_KEPT_MAX = 100;
+const CHECKS_MAX = 20;
+const CHECK_OUTPUT_CHARS_MAX = 4_000;
+export const DIFF_BYTES_MAX = 24 * 1024;
+
+export function workOf({ id, work }: Pick<Cast, 'id' | 'work'>, task: string | null): ItemWork | null {
+  return (task !== null && work?.[taskKey(id, task)]) || null;
+}
+
+/** No task has this id: the record of all turns without an item. */
+const WITHOUT_ITEM = '';
+
+/** What was done for the item of the turn; for a turn without an item, by all such turns. */
+export function workBefore(cast: Pick<Cast, 'id' | 'work'>, { item, task }: Pick<Turn, 'item' | 'task'>) {
+  return item === null ? (cast.work?.[taskKey(cast.id, WITHOUT_ITEM)] ?? null) : workOf(cast, task);
+}
+
+/** Bounded and without secrets, as it is recorded with the turn. */
+export function recordedWork({ turnChecks = [], diff }: SeenWork): { checks?: readonly TurnCheck[]; diff?: ItemDiff } {
+  const checks = turnChecks.slice(0, CHECKS_MAX).map(({ name, ok, found, output }) => {
+    const said = output === undefined ? {} : { output: lastChars(scrub(output).text, CHECK_OUTPUT_CHARS_MAX) };
+    return { name, ok, found: scrub(found).text, ...said };
+  });
+  const { base } = diff ?? {};
+  // The note about what was left out is the last line, so some room is left for it.
+  const text = diff ? firstBytes(scrub(diff.text).text, DIFF_BYTES_MAX + 1_024) : '';
+  return {
+    ...(checks.length > 0 ? { checks } : {}),
+    ...(diff ? { diff: { ...(base === undefined ? {} : { base }), text } } : {}),
+  };
+}
+
+/** An accepted turn changed files. */
+export function noteAccepted(cast: Cast, turn: Turn, fact: Extract<CastFact, { kind: 'turn.accepted' }>): void {
+  const { touched = {}, checks, diff } = fact;
+  const paths = Object.keys(touched);
+  if (paths.length === 0 || !hasOwnPaths(cast.rules, turn.socket)) return;
+  const work = openWork(cast, turn);
+  if (!work) return;
+  const known = new Set(work.files);
+  for (const path of paths) {
+    if (known.has(path)) continue;
+    if (work.files.length < FILES_MAX) work.files.push(path);
+    else work.filesMore += 1;
+  }
+  work.checks = checks ?? [];
+  if (diff) work.diff = diff;
+}
+
+/** What an attempt for an item used, whatever became of it. */
+export function noteUsage(cast: Cast, turn: Turn, { input, output, cost }: Usage): void {
+  if (turn.item === null || (input === 0 && output === 0 && cost === 0)) return;
+  const work = openWork(cast, turn);
+  if (!work) return;
+  work.usage = {
+    input: work.usage.input + input,
+    output: work.usage.output + output,
+    cost: work.usage.cost + cost,
+  };
+}
+
+/** The item of the turn is over. */
+export function noteOver(cast: Cast, turn: Turn | undefined): void {
+  if (!turn?.item) return;
+  const isSkipped = cast.rules.graph.sockets[turn.socket]?.advance?.when === 'not_satisfied';
+  const work = openWork(cast, turn);
+  if (!work) return;
+  if (isSkipped) work.skipped = true;
+  delete work.diff;
+  work.checks = work.checks.map(({ name, ok, found }) => ({ name, ok, found }));
+  work.filesMore += Math.max(0, work.files.length - FILES_KEPT_MAX);
+  work.files = work.files.slice(0, FILES_KEPT_MAX);
+  work.endedBy = turn.id;
+  forgetOldest(cast);
+}
+
+function forgetOldest({ work = {} }: Cast): void {
+  const over = Object.entries(work).filter(([, { endedBy }]) => endedBy !== undefined);
+  if (over.length <= ITEMS_KEPT_MAX) return;
+  const [oldest] = over.sort(([, a], [, b]) => (a.endedBy ?? 0) - (b.endedBy ?? 0));
+  if (oldest) delete work[oldest[0]];
+}
+
+function openWork(cast: Cast, { item, task }: Turn): ItemWork | null {
+  const id = item === null ? WITHOUT_ITEM : task;
+  if (id === null) return null;
+  cast.work ??= {};
+  const key = taskKey(cast.id, id);
+  cast.work[key] ??= { files: [], filesMore: 0, checks: [], usage: { input: 0, output: 0, cost: 0 } };
+  return cast.work[key] ?? null;
+}
+
+const FILES_CHARS_MAX = 4_000;
+const CHECKS_CHARS_MAX = 8_000;
+const ITEMS_CHARS_MAX = 8_000;
+const TITLE_CHARS_MAX = 120;
+const FILES_NAMED_MAX = 5;
+
+/** Empty for a turn that writes before any file was changed, and where no turn before it writes. */
+export function workText(cast: Cast, turn: Turn): string {
+  const about = turn.item ? 'for this item' : 'so far';
+  const work = workBefore(cast, turn);
+  if (!work || work.files.length === 0) return followsWriters(cast, turn) ? `No file was changed ${about}.` : '';
+  const parts = [
+    `Files changed ${about}:\n${asData(truncate(filesText(work, work.files.length), FILES_CHARS_MAX))}`,
+    work.checks.length === 0
+      ? ''
+      : `What the project's checks found after the last change:\n${asData(truncate(work.checks.map(checkText).join('\n'), CHECKS_CHARS_MAX))}`,
+    work.diff ? `The diff:\n${asData(work.diff.text)}` : '',
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Whether the turn writes nothing itself and others do: of its loop, or, without an item, those that ran outside of loops. */
+function followsWriters({ rules, visits }: Cast, { item, socket }: Turn): boolean {
+  if (hasOwnPaths(rules, socket)) return false;
+  const { loops, sockets } = rules.graph;
+  const writers = Object.keys(sockets).filter((each) => hasOwnPaths(rules, each));
+  const loopsOf = (each: string) => loops.filter((loop) => loop.sockets.includes(each));
+  if (item) return writers.some((each) => loopsOf(socket).some((loop) => loop.sockets.includes(each)));
+  return writers.some((each) => loopsOf(each).length === 0 && (visits[each] ?? 0) > 0);
+}
+
+function filesText({ files, filesMore }: ItemWork, max: number): string {
+  const more = filesMore + Math.max(0, files.length - max);
+  return [...files.slice(0, max), ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+}
+
+function checkText({ name, ok, found, output }: TurnCheck): string {
+  const said = output === undefined || output === '' ? '' : `\n${output}`;
+  return `${name}: ${ok ? 'passed' : 'FAILED'} (${found})${said}`;
+}
+
+/** The items of the lists that are over, for a turn outside of every loop; empty while an item is still open. */
+export function itemsText({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): string {
+  if (turn.item || cast.rules.graph.loops.some(({ sockets }) => sockets.includes(turn.socket))) return '';
+  const tasks = Object.keys(cast.lists)
+    .sort()
+    .flatMap((cursor) => idsIn(cast.lists[cursor]).flatMap((id) => rowOf(ledger, cast, id)));
+  if (tasks.length === 0) return isPlanEmpty(cast) ? 'Nothing was planned: the list of work items is empty.' : '';
+  if (tasks.some(({ status }) => !isTerminal(status) && status !== 'blocked')) return '';
+  const lines: string[] = [];
+  let room = ITEMS_CHARS_MAX;
+  for (const task of tasks) {
+    const line = itemLine(task, workOf(cast, task.id));
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+  }
+  const more = tasks.length - lines.length;
+  return asData([...lines, ...(more > 0 ? [`… and ${more} more items`] : [])].join('\n'));
+}
+
+function isPlanEmpty({ rules, data: { workItems } }: Cast): boolean {
+  return rules.graph.loops.length > 0 && Array.isArray(workItems) && workItems.length === 0;
+}
+
+function rowOf(ledger: Ledger, { id: run }: Cast, id: string): readonly Task[] {
+  const task = taskOf(ledger, run, id);
+  return task ? [task] : [];
+}
+
+function itemLine(task: Task, work: ItemWork | null): string {
+  const parts = [
+    `${task.id} ${truncate(collapse(task.title), TITLE_CHARS_MAX)}: ${outcomeText(task, work)}`,
+    ...(work && work.files.length > 0
+      ? [`files: ${filesText(work, FILES_NAMED_MAX).replaceAll('\n', ', ')}`]
+      : work?.endedBy === undefined
+        ? []
+        : ['no file changed']),
+    ...(work && work.checks.length > 0
+      ? [`checks: ${work.checks.map(({ name, ok }) => `${name} ${ok ? 'passed' : 'FAILED'}`).join(', ')}`]
+      : []),
+    ...(work ? costText(work) : []),
+  ];
+  return parts.join('; ');
+}
+
+function outcomeText({ status, code }: Task, work: ItemWork | null): string {
+  if (status === 'done') return work?.skipped ? 'skipped' : 'done';
+  if (code === 'LEFT_EARLY') return 'left early';
+  return status === 'blocked' ? `blocked (${code ?? 'unknown'})` : 'left out';
+}
+
+function costText({ usage: { input, output, cost } }: ItemWork): readonly string[] {
+  const tokens = input + output;
+  if (tokens === 0 && cost === 0) return [];
+  return [`${tokens} tokens${cost > 0 ? `, cost ${cost.toFixed(4)}` : ''}`];
+}

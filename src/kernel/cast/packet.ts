@@ -12,11 +12,12 @@ import type { State } from '../state.ts';
 import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { timeoutOf } from './budget.ts';
+import { cursorName, scopeOf } from './data.ts';
 import { isWatched, restoreOf } from './dispatch.ts';
 import { retriesLeft } from './fault.ts';
-import { cursorName, scopeOf } from './item.ts';
+import { taskOfTurn } from './item.ts';
 import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
-import { notesFor } from './notes.ts';
+import { notesFor, workBefore } from './notes.ts';
 import { artifactsOf } from './report.ts';
 import {
   choicesOf,
@@ -31,9 +32,7 @@ import {
   socketOf,
   variablesOf,
 } from './rules.ts';
-import { type Cast, type Item, type Kept, type Session, type Turn, walkOf } from './state.ts';
-import { taskOfTurn } from './task.ts';
-import { workBefore } from './work.ts';
+import { type Cast, type Item, type ParkedWork, type Session, type Turn, walkOf } from './state.ts';
 
 export type Packet = {
   readonly cast: string;
@@ -130,7 +129,7 @@ export type Watch = {
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
   /** What was done for its item before it was parked, and is merged back before the attempt. */
-  readonly restores: Kept | null;
+  readonly restores: ParkedWork | null;
 };
 
 export type WorkWatch = {

@@ -58,7 +58,7 @@ export function takeReport(
 }
 
 /** Its report is not taken, and the turn waits until a person, or the end of the command itself, has settled that. */
-export function holdForOutcome(
+export function waitForOutcome(
   pen: Pen,
   cast: Cast,
   turn: Turn,

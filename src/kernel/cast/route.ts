@@ -10,10 +10,26 @@ import { fail, type Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey, NO_ROUNDS, remembersItems, tracked } from './bookkeeping.ts';
 import { exhausted } from './budget.ts';
+import { listOf } from './data.ts';
 import { claimFor } from './dispatch.ts';
 import type { DataChange } from './fact.ts';
-import { entryOf, hasOpen, idAt, idsIn, isUsedUp, itemKey, listOf, parkedIn } from './item.ts';
-import { isLeftFor, isToMerge, itemsLeft, leaveRest, leaveWith, loopOfItem, totalOf, waitForParked } from './loops.ts';
+import {
+  entryOf,
+  hasOpen,
+  idAt,
+  idsIn,
+  isLeftFor,
+  isToMerge,
+  isUsedUp,
+  itemKey,
+  itemsLeft,
+  leaveRest,
+  leaveWith,
+  loopOfItem,
+  parkedIn,
+  totalOf,
+  waitForParked,
+} from './item.ts';
 import { clashNote, noteFor } from './notes.ts';
 import { materiaOf, socketOf } from './rules.ts';
 import { fillLanes, openTurn, startSocket } from './start.ts';
@@ -30,7 +46,7 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   if (!handoff) return;
   const spent = exhausted(cast, pen.ranUntil(cast));
   if (spent) return fail(pen, cast, spent, turn.id, { at: 'route', turn: turn.id });
-  clearMended(pen, cast, turn, handoff);
+  clearSettled(pen, cast, turn, handoff);
   const step = nextStep(pen, cast, turn, handoff);
   const found = firstEdge(socketOf(cast, turn.socket), handoff);
   const loop = loopOfItem(cast, turn);
@@ -58,7 +74,7 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
 }
 
 /** A source that is satisfied now has nothing left to complain about for this item. */
-function clearMended(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): void {
+function clearSettled(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): void {
   const item = turn.item?.key ?? null;
   const open = Object.values(cast.rework).some((notes) =>
     notes.some((note) => note.from === turn.socket && note.item === item),
@@ -214,7 +230,7 @@ function times(count: number): string {
  * An accepted turn found no way on inside its loop. Side by side its item is blocked and the others go on; otherwise the
  * cast fails. `isAdvanced` says that the turn has just finished its own item: then a recast goes on with the next one.
  */
-export function stopWithItemsLeft(pen: Pen, cast: Cast, turn: Turn, loop: Loop, isAdvanced: boolean): void {
+function stopWithItemsLeft(pen: Pen, cast: Cast, turn: Turn, loop: Loop, isAdvanced: boolean): void {
   const total = totalOf(cast, loop);
   const left = itemsLeft(pen, cast, loop);
   const hasEdge = socketOf(cast, turn.socket).edges.length > 0;
@@ -234,7 +250,6 @@ export function stopWithItemsLeft(pen: Pen, cast: Cast, turn: Turn, loop: Loop, 
   fail(pen, cast, refusal, turn.id, { at: 'start', socket });
 }
 
-// What a new list does to the walk over it.
 /** A new list starts from its first item, and its items start with clean counters. */
 export function resetCursors(pen: Pen, cast: Cast, turn: Turn, changes: readonly DataChange[]): void {
   for (const loop of cast.rules.graph.loops) {

@@ -40,7 +40,6 @@ export function ownerOf(cast: Cast, socket: string): string {
   return materiaOf(cast, socket).id;
 }
 
-// A turn that was cut off and must not run twice: nobody knows whether it did its work, so a person decides.
 /** Whether a turn may not simply be repeated once it may have run. */
 export function runsOnce(cast: Cast, turn: Turn): boolean {
   const materia = materiaOf(cast, turn.socket);
@@ -119,9 +118,10 @@ export function choiceName({ runner, model }: Choice): string {
   return model === null ? `${runner} with its own model` : `${runner} with ${model}`;
 }
 
-// Scripted agents: a cast without a model. Which scripted turn an attempt plays is decided here and frozen in the log,
-// so that a dispatch repeated after a crash plays the same one.
-export type ScriptedTurn = { readonly key: string; readonly index: number };
+/**
+ * Which scripted turn an attempt plays. It is frozen in the log, so a dispatch repeated after a crash plays the same one.
+ */
+type ScriptedTurn = { readonly key: string; readonly index: number };
 
 const REPEAT = '$repeat';
 
@@ -159,8 +159,10 @@ export function scriptedTurn(cast: Cast, { key, index }: ScriptedTurn): Json | u
   return turns[Math.min(index, turns.length - 2)];
 }
 
-// Whether an agent is offered our own tools in a turn: then it may hand its work on by a call and be told at once what is
-// wrong with it. The brief says so, and the runner gives its program the server; both ask here.
+/**
+ * Whether an agent is offered our own tools in a turn. Then it may hand in its work by a call. The brief says so, and the
+ * runner gives its program the server.
+ */
 export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
   const materia = chosenMateria(cast, turn);
   if (materia.type === 'utility' || materia.mcp === false || isScripted(cast, turn.socket)) return false;

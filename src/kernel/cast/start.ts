@@ -10,33 +10,32 @@ import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { NO_ROUNDS, tracked } from './bookkeeping.ts';
+import { listOf } from './data.ts';
 import {
   exitByLast,
+  freeLaneNumber,
   hasOpen,
+  hasOpenLanes,
   idsIn,
+  inProgress,
   isLeftOut,
   isParked,
   itemAt,
+  lanesTaken,
+  leaveAll,
   lengthOf,
-  listOf,
   mayPark,
   placeOf,
   selectItem,
-} from './item.ts';
-import {
-  freePlace,
-  hasOpenLanes,
-  inProgress,
-  leaveAll,
-  placesTaken,
+  taskOfTurn,
   tasksOfLoop,
   tasksWalking,
   unstarted,
   waitForParked,
-} from './loops.ts';
+} from './item.ts';
 import { hasLanes, nextScripted, ownerOf, socketOf } from './rules.ts';
-import { type Cast, heldBy, type Item, type Turn, walkOf } from './state.ts';
-import { planItems, planTurn, taskIdOf, taskOfTurn } from './task.ts';
+import { type Cast, type Item, postponedBy, type Turn, walkOf } from './state.ts';
+import { planItems, planTurn, taskIdOf } from './task.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
   const { cast: id, request, loadout, rules, script, runId, root, capabilities } = input;
@@ -151,7 +150,7 @@ function completeIfDone(pen: Pen, cast: Cast): void {
   pen.write({ kind: 'cast.completed', cast: cast.id });
 }
 
-// Opening a turn: the guard is asked, the task of its item is looked up or made, the visit is counted.
+/** Opens a turn, unless the guard finds a cycle or the task of its item cannot be planned. */
 export function openTurn(
   pen: Pen,
   cast: Cast,
@@ -201,7 +200,7 @@ function taskFor(pen: Pen, cast: Cast, socket: string, item: Item | null): strin
   return refusal ?? taskIdOf(cast, item);
 }
 
-export function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): void {
+function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): void {
   pen.write({ kind: 'lanes.opened', cast: cast.id, loop: loop.id, entry });
   fillLanes(pen, cast, loop.id);
 }
@@ -223,13 +222,13 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   if (refusal) return fail(pen, cast, refusal, null, { at: 'start', socket: lanes.entry });
   reopenMoved(pen, cast, loopId);
   const running = inProgress(cast, loopId).length;
-  const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - placesTaken(cast, loopId));
+  const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - lanesTaken(cast, loopId));
   // What is parked is taken out of a worktree, and the paths of plain items may overlap: each of those is alone in one.
   const isAlone = loop.isParallel === true || mayPark(cast.rules.graph, loop);
   const isBeside = cast.root !== undefined && (isAlone || running + claimed.length > 1);
   for (const task of claimed) {
     if (cast.status !== 'running') return;
-    const place = isBeside ? freePlace(cast) : null;
+    const place = isBeside ? freeLaneNumber(cast) : null;
     openTurn(pen, cast, lanes.entry, itemOf(cast, loop, task), false, loopId, place);
   }
   if (cast.status !== 'running' || inProgress(cast, loopId).length > 0) return;
@@ -293,14 +292,14 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
 }
 
 function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
-  const held = heldBy(namingCast(refusal, pen.standing));
+  const held = postponedBy(namingCast(refusal, pen.standing));
   const before = cast.lanes[loop.id]?.held;
   if (before?.reason === held.reason && before.until === held.until) return;
   pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });
 }
 
 /** How a person takes a task out of a cast. */
-export function leavingOut({ id }: Cast, task: string): string {
+function leavingOut({ id }: Cast, task: string): string {
   return `baton task move ${task} canceled --run ${id} --reason "…"`;
 }
 

@@ -24,7 +24,7 @@ export type Cast = {
   code: string | null;
   reason: string;
   /** Where a stopped cast goes on, when that is not simply one of its turns. */
-  stand: Stand | null;
+  stand: ResumePoint | null;
   data: JsonObject;
   cursors: Record<string, number>;
   /** The tasks of the items a loop walks over, by its cursor and in the order of the list. */
@@ -47,7 +47,7 @@ export type Cast = {
   /** Items that are put off until a person decides, by task; absent where none ever was. */
   parked?: Record<string, Parked>;
   /** What is merged back before the next attempt for a task. */
-  restores?: Record<string, Kept>;
+  restores?: Record<string, ParkedWork>;
   /** By cursor, who advanced last in a loop whose items may be parked. */
   advancedBy?: Record<string, { readonly socket: string; readonly satisfied: boolean | null }>;
   turnsStarted: number;
@@ -58,7 +58,7 @@ export type Cast = {
   guard: Guard;
   rework: Record<string, ReworkNote[]>;
   /** What was said lately for those who come after, oldest first and bounded. */
-  heard: readonly Heard[];
+  heard: readonly ContextNote[];
   lastOutput: string;
   /** The last payload that was JSON; an older one than the last output where that was text. */
   lastJson: Json;
@@ -93,28 +93,28 @@ export type Lanes = {
   /** The agent that was accepted last before the lanes were opened. */
   readonly from: Speaker | null;
   /** What keeps the next item from starting, where nothing is in progress. */
-  held: Held | null;
+  held: Postponed | null;
   /** Each item in progress walks on its own: its rounds, and what its last turn said. */
   readonly walks: Record<string, Walk>;
 };
 
 /** `agent` is the last one on the way of this item; `place` the worktree of its own in which it walks, where it has one. */
-export type Walk = { guard: Guard; said: Said | null; agent: Speaker | null; readonly place?: number };
+export type Walk = { guard: Guard; said: LastOutput | null; agent: Speaker | null; readonly place?: number };
 
 /** Why a start was put off. Time lifts it: a lock that is given back, a task that gets done, a moment that comes. */
-export type Held = { readonly code: Code; readonly reason: string; readonly until: number | null };
+export type Postponed = { readonly code: Code; readonly reason: string; readonly until: number | null };
 
 /** `gate` names the check before dispatch that put it off. */
-export type HeldTurn = Held & { readonly gate?: string };
+export type PostponedTurn = Postponed & { readonly gate?: string };
 
 /** A start that this refusal put off. */
-export function heldBy({ code, reason, details }: Denied): Held {
+export function postponedBy({ code, reason, details }: Denied): Postponed {
   const { notBefore } = details;
   return { code, reason, until: typeof notBefore === 'number' ? notBefore : null };
 }
 
 /** The last output, and the last payload that was JSON. */
-export type Said = { readonly output: string; readonly json: Json; readonly isJson: boolean };
+type LastOutput = { readonly output: string; readonly json: Json; readonly isJson: boolean };
 
 export type Usage = {
   input: number;
@@ -178,7 +178,7 @@ export type Turn = {
   readonly task: string | null;
   fence: number | null;
   phase: TurnPhase;
-  held: HeldTurn | null;
+  held: PostponedTurn | null;
   /** The number of the last attempt that was started; 0 before the first. */
   attempt: number;
   repairs: number;
@@ -219,9 +219,9 @@ export type Turn = {
   /** Where its agent stands by its own reports, where it reports more than once. */
   progress: Progress;
   /** What agent, person and runtime said to one another in this turn so far, oldest first and bounded. */
-  exchange: readonly Line[];
+  exchange: readonly ExchangeLine[];
   /** What a person has to decide before the agent can go on. */
-  asks: Asks | null;
+  asks: OpenQuestion | null;
   /** The INPUT envelope its last attempt was started with, in dialects that have one. */
   input: JsonObject | null;
   /** What was decided before its agent asked for it in a report, and it has not heard of yet. */
@@ -231,9 +231,9 @@ export type Turn = {
 };
 
 /** A line of the conversation in a turn. */
-export type Line = { readonly from: 'agent' | 'person' | 'runtime'; readonly text: string };
+export type ExchangeLine = { readonly from: 'agent' | 'person' | 'runtime'; readonly text: string };
 
-export type Asks = {
+export type OpenQuestion = {
   readonly what: 'answer' | 'approval';
   /** In the agent's words. */
   readonly question: string;
@@ -243,7 +243,7 @@ export type Asks = {
   readonly until?: number;
 };
 
-export type Stand =
+export type ResumePoint =
   /** An accepted turn whose cast ran out of budget before the cursor moved. */
   | { readonly at: 'route'; readonly turn: number }
   /** An edge whose budget was spent. */
@@ -260,13 +260,13 @@ export type Parked = {
   /** The last rejection. */
   readonly note: string;
   /** Null where nothing was taken out of a worktree. */
-  readonly kept: Kept | null;
+  readonly kept: ParkedWork | null;
 };
 
 export type SpentEdge = { readonly from: string; readonly to: string; readonly key: string };
 
 /** Work that was taken out of a worktree: its last commit, and the name under which git keeps it. */
-export type Kept = { readonly ref: string; readonly commit: string };
+export type ParkedWork = { readonly ref: string; readonly commit: string };
 
 /** Watches for rounds in which no item gets finished. */
 export type Guard = { readonly key: string; readonly count: number; readonly path: readonly string[] };
@@ -305,7 +305,7 @@ export type ReportNote = {
 };
 
 /** A line of context, and the item it is about: null where it concerns the whole cast. */
-export type Heard = { readonly about: string | null; readonly line: string };
+export type ContextNote = { readonly about: string | null; readonly line: string };
 
 /** As the attempts are called whose use was counted although they came to no outcome. */
 export function attemptName(turn: number, attempt: number): string {

@@ -4,18 +4,17 @@ import type { Input } from '../input.ts';
 import { fail, type Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
-import { decideBlocked, hearsWhenBlocked, isExpired, refusalOfLate, type Stands } from './asked.ts';
+import { decideBlocked, isAnswerableWhenBlocked, isExpired, refusalOfLate, type StatusText } from './asked.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { claimFor, reclaim, startDue } from './dispatch.ts';
 import { markUnknown, waitIfUnknown } from './fault.ts';
-import { isLeftOut } from './item.ts';
+import { isLeftOut, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
 import { carriesOn, extendSpent, route } from './route.ts';
 import { materiaOf } from './rules.ts';
 import { fillAllLanes, reopenTurn, startSocket } from './start.ts';
 import { type Cast, type CastStatus, isOver, type Turn } from './state.ts';
 import { leaveOut } from './stop.ts';
-import { taskOfTurn } from './task.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
@@ -128,7 +127,7 @@ function restart(pen: Pen, cast: Cast, turn: Turn): void {
 
 export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
   if (turn.phase === 'asked' && turn.asks) return decideAsking(pen, cast, turn, input);
-  if (hearsWhenBlocked(cast, turn)) return decideBlocked(pen, cast, turn, input);
+  if (isAnswerableWhenBlocked(cast, turn)) return decideBlocked(pen, cast, turn, input);
   if (turn.phase !== 'unknown') return deny('NOT_ALLOWED_NOW', `turn ${turn.id} does not wait for a decision`);
   if (isOver(cast.status)) {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status}; recast it, then decide turn ${turn.id}`);
@@ -216,7 +215,6 @@ function tooSmall(limit: number | undefined, used: number, unit: 'tokens' | 'cos
   return deny('NOT_ALLOWED_NOW', `${used} ${unit} are used already; the limit cannot be ${limit}`, { used, unit });
 }
 
-// Which verb carries a cast on from where it is. `continue` does what a person most likely wants; the others are exact.
 export type Exact = 'resume' | 'recast' | 'revive';
 export type Verb = Exact | 'continue';
 
@@ -228,14 +226,14 @@ const FITS: Readonly<Record<Exact, readonly CastStatus[]>> = {
 };
 
 /** The statuses of the casts that a verb may mean where none is named. */
-export function mayMean(verb: Verb, { status, code }: Pick<Stands, 'status' | 'code'>): boolean {
+export function mayMean(verb: Verb, { status, code }: Pick<StatusText, 'status' | 'code'>): boolean {
   // An old failure is not what a person means to continue once later casts went well.
   if (verb === 'continue') return ['running', 'paused', 'waiting'].includes(status);
   return FITS[verb].includes(status) && (verb !== 'revive' || code === 'EDGE_BUDGET_EXHAUSTED');
 }
 
 /** The allowance that a stopped cast has spent, which a person may extend. */
-export function spentAllowance({ status, code }: Pick<Stands, 'status' | 'code'>): 'retries' | 'budget' | null {
+export function spentAllowance({ status, code }: Pick<StatusText, 'status' | 'code'>): 'retries' | 'budget' | null {
   if (status !== 'failed' && status !== 'aborted') return null;
   if (code === 'EDGE_BUDGET_EXHAUSTED') return 'retries';
   return code === 'BUDGET_EXHAUSTED' ? 'budget' : null;
@@ -254,7 +252,7 @@ export type Step = {
 const NEEDS_MORE: readonly string[] = ['OUTCOME_UNKNOWN', 'ITEMS_PARKED'];
 
 /** `isExtended` says that a person extends the spent allowance. */
-export function stepFor(verb: Verb, stands: Stands, now: number, isExtended = false): Step {
+export function stepFor(verb: Verb, stands: StatusText, now: number, isExtended = false): Step {
   const { status, code } = stands;
   const exact = verb === 'continue' ? obvious(stands, isExtended) : verb;
   // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
@@ -265,7 +263,7 @@ export function stepFor(verb: Verb, stands: Stands, now: number, isExtended = fa
   return { verb: exact, how: exact === 'resume' && status === 'running' ? 'drive' : 'submit' };
 }
 
-function obvious(stands: Stands, isExtended: boolean): Exact {
+function obvious(stands: StatusText, isExtended: boolean): Exact {
   if (stands.status !== 'failed' && stands.status !== 'aborted') return 'resume';
   return isExtended && spentAllowance(stands) === 'retries' ? 'revive' : 'recast';
 }

@@ -11,13 +11,23 @@ import { scrub } from '../secrets.ts';
 import type { State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey } from './bookkeeping.ts';
-import { dependentsOf, entryOf, isLeftOut, isParked, isUsedUp, listOf, parkedIn } from './item.ts';
-import { freePlace, waitForParked } from './loops.ts';
+import { listOf } from './data.ts';
+import {
+  dependentsOf,
+  entryOf,
+  freeLaneNumber,
+  isLeftOut,
+  isParked,
+  isUsedUp,
+  parkedIn,
+  taskOfTurn,
+  waitForParked,
+} from './item.ts';
 import { noteKey, reasonIn } from './notes.ts';
 import { ownerOf, socketOf } from './rules.ts';
 import { continued, fillAllLanes, fillLanes, leaveLoop, openTurn, reopenTurn, startSocket } from './start.ts';
-import { type Cast, isOver, type Kept, type Parked, type Turn, turnOn } from './state.ts';
-import { block, blockPlanned, reopen, taskOfTurn } from './task.ts';
+import { type Cast, isOver, type Parked, type ParkedWork, type Turn, turnOn } from './state.ts';
+import { block, blockPlanned, reopen } from './task.ts';
 
 /** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
 export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
@@ -113,12 +123,12 @@ export function beginParking(pen: Pen, cast: Cast, turn: Turn): void {
   pen.write({ kind: 'park.awaited', cast: cast.id, turn: turn.id });
 }
 
-export function takeParked(pen: Pen, cast: Cast, turn: Turn, kept: Kept | null): Verdict {
+export function takeParked(pen: Pen, cast: Cast, turn: Turn, kept: ParkedWork | null): Verdict {
   park(pen, cast, turn, kept);
   return allow(`the item of turn ${turn.id} is parked`);
 }
 
-function park(pen: Pen, cast: Cast, turn: Turn, kept: Kept | null): void {
+function park(pen: Pen, cast: Cast, turn: Turn, kept: ParkedWork | null): void {
   const { item, task: id, lane, handoff, socket } = turn;
   const edge = handoff && firstEdge(socketOf(cast, socket), handoff)?.edge;
   const loop = loopOf(cast.rules.graph, socket);
@@ -159,7 +169,15 @@ export function retryItem(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'i
     const note = { ...from, item: item.key, itemLabel: item.label, reason: reasonIn(said) };
     pen.write({ kind: 'rework.noted', cast: cast.id, note });
   }
-  openTurn(pen, cast, edge.to, item, true, lane, lane === null || cast.root === undefined ? null : freePlace(cast));
+  openTurn(
+    pen,
+    cast,
+    edge.to,
+    item,
+    true,
+    lane,
+    lane === null || cast.root === undefined ? null : freeLaneNumber(cast),
+  );
   return allow(`${item.key} (${item.label}) is worked on again`, { cast: cast.id, task: task.id, item: item.key });
 }
 

@@ -2,7 +2,7 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { stored } from './commit.ts';
+import { stored } from '../json.ts';
 
 test.each<[string, unknown, string]>([
   ['members stand in the order of their names', { b: { d: 1, c: 2 }, a: 3 }, '{"a":3,"b":{"c":2,"d":1}}'],

@@ -71,8 +71,7 @@ function clockAfter(
   return { elapsedMs: measured ?? elapsedMs + passed, since: null };
 }
 
-// How many items of a cast came to what end, told from its facts. All who count items ask here: the closing lines, `show`
-// and `why`.
+/** How many items of a cast came to each end. */
 export type ItemCounts = {
   readonly total: number;
   /** Advanced by a member of their loop. */

@@ -1,6 +1,6 @@
 // What may be merged of a cast, and the message of its one commit.
 import { expect, test } from 'vitest';
-import { acceptedTurns, isMergeable, isWholeEnough, lostText, squashMessage, type WorkState } from './merge-back.ts';
+import { acceptedTurns, isMergeable, isWholeEnough, lostText, squashMessage, type WorkState } from '../retention.ts';
 
 test.each<[WorkState, string, string]>([
   ['ready', 'OK', ''],

@@ -14,17 +14,13 @@ import { refusalOfInconsistency, refusalOfUnknownDependencies } from '../ledger/
 import { isTerminal, runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
 import type { Pen } from '../pen.ts';
 import { agentIdOf } from '../report/contract.ts';
-import type { State } from '../state.ts';
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { idAt, itemAt, lengthOf, listOf, numbered } from './item.ts';
+import { listOf } from './data.ts';
+import { idAt, itemAt, lengthOf, numbered, taskOfTurn } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf, refusalOfChosenConfig } from './lock-scope.ts';
 import { assignsTasks, getsPacket, materiaOf } from './rules.ts';
 import type { Cast, Item, Turn } from './state.ts';
-
-export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
-  return (turn.task !== null && taskOf(ledger, cast.id, turn.task)) || null;
-}
 
 /** The task of an item: null where its list was not planned. */
 export function taskIdOf(cast: Cast, { cursorKey, index }: Item): string | null {
@@ -46,7 +42,7 @@ export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: rea
     rows.push({
       title: bareSpec(item.label).title,
       ...(scope === common ? {} : { lockScope: scope.paths }),
-      ...(isBriefed ? wishesIn(bareSpec(item.label).title, list[item.index]) : {}),
+      ...(isBriefed ? criteriaAndContext(bareSpec(item.label).title, list[item.index]) : {}),
     });
   }
   const lockScope = common.ok ? common.paths : [];
@@ -74,7 +70,7 @@ export function planTurn(pen: Pen, cast: Cast, socket: string): string | null | 
   const scope = lockScopeOf(cast, [socket], null);
   if (!scope.ok) return scope.refusal;
   const { title } = bareSpec(materiaOf(cast, socket).label);
-  const row = { title, ...(isBriefed ? wishesIn(title, undefined) : {}) };
+  const row = { title, ...(isBriefed ? criteriaAndContext(title, undefined) : {}) };
   const [id = null] = write(pen, cast, ALONE, scope.paths, [row], isBriefed);
   return id;
 }
@@ -189,8 +185,6 @@ export function blockAll(pen: Pen, cast: Cast, code: Code, reason: string): void
   for (const task of tasksOf(pen.ledger, cast.id)) block(pen, task, code, reason);
 }
 
-// Taking an orchestrator's envelope: its deltas change the ledger of the cast's run and its assignments become tasks, all
-// of it or nothing. Which of them start, and when, is not the orchestrator's to say.
 export type PlanReading =
   | { readonly ok: true; readonly facts: readonly LedgerFact[] }
   | { readonly ok: false; readonly refusal: Denied };
@@ -286,18 +280,16 @@ function objects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-// What a cast writes into the row of a task that it makes of an item or a turn, so that a packet can be built from it: the
-// objective, the criteria by which one sees that it is done, and the context that the item brings.
 const OBJECTIVE_CHARS_MAX = 5_000;
 const CONTEXT_CHARS_MAX = 16_384;
 
 /** The whole of which the task is a part. */
-export function objectiveOf({ request, loadout }: Pick<Cast, 'request' | 'loadout'>): string {
-  return cut(isText(request) ? request : `Run the loadout ${loadout}`, OBJECTIVE_CHARS_MAX);
+function objectiveOf({ request, loadout }: Pick<Cast, 'request' | 'loadout'>): string {
+  return truncate(isText(request) ? request : `Run the loadout ${loadout}`, OBJECTIVE_CHARS_MAX);
 }
 
 /** Criteria and context of an item. An item that states no criterion is done when what its title says is done. */
-export function wishesIn(title: string, item: Json | undefined): Pick<TaskSpec, 'criteria' | 'context'> {
+function criteriaAndContext(title: string, item: Json | undefined): Pick<TaskSpec, 'criteria' | 'context'> {
   const { acceptance_criteria: written, acceptanceCriteria = written } = isObject(item) ? item : {};
   const stated = Array.isArray(acceptanceCriteria) ? acceptanceCriteria.filter(isText) : [];
   return { criteria: stated.length > 0 ? [...new Set(stated)] : [title], context: contextOf(item) };
@@ -317,5 +309,5 @@ function contextOf(item: Json | undefined): readonly JsonObject[] {
 }
 
 function notes(text: string): readonly JsonObject[] {
-  return isText(text) ? [{ kind: 'note', value: cut(text, CONTEXT_CHARS_MAX) }] : [];
+  return isText(text) ? [{ kind: 'note', value: truncate(text, CONTEXT_CHARS_MAX) }] : [];
 }

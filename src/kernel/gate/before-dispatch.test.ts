@@ -1,6 +1,6 @@
 // Which refusals before a dispatch only put a turn off, and until when.
 import { expect, test } from 'vitest';
-import { heldBy } from '../cast/state.ts';
+import { postponedBy } from '../cast/state.ts';
 import type { Code } from '../codes.ts';
 import { deny } from '../verdict.ts';
 import { isLiftedByTime } from './before-dispatch.ts';
@@ -18,11 +18,11 @@ test.each<[Exclude<Code, 'OK'>, boolean]>([
 });
 
 test('a turn is put off until the time that the refusal names, or until something else lifts it', () => {
-  expect(heldBy(deny('DAILY_CAP_REACHED', 'no more today', { notBefore: 7 }))).toEqual({
+  expect(postponedBy(deny('DAILY_CAP_REACHED', 'no more today', { notBefore: 7 }))).toEqual({
     code: 'DAILY_CAP_REACHED',
     reason: 'no more today',
     until: 7,
   });
-  expect(heldBy(deny('LOCK_CONFLICT', 'held'))).toMatchObject({ until: null });
-  expect(heldBy(deny('LOCK_CONFLICT', 'held', { notBefore: 'soon' }))).toMatchObject({ until: null });
+  expect(postponedBy(deny('LOCK_CONFLICT', 'held'))).toMatchObject({ until: null });
+  expect(postponedBy(deny('LOCK_CONFLICT', 'held', { notBefore: 'soon' }))).toMatchObject({ until: null });
 });

@@ -1,10 +1,9 @@
 // The door before dispatch: every check that a turn passes before an attempt starts, in order. The first refusal counts. It
 // keeps the turn owed where time can lift it, and ends the cast otherwise.
 import { mayDispatch, mayDispatchToday } from '../cast/budget.ts';
-import { refusalOfCrowd } from '../cast/loops.ts';
+import { refusalOfCrowd, taskOfTurn } from '../cast/item.ts';
 import { chosenMateria, ownerOf } from '../cast/rules.ts';
 import type { Cast, Turn } from '../cast/state.ts';
-import { taskOfTurn } from '../cast/task.ts';
 import type { Input } from '../input.ts';
 import { CLAIM_CHECKS, type ClaimContext } from '../ledger/claim.ts';
 import { soundnessOf } from '../ledger/run-index.ts';

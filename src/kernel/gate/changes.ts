@@ -1,9 +1,9 @@
 import type { SealedRequest } from '../approval/request.ts';
 import type { Touched } from '../cast/fact.ts';
+import { taskOfTurn } from '../cast/item.ts';
 import { bystanderIn, isBound, isPutBack, readsOnly } from '../cast/lock-scope.ts';
+import type { SeenWork } from '../cast/notes.ts';
 import { type Cast, type Turn, walkOf } from '../cast/state.ts';
-import { taskOfTurn } from '../cast/task.ts';
-import type { SeenWork } from '../cast/work.ts';
 import type { MainChanges } from '../input.ts';
 import type { Artifacts } from '../knowledge/entries.ts';
 import type { Check } from '../ledger/fact.ts';

@@ -5,7 +5,7 @@ import { given, isObject, type Json, type JsonObject, listAt, objectAt, stringAt
 import { contractNameOf, isGenerator, typeOfMateria } from './authored.ts';
 import { type EdgeCondition, type FieldCondition, isScalar, type Scalar } from './config.ts';
 
-export type AnswerField = {
+type AnswerField = {
   /** The object of the answer that holds it, where it is not at the top. */
   readonly section?: string;
   /** All values that it can have, where they are known. */
@@ -66,7 +66,7 @@ function fieldsOfUtility(materia: JsonObject, known: KnownFields): AnswerFields 
 }
 
 /** Whether a field can have this value. */
-export function canBe({ values, types }: AnswerField, value: Scalar): boolean {
+function canBe({ values, types }: AnswerField, value: Scalar): boolean {
   if (values) return values.includes(value);
   if (!types) return true;
   if (typeof value === 'number')

@@ -36,7 +36,7 @@ import {
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
 
 /** The files that utilities are known to change, by the name of the utility. */
-export type KnownWrites = Readonly<Record<string, readonly string[]>>;
+type KnownWrites = Readonly<Record<string, readonly string[]>>;
 
 /**
  * The rules for casting a loadout whose issues hold no error. Files that the configuration names (`promptFile`, a

@@ -1,6 +1,6 @@
 // Making a row of the ledger out of an assignment.
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type LedgerPen, type RequestOf, refuse } from './fact.ts';
 import { keyIn, MAIN_ROOT } from './lock-tree.ts';
@@ -46,7 +46,7 @@ export function reopening(ledger: Ledger, run: string): { readonly reopens?: tru
 /** A row without an assignment, as a delta makes it. */
 export function bareSpec(title: string): TaskSpec {
   return {
-    title: cut(title, TITLE_CHARS_MAX),
+    title: truncate(title, TITLE_CHARS_MAX),
     type: 'parallelizable',
     priority: 'normal',
     dependencies: [],

@@ -1,7 +1,7 @@
 // What an owner hands in: the result of its task, and entries of its worklog. A refused result changes nothing; the owner may
 // correct it and send it again.
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isStructural, refusalOfCast } from './claim.ts';
 import { type Check, type LedgerPen, type RequestOf, refuse, refuseTask } from './fact.ts';
@@ -144,7 +144,7 @@ function listed(list: readonly string[]): readonly string[] {
 
 function quoted(list: readonly string[]): string {
   const [first = ''] = list;
-  return `"${cut(first, 80)}"${list.length > 1 ? ` and ${list.length - 1} more` : ''}`;
+  return `"${truncate(first, 80)}"${list.length > 1 ? ` and ${list.length - 1} more` : ''}`;
 }
 
 // Adding an entry to the worklog of a task. Entries only ever come after each other; none is changed, and none covers up the

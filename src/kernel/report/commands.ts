@@ -1,8 +1,9 @@
 // Compares the commands that a report names with the commands that were seen to run. Both are split into steps. A change of
 // folder, a shell around them, spacing, comments and viewers behind a pipe make no difference; anything else does.
-import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/notes.ts';
+
+import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/budget.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import { listAt, sectionAt } from './sections.ts';
 
 export type CommandDifferences = {
@@ -79,7 +80,7 @@ function* unquoted(text: string): Generator<{ readonly index: number; readonly c
 }
 
 function told(shapes: readonly Shape[]): readonly string[] {
-  const commands = shapes.map(({ whole, isCut }) => cut(isCut ? `${whole}${CUT}` : whole, COMMAND_CHARS_MAX));
+  const commands = shapes.map(({ whole, isCut }) => truncate(isCut ? `${whole}${CUT}` : whole, COMMAND_CHARS_MAX));
   return [...new Set(commands)].slice(0, LISTED_MAX);
 }
 

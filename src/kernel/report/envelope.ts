@@ -79,7 +79,7 @@ export type InputEnvelope = Omit<Envelope, 'project_knowledge' | 'metadata'> & {
 };
 
 /** What routing and brief need to know of a surface. */
-export type Surface = Pick<SurfaceRule, 'agent' | 'neighbours' | 'checks' | 'sections'>;
+type Surface = Pick<SurfaceRule, 'agent' | 'neighbours' | 'checks' | 'sections'>;
 
 export type InputParts = {
   readonly agent: string;

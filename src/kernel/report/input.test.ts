@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { play } from '../../../test/play.ts';
 import { INPUT_SCHEMA } from '../../dialects/gaia/schema.ts';
 import { dialects } from '../../dialects/index.ts';
-import { taskOfTurn } from '../cast/task.ts';
+import { taskOfTurn } from '../cast/item.ts';
 import { decide, newPen } from '../decide.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { suggestMemory } from '../knowledge/memory.ts';

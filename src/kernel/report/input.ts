@@ -1,10 +1,11 @@
 // The INPUT of one turn of a cast: goal, knowledge, surfaces and permissions from the workspace. It fits into a fixed number
 // of bytes, and `metadata.left_out` names what did not fit.
-import { itemValue } from '../cast/item.ts';
+
+import { itemValue } from '../cast/data.ts';
+import { taskOfTurn } from '../cast/item.ts';
 import { lockScopeOf } from '../cast/lock-scope.ts';
 import { materiaOf } from '../cast/rules.ts';
 import type { Cast, Item, Turn } from '../cast/state.ts';
-import { taskOfTurn } from '../cast/task.ts';
 import type { Rules } from '../graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { grouped } from '../knowledge/merge.ts';

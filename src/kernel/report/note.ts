@@ -2,7 +2,7 @@
 // person who reads the end of the cast.
 import type { ReportNote } from '../cast/state.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import { listOf, sectionAt, valueAt } from './sections.ts';
 import type { PlanStatus } from './status.ts';
 
@@ -30,7 +30,7 @@ export function reportNote(report: JsonObject, status: PlanStatus, reporter: Rep
     keyOutputs: entriesAt(evidence, 'key_outputs'),
     crossLayerImpacts: entriesAt(evidence, 'cross_layer_impacts'),
     verification: verificationOf(evidence),
-    summary: isText(summary) ? cut(summary.trim(), SUMMARY_CHARS_MAX) : null,
+    summary: isText(summary) ? truncate(summary.trim(), SUMMARY_CHARS_MAX) : null,
     rollback: rollbackOf(report.rollback_executed),
     contextConsumption: consumptionOf(report.context_consumption),
   };
@@ -40,7 +40,7 @@ const WARNINGS_MAX = 20;
 
 /** What is told about parts of a report that could not be taken as they are: the first of it, and how much more there is. */
 export function boundWarnings(warnings: readonly string[]): readonly string[] {
-  const told = warnings.slice(0, WARNINGS_MAX).map((each) => cut(collapsed(each), ENTRY_CHARS_MAX));
+  const told = warnings.slice(0, WARNINGS_MAX).map((each) => truncate(collapsed(each), ENTRY_CHARS_MAX));
   const more = warnings.length - told.length;
   return more > 0 ? [...told, `and ${more} more`] : told;
 }
@@ -49,7 +49,7 @@ function verificationOf(evidence: JsonObject): string | null {
   const { result, method, details } = sectionAt(evidence, 'verification');
   if (!isText(result)) return null;
   const said = [result, method, details].filter(isText).map((part) => collapsed(part));
-  return cut(said.join(': '), ENTRY_CHARS_MAX);
+  return truncate(said.join(': '), ENTRY_CHARS_MAX);
 }
 
 /** Whoever says that nothing was rolled back has rolled nothing back. */
@@ -90,7 +90,7 @@ function entriesIn(value: Json | undefined): readonly string[] {
     .map((each) => collapsed(textOf(each)))
     .filter((each) => !saysNothing(each))
     .slice(0, ENTRIES_MAX)
-    .map((each) => cut(each, ENTRY_CHARS_MAX));
+    .map((each) => truncate(each, ENTRY_CHARS_MAX));
 }
 
 /** A command with its result is told as such; any other object by its JSON. */

@@ -4,7 +4,7 @@ import { chosenMateria } from '../cast/rules.ts';
 import { type Cast, type Turn, walkOf } from '../cast/state.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { cut } from '../text.ts';
+import { truncate } from '../text.ts';
 import { speakerBefore } from './speaker.ts';
 import type { LoadedRegistry, Trust } from './state.ts';
 
@@ -97,7 +97,7 @@ function requestFor(cast: Cast, turn: Turn): JsonObject {
       : walkOf(cast, turn)?.said;
   return {
     type: 'task',
-    description: cut(turn.item?.label ?? cast.request, DESCRIPTION_CHARS_MAX).trim() || 'the request of the cast',
+    description: truncate(turn.item?.label ?? cast.request, DESCRIPTION_CHARS_MAX).trim() || 'the request of the cast',
     input_data: { socket: turn.socket, item: turn.item?.key ?? null, ...(said ? handedOn(said) : {}) },
     constraints: [],
     expected_output: cast.rules.graph.sockets[turn.socket]?.contract ?? '',
@@ -116,7 +116,7 @@ function handedOn({
 }): JsonObject {
   if (output === '') return {};
   if (isJson && output.length <= INPUT_CHARS_MAX && isShallow(json, DEPTH_MAX)) return { handoff: json };
-  return { handoff: cut(output, INPUT_CHARS_MAX) };
+  return { handoff: truncate(output, INPUT_CHARS_MAX) };
 }
 
 function isShallow(value: Json, levels: number): boolean {

@@ -1,7 +1,7 @@
 // The work of an item that is parked. It is taken out of the worktree and kept under a name of its own; when a person retries
 // the item, it is merged back. Both may be cut off anywhere and asked again.
 import type { Watch } from '../../kernel/cast/packet.ts';
-import type { Kept } from '../../kernel/cast/state.ts';
+import type { ParkedWork } from '../../kernel/cast/state.ts';
 import { catchUp, holdAccepted, moveBranch, tipOf } from './accepted.ts';
 import { type PutAside, parkedRefs } from './aside.ts';
 import { AUTHOR, commitOf, git } from './git.ts';
@@ -9,9 +9,9 @@ import { isIn, joinTrees } from './merge.ts';
 import { type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
 import { commitAll, message, trailersOf } from './turns.ts';
 
-type ParkedWork<T> = {
+type ParkedRecord<T> = {
   readonly record: T;
-  readonly kept: Kept | null;
+  readonly kept: ParkedWork | null;
   readonly asides: readonly PutAside[];
 };
 
@@ -21,7 +21,7 @@ export async function parkWork<T extends WorktreeRecord | LaneRecord>(
   before: T,
   watch: Watch,
   key: string,
-): Promise<ParkedWork<T>> {
+): Promise<ParkedRecord<T>> {
   const { record, aside } = await catchUp(stateDir, before, watch.turn);
   const asides = aside ? [aside] : [];
   const base = baseOf(record, watch.task);
@@ -56,7 +56,7 @@ export async function restoreWork<T extends WorktreeRecord | LaneRecord>(
   stateDir: string,
   record: T,
   watch: Watch,
-  { ref }: Kept,
+  { ref }: ParkedWork,
 ): Promise<RestoredWork<T>> {
   const kept = await commitOf(record.top, ref);
   // The name goes last: without it, everything was merged back before a crash.

@@ -1,7 +1,7 @@
 // A turn that waits for a person: a turn of the person's own, an agent's question, or a permission.
 import { noteKey } from '../../../kernel/cast/notes.ts';
 import { socketOf } from '../../../kernel/cast/rules.ts';
-import type { Asks, Turn } from '../../../kernel/cast/state.ts';
+import type { OpenQuestion, Turn } from '../../../kernel/cast/state.ts';
 import { firstEdge } from '../../../kernel/graph/route.ts';
 import { counted } from '../../../kernel/text.ts';
 import { unknownIn } from '../approval-outcomes.ts';
@@ -47,7 +47,7 @@ export function spentAt(situation: Situation, turn: Turn): Explanation {
   };
 }
 
-function question(situation: Situation, turn: Turn, asks: Asks): Explanation {
+function question(situation: Situation, turn: Turn, asks: OpenQuestion): Explanation {
   const { cast, now, baton } = situation;
   const where = turnName(cast, turn);
   return {
@@ -62,7 +62,7 @@ function question(situation: Situation, turn: Turn, asks: Asks): Explanation {
   };
 }
 
-function permission(situation: Situation, turn: Turn, asks: Asks): Explanation {
+function permission(situation: Situation, turn: Turn, asks: OpenQuestion): Explanation {
   const { question: wish, since, approval, until } = asks;
   const { cast, now, baton } = situation;
   const where = turnName(cast, turn);

@@ -1,7 +1,7 @@
 // Why a cast that runs is where it is: which turns are under way, and what postponed ones wait for.
+import { taskOfTurn } from '../../../kernel/cast/item.ts';
 import { ownerOf } from '../../../kernel/cast/rules.ts';
-import type { HeldTurn, Turn } from '../../../kernel/cast/state.ts';
-import { taskOfTurn } from '../../../kernel/cast/task.ts';
+import type { PostponedTurn, Turn } from '../../../kernel/cast/state.ts';
 import { isObject, isString, type JsonObject } from '../../../kernel/json.ts';
 import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
@@ -83,7 +83,7 @@ function heardOf({ signs, now }: Situation, { id }: Turn): string {
 }
 
 /** A start that was postponed, and what lets it go on. */
-function postponed(situation: Situation, what: string, held: HeldTurn, turn?: Turn): Explanation {
+function postponed(situation: Situation, what: string, held: PostponedTurn, turn?: Turn): Explanation {
   const { cast, baton, now, ledger } = situation;
   const { code, reason, until, gate } = held;
   const by = gate === undefined ? code : `${code}, by the check "${gate}"`;

@@ -2,7 +2,7 @@
 import { type Cast, type CastStatus, isOver, type Turn } from '../../../kernel/cast/state.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Ledger } from '../../../kernel/ledger/state.ts';
-import { collapse, cut } from '../../../kernel/text.ts';
+import { collapse, truncate } from '../../../kernel/text.ts';
 import type { Quarantine } from '../../../kernel/trust/state.ts';
 import { unknownIn } from '../approval-outcomes.ts';
 import type { View } from '../cast-view.ts';
@@ -71,7 +71,7 @@ const SAID_CHARS_MAX = 400;
 
 /** Somebody's words on one line. */
 export function said(text: string, max = SAID_CHARS_MAX): string {
-  return cut(collapse(text), max);
+  return truncate(collapse(text), max);
 }
 
 /** The words as a sentence. */

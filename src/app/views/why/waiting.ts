@@ -1,6 +1,6 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
-import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
+import { isAnswerableWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
 import { parkedIn } from '../../../kernel/cast/item.ts';
 import type { Turn } from '../../../kernel/cast/state.ts';
 import { askedFor, spentAt } from './asked.ts';
@@ -118,7 +118,7 @@ function leaveOut({ cast, baton }: Situation, { item, task }: Turn): readonly Wa
 function spokenTo(situation: Situation, turn: Turn, code: string | undefined): readonly Way[] {
   const { cast, baton } = situation;
   const isOwn = code === 'AGENT_BLOCKED' || code === 'RETRY_LIMIT';
-  if (!isOwn || !hearsWhenBlocked(cast, turn)) return [];
+  if (!isOwn || !isAnswerableWhenBlocked(cast, turn)) return [];
   return [
     goOn(situation),
     { does: 'tell the agent what it lacks', command: `${baton} answer ${cast.id} --turn ${turn.id} "…"` },

@@ -1,14 +1,14 @@
-// What an accepted payload does to the cast's data, in this order: a utility's state patch, the line of context, the
-// mirror of the canonical fields, the work list, then the socket's own assignments, each of which sees what came before.
+// The data of a cast: what paths and templates see, and what an accepted payload changes. The changes come in this order: a
+// utility's state patch, the line of context, the mirror of the canonical fields, the work list, then the socket's own
+// assignments, each of which sees the changes before it.
 import type { Handoff } from '../dialect.ts';
 import type { Materia } from '../graph/config.ts';
-import { resolvePath, setPath } from '../graph/path.ts';
-import { isObject, isText, type JsonObject } from '../json.ts';
-import { newest, wellFormed } from '../text.ts';
+import { resolvePath, type Scope, setPath } from '../graph/path.ts';
+import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { lastChars } from '../text.ts';
 import type { DataChange } from './fact.ts';
-import { scopeOf } from './item.ts';
 import { materiaOf, socketOf } from './rules.ts';
-import type { Cast, Turn } from './state.ts';
+import type { Cast, Item, Turn } from './state.ts';
 
 /** Fields that steer the graph; a utility's state patch never sets them. */
 const CONTROL_FIELDS: readonly string[] = ['workItems', 'satisfied'];
@@ -83,7 +83,6 @@ function assign(cast: Cast, turn: Turn, handoff: Handoff, output: string, change
   }
 }
 
-// What the data of a cast is after a commit.
 /** Accumulated context is kept to its newest part, so that a cast's state does not grow with its length. */
 export const CONTEXT_CHARS_MAX = 65_536;
 
@@ -93,49 +92,52 @@ export function committed(data: JsonObject, changes: readonly DataChange[], line
   for (const change of changes) if ('key' in change) after = { ...after, [change.key]: change.value };
   if (line !== null) {
     const before = typeof after.context === 'string' && after.context !== '' ? `${after.context}\n\n` : '';
-    after = { ...after, context: newest(before + line, CONTEXT_CHARS_MAX) };
+    after = { ...after, context: lastChars(before + line, CONTEXT_CHARS_MAX) };
   }
   for (const change of changes) if ('path' in change) after = setPath(after, change.path, change.value);
   return after;
 }
 
-// A value as the log will give it back. The log keeps no order of members, no half of a character (a lone surrogate, which
-// any text an agent escaped may hold) and no negative zero. What is decided must not depend on them, and a cast that is read
-// back must be told from nothing by its state: so facts are brought into this form before they are applied.
-export function stored<T>(value: T): T {
-  return inForm(value) as T;
+/** The list behind a path; whatever is no list counts as an empty one. */
+export function listOf(cast: Cast, items: string): readonly Json[] {
+  const list = resolvePath(items, scopeOf(cast, null));
+  return Array.isArray(list) ? list : [];
 }
 
-function inForm(value: unknown): unknown {
-  if (typeof value === 'string') return wellFormed(value);
-  if (typeof value === 'number') return value === 0 ? 0 : value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(inForm);
-  const members = value as Readonly<Record<string, unknown>>;
-  const form: Record<string, unknown> = {};
-  let isRenamed = false;
-  const keys = Object.keys(members);
-  if (!isSorted(keys)) keys.sort();
-  for (const key of keys) {
-    const member = members[key];
-    if (member === undefined) continue;
-    const name = wellFormed(key);
-    isRenamed ||= name !== key;
-    define(form, name, inForm(member));
-  }
-  // A name that was mended may stand in another place.
-  return isRenamed ? inForm(form) : form;
+export function itemValue(cast: Cast, item: Item): Json | undefined {
+  return listOf(cast, item.items)[item.index];
 }
 
-function isSorted(keys: readonly string[]): boolean {
-  for (let index = 1; index < keys.length; index++)
-    if ((keys[index] as string) < (keys[index - 1] as string)) return false;
-  return true;
+/** What paths and templates resolve against. Item variables are seen beside the data and never stored in it. */
+export function scopeOf(cast: Cast, item: Item | null): Scope {
+  const value = item === null ? undefined : itemValue(cast, item);
+  return {
+    request: cast.request,
+    data: cast.data,
+    item: value,
+    itemVars: item === null || value === undefined ? {} : itemVars(item, value),
+    cursors: cursorsSeen(cast, item),
+    lastOutput: cast.lastOutput,
+    lastJson: cast.lastJson ?? undefined,
+  };
 }
 
-/** A member named `__proto__` is a member like any other. */
-function define(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  } else target[key] = value;
+/** Cursors by the names people gave them; the one of the current item wins over another loop's of the same name. */
+function cursorsSeen(cast: Cast, item: Item | null): Record<string, number> {
+  const seen: Record<string, number> = {};
+  for (const [key, index] of Object.entries(cast.cursors)) seen[cursorName(key)] ??= index;
+  if (item) seen[cursorName(item.cursorKey)] = item.index;
+  return seen;
+}
+
+/** The name people gave a cursor; where two loops left it to us, they share it. */
+export function cursorName(cursorKey: string): string {
+  const at = cursorKey.indexOf('@');
+  return at === -1 ? cursorKey : cursorKey.slice(0, at);
+}
+
+function itemVars(item: Item, value: Json): JsonObject {
+  const vars: Record<string, Json> = { item: value, currentWorkItem: value, [item.as]: value };
+  if (item.key.startsWith('WI-')) vars.workItem = value;
+  return vars;
 }

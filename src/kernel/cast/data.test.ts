@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, no, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { CONTEXT_CHARS_MAX } from './commit.ts';
+import { CONTEXT_CHARS_MAX } from './data.ts';
 
 /** The data after one socket of this materia said this. */
 function after(socket: JsonObject, said: Json, data: JsonObject = {}): JsonObject {
