@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { check } from '../src/kernel/graph/check.ts';
+import { BUNDLED } from '../src/workspace/find-config.ts';
+import { loadConfig } from '../src/workspace/load-config.ts';
+import { play } from './play.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const loadout = join(root, 'examples', 'graph-semantics-loadout.json');
@@ -43,4 +46,39 @@ test('the graph-semantics loadout is cast: loop, rework, exit', () => {
   expect(shown).toMatch(/^8 +Auto-Eval · Drop the stale branch syntax +not satisfied/m);
   // The ignore file was changed by a utility that is known to do so.
   expect(shown).not.toContain('whose it is cannot be told');
+});
+
+const PICTURE = {
+  'Socket-4': [['always', 'Socket-5']],
+  'Socket-5': [
+    ['satisfied', 'Socket-6'],
+    ['not_satisfied', 'Socket-4'],
+  ],
+  'Socket-6': [['always', 'Socket-4']],
+};
+
+test('the default loadout has the edges of the picture and no others', () => {
+  const { loadouts, activeLoadout } = JSON.parse(readFileSync(BUNDLED, 'utf8'));
+  const { sockets, loops } = loadouts[activeLoadout];
+  const edges = (id: string) => sockets[id].edges.map(({ when, to }: { when: string; to: string }) => [when, to]);
+  expect(Object.fromEntries(Object.keys(PICTURE).map((id) => [id, edges(id)]))).toEqual(PICTURE);
+  expect(loops.workItemIteration.sockets).toEqual(Object.keys(PICTURE));
+  const { materia, parse, advance } = sockets['Socket-6'];
+  expect([materia, parse, advance.when]).toEqual(['Maintain', 'json', 'satisfied']);
+});
+
+test('a maintainer of the default loadout that is never satisfied leads back to the builder, within bounds', () => {
+  const item = { title: 'One', context: 'Do it.' };
+  const agents = {
+    'Ignore-Artifacts': [{}],
+    'Detect-VCS': [{ state: { vcs: { kind: 'none' } } }],
+    'Auto-Plan': [{ workItems: [item] }],
+    Build: ['built', '$repeat'],
+    'Auto-Eval': [{ satisfied: true }, '$repeat'],
+    Maintain: [{ satisfied: false, context: 'no commit' }, '$repeat'],
+  };
+  const cast = play({ config: loadConfig(BUNDLED).config as never, agents });
+  expect([cast.cast.status, cast.cast.code]).toEqual(['failed', 'NO_PROGRESS']);
+  const built = cast.path.filter((step) => step.startsWith('Socket-4'));
+  expect([built.length > 1, new Set(built)]).toEqual([true, new Set(['Socket-4 WI-1'])]);
 });

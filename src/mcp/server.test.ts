@@ -41,6 +41,9 @@ test.each([
   ['task_claim', true, true],
   ['task_next', true, true],
   ['task_finish', true, true],
+  ['task_create', true, true],
+  ['task_move', true, true],
+  ['task_apply', true, true],
   ['heartbeat', true, true],
   ['worklog_add', true, true],
   ['lock_check', true, true],
@@ -83,7 +86,7 @@ test.each<[string, Verdict | null, boolean, boolean]>([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(MCP_TOOLS.map(({ name }) => name)).size).toBe(MCP_TOOLS.length);
-  expect(MCP_TOOLS).toHaveLength(31);
+  expect(MCP_TOOLS).toHaveLength(34);
 });
 
 test('what is kept from an agent is not even begun', async () => {

@@ -118,6 +118,18 @@ test.each(['REPLACE_WITH_REAL_HASH', 'SHA256_PLACEHOLDER_05', 'A'.repeat(64), ''
   },
 );
 
+test.each([
+  ['the locked one', {}],
+  ['another one', { '/source_agent/prompt_hash': 'b'.repeat(64) }],
+])('a changed prompt blocks its agent, whatever hash the envelope names: %s', (_name, change) => {
+  const input = Object.entries(change).reduce((sum, [at, value]) => put(sum, at, value), envelope());
+  const verdict = verify(input, { registry: world({ files: { [`prompts/${A}.md`]: 'other words' } }) });
+  expect(verdict).toMatchObject({
+    code: 'PROMPT_BYTES_MISMATCH',
+    details: { incident: { agent_id: A, blocks: 'agent' } },
+  });
+});
+
 test('an answer about a wrong hash is a security event, opens an incident, and nowhere holds the right one', () => {
   const locked = String(CLEAN.agents.get(A)?.lockedHash);
   const wrong = (locked.startsWith('0') ? '1' : '0') + locked.slice(1);

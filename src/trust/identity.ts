@@ -63,7 +63,10 @@ export function checkVersions(ends: readonly End[]): Problem[] {
   return [...notSemver, ...other];
 }
 
-/** The claimed hash against the lock, and the lock against the bytes; neither stands for the other. */
+/**
+ * The lock against the bytes, and the claimed hash against the lock; neither stands for the other. A changed file comes first,
+ * because it blocks its agent; a wrong claim blocks only that claim.
+ */
 export function checkHashes(ends: readonly End[]): Problem[] {
   const missing: Problem[] = [];
   const claimed: Problem[] = [];
@@ -81,7 +84,7 @@ export function checkHashes(ends: readonly End[]): Problem[] {
       stored.push(problem(role, 'agent_id', 'PROMPT_BYTES_MISMATCH', `${agent.id}: ${promptFault(agent)}`));
     }
   }
-  return [...missing, ...claimed, ...stored];
+  return [...missing, ...stored, ...claimed];
 }
 
 const PROMPT_FAULTS: readonly GovernedCode[] = ['PROMPT_BYTES_MISMATCH', 'PROMPT_MISSING', 'PROMPT_PATH'];

@@ -35,9 +35,12 @@ type Source = {
 export function readJsonFile(file: string): Json {
   const text = readText(file);
   const parsed = parseJsonText(text, { maxBytes: CONFIG_BYTES_MAX });
-  if (!parsed.ok) throw new UsageError(`${file}:${parsed.line}:${parsed.column}: ${faultText(text, parsed)}`);
+  if (!parsed.ok) throw new BrokenJson(`${file}:${parsed.line}:${parsed.column}: ${faultText(text, parsed)}`);
   return parsed.value;
 }
+
+/** The file is there and holds no JSON: an issue where files are checked, wrong usage where one is needed. */
+export class BrokenJson extends UsageError {}
 
 type TextFault = { readonly line: number; readonly column: number; readonly message: string };
 

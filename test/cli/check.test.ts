@@ -56,6 +56,18 @@ test('every issue is told, in the text as in the JSON', async () => {
   expect(told.stdout).toContain(`${errors} errors`);
 });
 
+test('a file that is no JSON is an issue, and a file that is not there is wrong usage', async () => {
+  const dir = project({ 'c.json': '{"loadouts": ', '.baton/config.json': '{' });
+  for (const args of [['c.json'], []]) {
+    const ran = await baton(dir, ['check', ...args, '--json']);
+    const { allow, code, details } = json<Checked>(ran);
+    expect([ran.code, allow, code]).toEqual([1, false, 'INVALID_CONFIG']);
+    expect(details.issues).toMatchObject([{ code, level: 'error', message: expect.stringMatching(/json:1:\d+: /) }]);
+    expect((await baton(dir, ['check', ...args])).code).toBe(1);
+  }
+  expect((await baton(dir, ['check', 'none.json', '--json'])).code).toBe(2);
+});
+
 test('warnings pass, and fail under --strict', async () => {
   const config = flow(
     { A: { ...agent, prompt: 'Use {{state.nothing}}.' } },

@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
     'a trailing comma',
     { [CONFIG]: '{"materia": {"fix": {"tools": "none",}}}' },
     CHECK,
-    2,
+    1,
     [/config\.json:1:38: in materia\.fix: a comma before a closing brace is not allowed/],
   ],
   [
@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
     'a missing comma',
     { [CONFIG]: '{"materia": {"fix": {"tools": "none" "prompt": "x"}}}' },
     CHECK,
-    2,
+    1,
     [/config\.json:1:38: in materia\.fix.*: expected a comma or a closing brace/],
   ],
   [
@@ -95,7 +95,7 @@ const ROWS: readonly Row[] = [
     'two commas',
     { [CONFIG]: '{"materia": {"fix": {"tools": "none",, "prompt": "x"}}}' },
     CHECK,
-    2,
+    1,
     [/config\.json:1:38: in materia\.fix: expected a key/],
   ],
   [
@@ -103,7 +103,7 @@ const ROWS: readonly Row[] = [
     'a comment',
     { [CONFIG]: '{ // ours\n"materia": {}}' },
     CHECK,
-    2,
+    1,
     [
       /config\.json:1:3: JSON holds no comments\. Remove it; comments are read in loadouts, \.baton\/loadouts\/NAME\.yaml/,
     ],
@@ -113,7 +113,7 @@ const ROWS: readonly Row[] = [
     'YAML in config.json',
     { [CONFIG]: 'materia:\n  fix: x' },
     CHECK,
-    2,
+    1,
     [/this is no JSON: .*YAML is read in \.baton\/loadouts\/NAME\.yaml/],
   ],
   ['4', 'a comment where comments are read', { ...short('# ours\nsteps: [fix]\n') }, CHECK, 0, [/ok: no issues/]],

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { agent, always, baton, flow, json, project, put, until } from '../cli/baton.ts';
-import { create, RUN, result } from '../cli/ledger-story.ts';
+import { create, packet, RUN, result } from '../cli/ledger-story.ts';
 import { httpServer, overHttp, overStdio } from './client.ts';
 
 const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'json', edges: [always('end')] } });
@@ -152,6 +152,22 @@ test('a task goes from claim to done by tool calls', async () => {
   expect(await ask('task_finish', { fence: 1, result: 'no result' })).toMatchObject({ code: 'SCHEMA_INVALID' });
   expect(await ask('task_finish', { fence: 1, result: result('T-1') })).toMatchObject({ allow: true });
   expect((await ask('task_list', { status: 'done' })).details).toMatchObject({ tasks: [{ task_id: 'T-1' }] });
+});
+
+test('tasks are created, moved and applied by tool calls', async () => {
+  const { ask } = await overStdio(project({ 'work/T-1/a.txt': 'a' }));
+  expect(await ask('task_create', { packet: packet('T-1') })).toMatchObject({ allow: true });
+  expect(await ask('task_create', { packet: { ...packet('T-2'), run_id: 'x' } })).toMatchObject({
+    code: 'SCHEMA_INVALID',
+  });
+  const { fence = 0 } = (await ask('task_claim', { task: 'T-1', owner: 'ann' })).details;
+  const giving = { task: 'T-1', status: 'blocked', reason: 'no key', code: 'MISSING_REQUIRED_INPUT' };
+  expect(await ask('task_move', { ...giving, fence })).toMatchObject({ allow: true });
+  const todo = { task_id: 'T-1', status: 'todo', owner: '', reason: 'the key is there', delta_id: 'd-1' };
+  for (const applied of [['d-1'], []])
+    expect(await ask('task_apply', { stream: [todo], run: RUN })).toMatchObject({ allow: true, details: { applied } });
+  expect(await ask('task_apply', { stream: 'nothing', run: RUN })).toMatchObject({ allow: false });
+  expect((await ask('task_list')).details).toMatchObject({ tasks: [{ task_id: 'T-1', status: 'todo' }] });
 });
 
 test('the same over HTTP, with two calls at once', async () => {

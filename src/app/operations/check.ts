@@ -3,10 +3,10 @@ import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { objectAt } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
-import { allow, deny } from '../../kernel/verdict.ts';
+import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { BUNDLED, loadAll, loadFor } from '../../workspace/find-config.ts';
-import type { Loaded } from '../../workspace/load-config.ts';
+import { BrokenJson, type Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
 import { inOwnWords } from '../../workspace/team-files.ts';
@@ -18,8 +18,11 @@ import type { Operation } from './table.ts';
 
 /** Every static issue of the configuration, at once: of config.json and of each loadout in the short form. */
 export const checkLoadouts: Operation<'check'> = async (workspace, { file, strict = false }) => {
-  const all =
-    file === undefined ? loadAll(workspace) : [loadFor({ file, workspace, cwd: workspace.cwd, loadout: undefined })];
+  const read = readable(() =>
+    file === undefined ? loadAll(workspace) : [loadFor({ file, workspace, cwd: workspace.cwd, loadout: undefined })],
+  );
+  if ('broken' in read) return read.broken;
+  const all = read.loaded;
   const found: Issue[] = [];
   for (const loaded of all) found.push(...(await issuesIn(loaded, workspace, strict)));
   const errors = found.filter(({ level }) => level === 'error');
@@ -38,6 +41,20 @@ export const checkLoadouts: Operation<'check'> = async (workspace, { file, stric
   const counts = `${counted(errors.length, 'error')}, ${warnings}`;
   return deny(first.code, `${counts}; first: ${first.path}: ${first.message}`, details);
 };
+
+type Read = { readonly loaded: readonly Loaded[] } | { readonly broken: Denied };
+
+/** A file that is no JSON is an issue like any other. One that cannot be read at all is wrong usage. */
+function readable(load: () => readonly Loaded[]): Read {
+  try {
+    return { loaded: load() };
+  } catch (error) {
+    if (!(error instanceof BrokenJson)) throw error;
+    const { message } = error;
+    const issue: Issue = { code: 'INVALID_CONFIG', level: 'error', path: '', message };
+    return { broken: deny(issue.code, `1 error, no warnings; first: ${message}`, { issues: [issue], machine: [] }) };
+  }
+}
 
 /** What this machine lacks for a cast. It is shown beside the issues and is none: files are checked on other machines, too. */
 async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<readonly MachineFinding[]> {

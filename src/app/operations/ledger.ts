@@ -39,7 +39,12 @@ export const LEDGER = {
       root: { type: 'path', means: 'the folder its paths lie in', example: 'packages/api' },
       retries: { type: 'count', means: 'how often it is handed out again after a failure', example: 1 },
     },
-    mcp: BY_HAND,
+    mcp: {
+      name: 'task_create',
+      audience: 'anyone',
+      description: 'Put one assignment packet into the ledger. Somebody claims it with task_claim or task_next.',
+      without: ['root'],
+    },
   },
   'task.claim': {
     name: 'task.claim',
@@ -122,7 +127,13 @@ export const LEDGER = {
       expectedVersion: VERSION,
       run: RUN,
     },
-    mcp: BY_HAND,
+    mcp: {
+      name: 'task_move',
+      audience: 'anyone',
+      description:
+        'Move a task by hand, with the fence of its claim: give it up as blocked with a code and a reason. Only a person says that one is done; hand in a result with task_finish.',
+      without: ['expectedVersion'],
+    },
   },
   'task.list': {
     name: 'task.list',
@@ -150,7 +161,13 @@ export const LEDGER = {
       stream: { type: 'json', word: 'FILE', required: true, means: 'an array of deltas, or an envelope' },
       run: RUN,
     },
-    mcp: BY_HAND,
+    mcp: {
+      name: 'task_apply',
+      audience: 'anyone',
+      description:
+        'Apply deltas (with run), or a whole envelope of an orchestrator, all or nothing. Applying the same again changes nothing.',
+      schemas: { stream: { type: ['array', 'object'] } },
+    },
   },
   heartbeat: {
     name: 'heartbeat',

@@ -135,6 +135,14 @@ test.each([
   expect(book.ask(finish(fence, { changes: [] }, { changes: [change] })).code).toBe(code);
 });
 
+test('a write inside the forbidden scope is listed as forbidden, whatever is claimed', () => {
+  const { book, fence } = atWork({ lock_scope: ['src'], forbidden_scope: ['docs'] });
+  const changes = ['docs/a.md', 'other/b.ts'].map((resource) => ({ resource, action: 'edit' }));
+  const { code, reason, details } = book.ask(finish(fence, { changes }));
+  expect([code, details.forbidden, details.outside]).toEqual(['SCOPE_VIOLATION', ['docs/a.md'], ['other/b.ts']]);
+  expect(reason).toContain('"docs/a.md", which touches its forbidden_scope (and 1 more)');
+});
+
 test('where the disk does not tell capitals apart, neither do scopes', () => {
   for (const [foldCase, change, code] of [
     [true, 'SRC/a.ts', 'OK'],

@@ -32,8 +32,8 @@ export function refusalOfChanges(
     else if (place === 'forbidden') touching.push(change);
   }
   if (outside.length + touching.length === 0) return null;
-  const [first] = [...outside, ...touching];
-  const why = outside.length > 0 ? 'lies outside its lock_scope' : 'touches its forbidden_scope';
+  const [first] = [...touching, ...outside];
+  const why = touching.length > 0 ? 'touches its forbidden_scope' : 'lies outside its lock_scope';
   const more = outside.length + touching.length - 1;
   const way = tense === 'changed' ? 'take the change back' : 'leave it as it is, or ask for a task that may';
   const reason = `${task.id} ${tense} ${JSON.stringify(first)}, which ${why}${more > 0 ? ` (and ${more} more)` : ''}; ${way}.`;
@@ -58,8 +58,8 @@ export function scopeRule(
   const covers = coverOf(lockScope);
   const index = new PathIndex(forbidden);
   return (key, isClosed = false) => {
-    if ((isClosed || !covers(key)) && !own.includes(key)) return 'outside';
-    return index.firstOverlap(key) === null ? 'inside' : 'forbidden';
+    if (index.firstOverlap(key) !== null) return 'forbidden';
+    return (isClosed || !covers(key)) && !own.includes(key) ? 'outside' : 'inside';
   };
 }
 
