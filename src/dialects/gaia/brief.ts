@@ -108,9 +108,9 @@ export function exampleReport({
 const EXAMPLE_CONSOLIDATION = {
   ownership_assessment: 'owned_here',
   confirmed_findings: ['the fault is in src/auth.ts'],
-  suspected_findings: ['none'],
-  conflicts: ['none'],
-  open_gaps: ['none'],
+  suspected_findings: [],
+  conflicts: [],
+  open_gaps: [],
   next_best_agent: 'none',
 };
 
@@ -168,7 +168,7 @@ function conditionalLines({ mayAskPermission = true, consolidationRequired, iter
   }
   if (consolidationRequired) {
     lines.push(
-      `consolidation_report, required in this turn: an object with ${CONSOLIDATION_KEYS.join(', ')}; none of them empty, ["none"] says there is nothing. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}.`,
+      `consolidation_report, required in this turn: an object with ${CONSOLIDATION_KEYS.join(', ')}; none left out; of the lists [] says there is nothing. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}.`,
     );
   }
   if (iterates) {

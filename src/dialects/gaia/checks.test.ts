@@ -71,6 +71,7 @@ const REQUIRED_ROWS: [JsonObject | null, boolean][] = [
   [{ surface_routing: { multi_surface: [] } }, false],
   [{ surface_routing: { active_surfaces: ['a', 'b'] } }, false],
   [{ surface_routing: 'multi_surface', agent_contract_handoff: null }, false],
+  [{ metadata: { multi_surface: true, consolidation_required: true } }, false],
 ];
 
 test.each(REQUIRED_ROWS)('the INPUT %j asks for consolidation: %j', (input, required) => {

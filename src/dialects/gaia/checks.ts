@@ -161,7 +161,7 @@ function entriesOf(report: JsonObject, key: string): readonly Json[] {
 
 // consolidation_report: required when several surfaces are at work.
 
-/** Looked at only when the INPUT asked for it. Every key must hold something: `["none"]` says there are no conflicts. */
+/** Looked at only when the INPUT asked for it. Every key must be there; a list may be empty. */
 export function checkConsolidation(report: JsonObject, required: boolean): Finding[] {
   if (!required) return [];
   const section = usable(report.consolidation_report);
@@ -175,13 +175,20 @@ function checkKey(section: JsonObject | null, key: (typeof CONSOLIDATION_KEYS)[n
   const path = `consolidation_report.${key}`;
   const value = either(section, key);
   const words = OWNERSHIP_ASSESSMENTS.join(', ');
-  if (value === undefined || isEmpty(value)) {
-    const advice =
-      key === 'ownership_assessment' ? `use one of ${words}` : 'it must not be empty; ["none"] says there is nothing';
+  if (value === undefined || (isEmpty(value) && !(isListKey(key) && Array.isArray(value)))) {
+    const advice = isListKey(key)
+      ? '[] says there is nothing'
+      : key === 'ownership_assessment'
+        ? `use one of ${words}`
+        : 'name an agent, or "none"';
     return [missing(key.toUpperCase(), path, `${key} is missing: ${advice}`)];
   }
   if (key !== 'ownership_assessment' || isOneOf(OWNERSHIP_ASSESSMENTS, value)) return [];
   return [invalid('OWNERSHIP_ASSESSMENT', value, path, `not an ownership_assessment: use one of ${words}`)];
+}
+
+function isListKey(key: (typeof CONSOLIDATION_KEYS)[number]): boolean {
+  return key !== 'ownership_assessment' && key !== 'next_best_agent';
 }
 
 // approval_request: `rollback` and `verification` are required, the rest is advice.

@@ -97,7 +97,7 @@ test('every fault of a COMPLETE is told at once, in the order of the fields', ()
       'NEXT_ACTION',
       'AGENT_ID',
       ...upper(EVIDENCE_KEYS),
-      ...upper(CONSOLIDATION_KEYS).filter((key) => key !== 'OWNERSHIP_ASSESSMENT'),
+      ...upper(CONSOLIDATION_KEYS).filter((key) => !['OWNERSHIP_ASSESSMENT', 'CONFLICTS'].includes(key)),
       'APPROVAL_REQUEST_ROLLBACK',
       'APPROVAL_REQUEST_VERIFICATION',
       'VERIFICATION_RESULT_MUST_BE_PASS',

@@ -163,14 +163,21 @@ const CONSOLIDATION_ROWS: [string, JsonObject, JsonObject, ReturnType<typeof fin
     MULTI,
     finds([], ['OWNERSHIP_ASSESSMENT:OWNED_HERE']),
   ],
-  ['required, conflicts empty', consolidated({ conflicts: [] }), MULTI, finds(['CONFLICTS'])],
+  [
+    'required, lists empty',
+    consolidated({ confirmed_findings: [], suspected_findings: [], conflicts: [], open_gaps: [] }),
+    MULTI,
+    finds([]),
+  ],
+  ['required, conflicts null', consolidated({ conflicts: null }), MULTI, finds(['CONFLICTS'])],
+  ['required, conflicts an empty text', consolidated({ conflicts: '' }), MULTI, finds(['CONFLICTS'])],
   ['required, next_best_agent empty', consolidated({ next_best_agent: '' }), MULTI, finds(['NEXT_BEST_AGENT'])],
   ['required, next_best_agent a list', consolidated({ next_best_agent: ['reviewer'] }), MULTI, finds([])],
   ['required, findings as text', consolidated({ confirmed_findings: 'one' }), MULTI, finds([])],
   [
     'open_gaps absent in both places',
     {
-      ...consolidated({ open_gaps: [] }),
+      ...consolidated({ open_gaps: null }),
       evidence_report: without(COMPLETE.evidence_report, 'open_gaps'),
     },
     MULTI,
@@ -181,6 +188,11 @@ const CONSOLIDATION_ROWS: [string, JsonObject, JsonObject, ReturnType<typeof fin
 
 test.each(CONSOLIDATION_ROWS)('consolidation_report: %s', (_name, judged, given, expected) => {
   expect(found(judged, given)).toEqual(expected);
+});
+
+test.each(CONSOLIDATION_KEYS)('consolidation_report without %s lacks exactly that', (key) => {
+  const judged = report({ consolidation_report: without(CONSOLIDATION, key) });
+  expect(found(judged, MULTI)).toEqual(finds([key.toUpperCase()]));
 });
 
 test('consolidation keys are accepted in capitals', () => {

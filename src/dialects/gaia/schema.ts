@@ -36,7 +36,7 @@ const REPORT: Field = object({
   consolidation_report: {
     ...object(
       required({
-        ...all(CONSOLIDATION_KEYS, { ...LIST, itemsMin: 1 }),
+        ...all(CONSOLIDATION_KEYS, LIST),
         ownership_assessment: { type: 'choice', of: OWNERSHIP_ASSESSMENTS },
         next_best_agent: TEXT,
       }),

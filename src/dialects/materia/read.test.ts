@@ -209,6 +209,8 @@ test.each([
     ['$.workItems.0.context'],
   ],
   ['an item with a nested context', { workItems: [{ title: 'x', context: {} }] }, {}, ['$.workItems.0.context']],
+  ['an item with a description', { workItems: [{ ...ITEM, description: 'x' }] }, {}, ['$.workItems.0.description']],
+  ['an item with acceptance criteria', { workItems: [{ ...ITEM, acceptance: [] }] }, {}, ['$.workItems.0.acceptance']],
   ['an item with an id', { workItems: [{ ...ITEM, id: 'WI-1' }] }, {}, ['$.workItems.0.id']],
   [
     'an item of a generator utility with an id',

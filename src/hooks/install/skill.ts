@@ -99,11 +99,11 @@ function approvalLines(): readonly string[] {
 }
 
 function consolidationLines(): readonly string[] {
-  const report = Object.fromEntries(CONSOLIDATION_KEYS.map((key) => [key, CONSOLIDATION_EXAMPLE[key] ?? ['none']]));
+  const report = Object.fromEntries(CONSOLIDATION_KEYS.map((key) => [key, CONSOLIDATION_EXAMPLE[key] ?? []]));
   return [
     '## Working with others on one goal',
-    'If a consolidation is required, the report has one more section. No field may be empty;',
-    `use ["none"] where there is nothing. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}:`,
+    'If a consolidation is required, the report has one more section. No field may be left out;',
+    `use [] where there is nothing. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}:`,
     ...asJson({ consolidation_report: report }),
   ];
 }

@@ -303,7 +303,7 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   [
     'plain text has no fields to assign',
     { 'sockets.Socket-5.assign': { all: '$', part: '$.context' } },
-    ['(INVALID_CONFIG) sockets.Socket-5.assign.part'],
+    ['INVALID_CONFIG sockets.Socket-5.assign.part'],
   ],
 
   ['a socket of JSON may be strict', { 'sockets.Socket-3.strict': true }, []],

@@ -16,7 +16,7 @@ import {
 } from './authored.ts';
 import { checkAssign, checkGeneratorOutput } from './check-materia.ts';
 import { CONDITIONS, END } from './config.ts';
-import { checkFields, error, type Findings, listed, meant, shown, warning } from './issue.ts';
+import { checkFields, error, type Findings, listed, meant, shown } from './issue.ts';
 import { ADVANCE, apart, EDGE, SOCKET, WALK } from './loadout-fields.ts';
 import { problemOfName, problemOfSource } from './path.ts';
 
@@ -114,7 +114,7 @@ function* checkTextAssign(assign: Json | undefined, path: string): Findings {
     if (typeof source !== 'string' || !source.startsWith('$.')) continue;
     const fix = 'Write parse: "json", or assign "$" for the whole text.';
     const message = `Plain text has no field ${shown(source)}, so the slot would always be cleared. ${fix}`;
-    yield warning('INVALID_CONFIG', `${path}.assign.${target}`, message);
+    yield error('INVALID_CONFIG', `${path}.assign.${target}`, message);
   }
 }
 
