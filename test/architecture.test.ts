@@ -418,7 +418,7 @@ test.each<[string, string, string[]]>([
 
 /** Where a skin reaches past the operations, and why. The list may only shrink. */
 const PAST_OPERATIONS: Readonly<Record<string, string>> = {
-  'cli/commands/exec.ts imports approvals/run-command.ts':
+  'cli/commands/streams.ts imports approvals/run-command.ts':
     'the streams of this process, for the command that was approved',
   'cli/main.ts imports engine/storage-error.ts': 'the exit code of a fault of the storage',
   'cli/serving.ts imports access/rights.ts': 'whoever serves is a person, which is asked before a server begins',
@@ -460,9 +460,8 @@ test('the command line and the tools decide nothing: they reach rules and the lo
 /** What a skin may start a process for. An answer is a call; the list may only shrink. */
 const STARTS: Readonly<Record<string, string>> = {
   'cli/commands/demo.ts': 'the program that the demo wrote',
-  'cli/cast-beside-page.ts':
-    'drives the cast at the same terminal, so that its agents are not below the server of the page',
-  'cli/open-page.ts': 'the browser, and the build of the page in a checkout',
+  'cli/page.ts':
+    'the browser, the build of the page in a checkout, and the cast beside the page: its agents are not below its server',
   'agents/pi-guard.ts': 'runs within Pi, and asks the guard',
   'hooks/install/verify-claude.ts': 'Claude Code, to see whether it reads its settings',
 };

@@ -20,6 +20,8 @@ export type OperationField = Exclude<Field, { type: 'object' | 'map' | 'oneOf' |
   readonly short?: string;
   /** What the help shows in the place of the option's value. */
   readonly value?: string;
+  /** The option of the command line names the file that holds it. */
+  readonly isInFile?: true;
   /** The command line has no option for it: it fills it in by itself. */
   readonly hidden?: true;
   /** The command line reads it from standard input, without a word for it. */

@@ -1,11 +1,12 @@
-// What a command is, and what it gets to work with.
+// What a command is, and what it gets to work with: the words of its call, the workspace, and the outputs.
 import type { ParseArgsConfig } from 'node:util';
 import type { Act } from '../access/rights.ts';
+import type { Workspace } from '../app/workspace.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import { type LocatedWorkspace as Located, locate, UsageError } from '../workspace/locate.ts';
 import { commandName } from './command-name.ts';
 import { isSmart, Ready, type ShownLine } from './paint.ts';
-import { safe } from './safe-text.ts';
-import { wrap } from './text-width.ts';
+import { safe, wrap } from './terminal-text.ts';
 
 export { Refused } from '../app/refused.ts';
 export { UsageError } from '../workspace/locate.ts';
@@ -26,7 +27,8 @@ export type Command = {
   readonly words: readonly [number, number];
   /** Throws the refusal of a caller who may not do it at all. */
   refuseBefore?(call: Call): Promise<void>;
-  load(): Promise<{ run(call: Call): Promise<number> }>;
+  /** Its function, which is loaded when it is called. */
+  load(): Promise<(call: Call) => Promise<number>>;
 };
 
 export type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
@@ -100,4 +102,35 @@ export function outJson(value: unknown): void {
 /** One of several JSON values, for a command whose output is a stream of them. */
 export function outJsonLine(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+export async function withWorkspace<T>(
+  call: Call,
+  work: (workspace: Workspace) => Promise<T>,
+  located: Located = workspaceOf(call),
+): Promise<T> {
+  // Loaded here: a hook only needs to know where the workspace is.
+  const { Workspace: Opened } = await import('../app/workspace.ts');
+  const workspace = new Opened(located, { env: call.env, cwd: call.cwd, program: again(call) });
+  try {
+    return await work(workspace);
+  } finally {
+    await workspace.close();
+  }
+}
+
+/** The workspace of `-C`; without it that of the current folder, or of the nearest one above that has `.baton`. */
+export function workspaceOf(call: Call): Located {
+  return workspaceAt(call, text(call.values, 'directory') === undefined ? undefined : call.cwd);
+}
+
+/** The workspace of the very folder, whatever workspace lies above it. */
+export function workspaceHere(call: Call): Located {
+  return workspaceAt(call, call.cwd);
+}
+
+function workspaceAt(call: Call, dir: string | undefined): Located {
+  const workspace = locate(dir, call.env, call.cwd);
+  if (!workspace) throw new UsageError(`there is no folder ${call.cwd}; -C names an existing one`);
+  return workspace;
 }

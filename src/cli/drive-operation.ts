@@ -8,13 +8,12 @@ import type { CastView } from '../app/views/shown-cast.ts';
 import type { CastStatus } from '../kernel/cast/state.ts';
 import { isString } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import { closingLines } from './closing-lines.ts';
 import { again, type Call, EXIT_CODE, note, out, outJson, ring } from './command.ts';
 import { paintFor, Ready, type ShownLine } from './paint.ts';
 import { type ProgressDisplay, progressFor } from './progress.ts';
-import { itemLines, notRunLines, reportLines, resultLines } from './result-lines.ts';
-import { safe } from './safe-text.ts';
+import { closingLines, itemLines, notRunLines, reportLines, resultLines } from './result-lines.ts';
 import { ended } from './show-operation.ts';
+import { safe } from './terminal-text.ts';
 
 export async function drive(call: Call, name: OperationName, given: Given): Promise<number> {
   return showDriven(call, await driven(call, name, given), given);

@@ -6,7 +6,7 @@ import { nearestName } from '../kernel/nearest-name.ts';
 import { type Call, type Command, EXIT_CODE, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
-import { oneLine } from './safe-text.ts';
+import { oneLine } from './terminal-text.ts';
 
 // Not by an import, which would make every function of the module ready, with all that they need: a tenth of Node's start.
 const { parseArgs } = process.getBuiltinModule('node:util');
@@ -78,7 +78,7 @@ async function carriedThrough(command: Command, rest: readonly string[]): Promis
   try {
     countWords(command, call.words);
     await refuseLowRole(call);
-    const { run } = await command.load();
+    const run = await command.load();
     return await run(call);
   } catch (error) {
     // A caller who may not do it learns that, and not what is wrong with the words.
@@ -104,7 +104,7 @@ async function notUnderstood(command: Command, rest: readonly string[], error: u
 async function noteMisused(call: Call, words: readonly string[]): Promise<void> {
   const [{ noteMisused: noteIn, ownWorkspace }, { withWorkspace, workspaceOf }, { actorHere }] = await Promise.all([
     import('../app/exec-caller.ts'),
-    import('./open-workspace.ts'),
+    import('./command.ts'),
     import('../access/who-acts.ts'),
   ]);
   try {
@@ -122,7 +122,7 @@ async function refuseLowRole(call: Call): Promise<void> {
   if (!env[ACTS_FOR] && shown === null) return;
   const [{ refusalOfRole }, { withWorkspace }] = await Promise.all([
     import('../app/refuse-role.ts'),
-    import('./open-workspace.ts'),
+    import('./command.ts'),
   ]);
   const form = { command: command.name, act: command.act, word: words[0] };
   const refusal = await withWorkspace(call, (workspace) => refusalOfRole(workspace, form, shown, note));
@@ -149,7 +149,7 @@ async function withoutCommand(rest: readonly string[]): Promise<number> {
 
 async function showHelp(name: string | undefined, isAll = false): Promise<number> {
   const { everyCommand, helpOf, overview } = await import('./help.ts');
-  out(name !== undefined ? helpOf(named(name)) : isAll ? everyCommand() : overview());
+  out(name !== undefined ? helpOf(named(name)) : isAll ? everyCommand(COMMANDS) : overview(COMMANDS));
   return EXIT_CODE.ok;
 }
 

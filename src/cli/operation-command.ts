@@ -21,8 +21,11 @@ type About = Pick<Command, 'name' | 'summary'> & {
   /** The form that is meant where no word says which; without it the forms are listed. */
   readonly otherwise?: OperationName;
   /** For a command that does more than show the answer: it asks a person, or reads a stream. */
-  readonly shownBy?: () => Promise<{ run(call: Call, given: Giving): Promise<number> }>;
+  readonly shownBy?: () => Promise<Shower>;
 };
+
+/** Calls the operation of a command and shows its answer. */
+type Shower = (call: Call, given: Giving) => Promise<number>;
 
 /** A command of one operation, or of several that are told apart by its first word. */
 export function operationCommand(about: About, names: readonly OperationName[]): Command {
@@ -51,9 +54,7 @@ export function operationCommand(about: About, names: readonly OperationName[]):
       const { refuseBefore } = await import('./show-operation.ts');
       await refuseBefore({ ...call, words: [] }, entry.name as OperationName);
     },
-    load: async () => ({
-      run: (call) => (isOne ? runEntry(call, about, only, call.words) : runForm(call, about, entries)),
-    }),
+    load: async () => (call) => (isOne ? runEntry(call, about, only, call.words) : runForm(call, about, entries)),
   };
 }
 
@@ -106,7 +107,7 @@ async function runEntry(
   words: readonly string[],
 ): Promise<number> {
   const given: Giving = (how) => givenTo(call, entry.fields, words, how?.isStream);
-  if (shownBy) return (await shownBy()).run(call, given);
+  if (shownBy) return (await shownBy())(call, given);
   const { showOperation } = await import('./show-operation.ts');
   return showOperation(call, entry.name as OperationName, await given());
 }
@@ -125,7 +126,7 @@ async function givenTo(
   for (const [name, field] of all.filter(([, each]) => hasOption(each))) {
     const value = call.values[optionName(name)];
     if (value === undefined && field.required) throw missing(call, name);
-    if (value !== undefined) given[name] = optionValue(call, name, field, value);
+    if (value !== undefined) given[name] = await optionValue(call, name, field, value);
   }
   for (const [name, field] of all.filter(([, each]) => !hasOption(each) && each.hidden !== true)) {
     const isUnsaid = !isStream && left.length === 0 && field.type === 'json' && field.orStandardInput === true;
@@ -168,10 +169,11 @@ function countIn(name: string, field: Extract<OperationField, { type: 'count' }>
 
 type OptionValue = Exclude<Call['values'][string], undefined>;
 
-function optionValue(call: Call, name: string, field: OperationField, value: OptionValue): Json {
+async function optionValue(call: Call, name: string, field: OperationField, value: OptionValue): Promise<Json> {
   if (field.type === 'flag') return value === true;
   if (field.type === 'list') return [value].flat().map(String);
   const text = String(value);
+  if (field.isInFile) return (await import('./read-input.ts')).readInput(call, text);
   if (field.type === 'count') return countIn(`--${optionName(name)}`, field, text);
   if (field.type === 'number') {
     if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
@@ -267,7 +269,7 @@ export const EXITS = 'Exit: 0 completed, 1 failed, aborted or paused, 4 waiting 
 export function driveBy(name: OperationName) {
   return async () => {
     const { drive } = await import('./drive-operation.ts');
-    return { run: async (call: Call, given: Giving) => drive(call, name, await given()) };
+    return async (call: Call, given: Giving) => drive(call, name, await given());
   };
 }
 
@@ -275,11 +277,9 @@ export function driveBy(name: OperationName) {
 export function showBy(pick: (call: Call) => { readonly name: OperationName; readonly more?: Given }) {
   return async () => {
     const { showOperation } = await import('./show-operation.ts');
-    return {
-      run: async (call: Call, given: Giving) => {
-        const { name, more } = pick(call);
-        return showOperation(call, name, { ...more, ...(await given()) });
-      },
+    return async (call: Call, given: Giving) => {
+      const { name, more } = pick(call);
+      return showOperation(call, name, { ...more, ...(await given()) });
     };
   };
 }

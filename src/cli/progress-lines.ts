@@ -11,9 +11,8 @@ import { shownRefusal } from '../kernel/report/status.ts';
 import { counted } from '../kernel/text.ts';
 import { commandName } from './command-name.ts';
 import type { Paint } from './paint.ts';
-import { oneLine } from './safe-text.ts';
 import { figuresText, itemText, type StepLine, stepLines } from './step-line.ts';
-import { lastColumns } from './text-width.ts';
+import { lastColumns, oneLine } from './terminal-text.ts';
 
 type How = {
   readonly paint: Paint;

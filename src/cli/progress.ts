@@ -5,12 +5,10 @@ import type { LiveEvent } from '../engine/ports.ts';
 import { countItems } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Call } from './command.ts';
-import { regionOn } from './live-region.ts';
-import { paintFor } from './paint.ts';
+import { isSmart, paintFor } from './paint.ts';
 import { heard, listener, type ProgressState, stepAt, told, toldElsewhere } from './progress-lines.ts';
-import { safe } from './safe-text.ts';
 import { movingLine } from './step-line.ts';
-import { cutTo, widthOf } from './text-width.ts';
+import { cutTo, safe, widthOf, wrap } from './terminal-text.ts';
 
 export type ProgressDisplay = {
   /** Learns from what happened before, without telling it again. */
@@ -95,3 +93,58 @@ const LABELS: Readonly<Partial<Record<string, string>>> = {
   merging: 'its work is merged',
   parking: 'its work is put by',
 };
+
+export type Region = {
+  readonly isLive: boolean;
+  /** How wide a line may be; null where nothing is cut or wrapped. */
+  columns(): number | null;
+  /** Lines that stay. */
+  print(lines: readonly string[]): void;
+  /** The lines at the bottom, in place of those before. */
+  draw(lines: readonly string[]): void;
+  clear(): void;
+};
+
+const COLUMNS_DEFAULT = 80;
+const ROWS_DEFAULT = 24;
+/** Continued lines begin below the text behind the mark. */
+const HANG = 4;
+
+export function regionOn(screen: NodeJS.WriteStream, env: NodeJS.ProcessEnv, mayMove: boolean): Region {
+  const isTerminal = isSmart(screen, env);
+  const isLive = mayMove && isTerminal;
+  const columns = () => (isTerminal ? screen.columns || COLUMNS_DEFAULT : null);
+  let drawn: readonly string[] = [];
+  const away = (): string => {
+    if (drawn.length === 0) return '';
+    const width = screen.columns || COLUMNS_DEFAULT;
+    // A terminal that was made narrower has wrapped what is there.
+    const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / width)), 0);
+    return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`;
+  };
+  const show = (stays: readonly string[], moves: readonly string[]): void => {
+    const text = stays.map((line) => `${line}\n`).join('');
+    screen.write(`${away()}${text}${moves.join('\n')}`);
+    drawn = moves;
+  };
+  return {
+    isLive,
+    columns,
+    print(lines) {
+      const width = columns();
+      const shown = width === null ? lines : lines.flatMap((line) => wrap(line, width, HANG));
+      if (shown.length > 0) show(shown, drawn);
+    },
+    draw(lines) {
+      if (!isLive) return;
+      const [rows, width] = [Math.max(1, (screen.rows || ROWS_DEFAULT) - 1), columns() ?? COLUMNS_DEFAULT];
+      const fit = lines.length <= rows ? lines : [...lines.slice(0, rows - 1), ...lines.slice(-1)];
+      const isSame = fit.length === drawn.length && fit.every((line, at) => line === drawn[at]);
+      if (!isSame && fit.every((line) => widthOf(line) < width)) show([], fit);
+    },
+    clear() {
+      if (drawn.length > 0) screen.write(away());
+      drawn = [];
+    },
+  };
+}

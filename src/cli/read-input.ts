@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { readBytesOf, readText } from '../workspace/load-config.ts';
 import { type Call, UsageError } from './command.ts';
-import { safe } from './safe-text.ts';
+import { safe } from './terminal-text.ts';
 
 const INPUT_BYTES_MAX = 16 * 1024 * 1024;
 

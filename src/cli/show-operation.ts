@@ -9,26 +9,36 @@ import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { LocatedWorkspace as Located } from '../workspace/locate.ts';
-import { type Call, EXIT_CODE, exitOf, note, out, outJson, outJsonLine, ring } from './command.ts';
-import { withWorkspace, workspaceHere, workspaceOf } from './open-workspace.ts';
+import {
+  type Call,
+  EXIT_CODE,
+  exitOf,
+  note,
+  out,
+  outJson,
+  outJsonLine,
+  ring,
+  withWorkspace,
+  workspaceHere,
+  workspaceOf,
+} from './command.ts';
 import type { Form, Forms } from './show/form.ts';
 
+const castForms = () => import('./show/casts.ts').then((file) => file.CAST_FORMS);
+const projectForms = () => import('./show/project.ts').then((file) => file.PROJECT_FORMS);
+const registryForms = () => import('./show/registry.ts').then((file) => file.REGISTRY_FORMS);
+
 /** The forms of each group; a group without any answers with verdicts. */
-const FORMS: Partial<Record<OperationEntry['group'], () => Promise<{ readonly forms: Forms }>>> = {
-  casts: () => import('./show/casts.ts'),
-  contracts: () => import('./show/contracts.ts'),
-  history: () => import('./show/history.ts'),
-  ledger: () => import('./show/ledger.ts'),
-  approvals: () => import('./show/casts.ts'),
-  work: () => import('./show/casts.ts'),
-  registry: () => import('./show/registry.ts'),
-  knowledge: () => import('./show/knowledge.ts'),
-  access: () => import('./show/registry.ts'),
-  project: () => import('./show/project.ts'),
+const FORMS: Partial<Record<OperationEntry['group'], () => Promise<Forms>>> = {
+  ...{ casts: castForms, approvals: castForms, work: castForms },
+  ...{ contracts: projectForms, project: projectForms },
+  ...{ registry: registryForms, knowledge: registryForms, access: registryForms },
+  history: () => import('./show/history.ts').then((file) => file.HISTORY_FORMS),
+  ledger: () => import('./show/ledger.ts').then((file) => file.LEDGER_FORMS),
 };
 
 export async function showOperation(call: Call, name: OperationName, given: Given): Promise<number> {
-  const { forms } = (await FORMS[OPERATIONS[name].group]?.()) ?? { forms: {} };
+  const forms = (await FORMS[OPERATIONS[name].group]?.()) ?? {};
   const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
   const verdict = await ended(call, name, given, listeningFor(OPERATIONS[name], showingWith(call, form)));
   // An operation that follows has shown its finds one by one; its end is no find.

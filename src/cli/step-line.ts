@@ -2,8 +2,7 @@
 import { costText, durationText, tokensText } from '../app/views/figures.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import type { Paint } from './paint.ts';
-import { oneLine } from './safe-text.ts';
-import { cutTo, padTo, widthOf } from './text-width.ts';
+import { cutTo, oneLine, padTo, widthOf } from './terminal-text.ts';
 
 export type StepLine = {
   /** With its colour. */

@@ -12,7 +12,7 @@ import { toldOfChanges } from '../kernel/graph/socket-rules.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import { counted } from '../kernel/text.ts';
-import { oneLine } from './safe-text.ts';
+import { oneLine } from './terminal-text.ts';
 
 const WORDS_MAX = 220;
 

@@ -230,6 +230,7 @@ export const DRIVING = {
         type: 'text',
         mayBeEmpty: true,
         value: 'FILE',
+        isInFile: true,
         means: 'with accept: what it answered; the command line reads it from a file',
         example: '{"satisfied": true}',
       },

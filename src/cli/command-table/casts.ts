@@ -13,7 +13,7 @@ export const CASTS_COMMANDS: readonly Command[] = [
 --data          also the data of the cast (its \`state.*\` values)
 Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.`,
       options: { turn: { type: 'string' }, data: { type: 'boolean' } },
-      shownBy: () => import('../commands/show.ts'),
+      shownBy: () => import('../commands/show.ts').then((file) => file.showCommand),
     },
     ['cast.show'],
   ),
@@ -35,7 +35,7 @@ Without CAST: the latest one. With --json: the same object as \`baton cast --jso
 Without CAST: the latest one. It ends when the cast stops, or when no process drives it any more (exit 1).
 ${EXITS}`,
       options: { jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
-      shownBy: () => import('../commands/watch.ts'),
+      shownBy: () => import('../commands/cast.ts').then((file) => file.watchCommand),
     },
     ['cast.watch'],
   ),
@@ -87,7 +87,7 @@ ${EXITS}`,
       name: 'decide',
       summary: 'decide about a turn whose outcome is unknown, or whose agent asks or is blocked',
       note: EXITS,
-      shownBy: () => import('../commands/decide.ts'),
+      shownBy: driveBy('cast.decide'),
     },
     ['cast.decide'],
   ),
@@ -127,7 +127,7 @@ Without TEXT and --file: standard input; in a terminal the brief is shown first.
 one that does not keep the contract is refused with what is wrong, and the turn waits again. An empty answer is wrong usage.
 ${EXITS}`,
         options: { file: { type: 'string' } },
-        shownBy: () => import('../commands/answer.ts'),
+        shownBy: () => import('../commands/cast.ts').then((file) => file.answerCommand),
       },
       ['cast.answer'],
     ),
@@ -160,7 +160,7 @@ What has waited for an hour is marked stale. What expired is said in the log, an
       summary: 'run a command that a person approved, exactly as it was approved, once',
       note: `Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
 refused and told. It runs without a shell. Exit: that of the command; 1 refused; 127 it could not be started.`,
-      shownBy: () => import('../commands/exec.ts'),
+      shownBy: () => import('../commands/streams.ts').then((file) => file.execCommand),
     },
     ['exec'],
   ),
@@ -172,7 +172,7 @@ refused and told. It runs without a shell. Exit: that of the command; 1 refused;
       note: `--stat          the files and how much of each, instead of the patch
 The patch can be given to \`git apply\`.`,
       options: { stat: { type: 'boolean' } },
-      shownBy: () => import('../commands/diff.ts'),
+      shownBy: () => import('../commands/streams.ts').then((file) => file.diffCommand),
     },
     ['cast.diff'],
   ),

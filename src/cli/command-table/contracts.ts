@@ -23,7 +23,7 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
     help: 'Add the line to the start file of the shell: eval "$(baton completion bash)"; for fish: baton completion fish | source',
     example: 'baton completion bash',
     options: {},
-    load: () => import('../commands/completion.ts'),
+    load: () => import('../help.ts').then((file) => file.completionCommand),
   },
   operationCommand(
     {
@@ -32,7 +32,7 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
       note: `--jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
 The answer is always JSON. Exit: 0 allowed, 1 denied.`,
       options: { jsonl: { type: 'boolean' } },
-      shownBy: () => import('../commands/validate.ts'),
+      shownBy: () => import('../commands/streams.ts').then((file) => file.validateCommand),
     },
     ['validate'],
   ),
@@ -110,7 +110,7 @@ that is shown once, with which you act as yourself. An agent of a cast is refuse
       'tls-key': { type: 'string' },
       'behind-proxy': { type: 'boolean' },
     },
-    load: () => import('../commands/serve.ts'),
+    load: () => import('../serving.ts').then((file) => file.serveCommand),
   },
   {
     name: 'mcp',
@@ -126,7 +126,7 @@ With BATON_TOKEN the server acts as that token, within its role; --http takes th
 Started by an agent of a cast, it offers that agent its own tools and none that steer casts.`,
     example: 'baton mcp --http 8808',
     options: { http: { type: 'string' } },
-    load: () => import('../commands/mcp.ts'),
+    load: () => import('../commands/mcp.ts').then((file) => (call) => file.serveMcp(call, null)),
   },
   operationCommand(
     {
@@ -144,7 +144,7 @@ Started by an agent of a cast, it offers that agent its own tools and none that 
       summary: 'decide one event of Claude Code: locks, scopes, contracts and dangerous commands, without a cast',
       note: `The event comes on standard input.
 The protocol of Claude Code: exit 0 lets it through, exit 2 refuses with the reason on standard error. A fault refuses, too.`,
-      shownBy: () => import('../commands/hook.ts'),
+      shownBy: () => import('../commands/hook.ts').then((file) => file.hookCommand),
     },
     ['hook'],
   ),
@@ -157,7 +157,7 @@ The protocol of Claude Code: exit 0 lets it through, exit 2 refuses with the rea
 What is there stays, byte by byte. Nothing is written through a link.
 Exit: 0 written, in place or refused as it should be; 1 refused, or --verify failed; 2 not written.`,
       options: { verify: { type: 'boolean' } },
-      shownBy: () => import('../commands/install.ts'),
+      shownBy: () => import('../commands/setup.ts').then((file) => file.installCommand),
     },
     ['install'],
   ),

@@ -8,7 +8,7 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
       name: 'init',
       group: 'everyday',
       summary: 'write a team into .baton/: a loadout, its prompts and a configuration',
-      shownBy: () => import('../commands/init.ts'),
+      shownBy: () => import('../commands/setup.ts').then((file) => file.initCommand),
     },
     ['init'],
   ),
@@ -23,7 +23,7 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
 --request-file  read the request from a file; - reads it from standard input (at most 1 MiB)
 The request follows -- when it begins with a dash. ${EXITS}`,
         options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' }, ui: { type: 'boolean' } },
-        shownBy: () => import('../commands/cast.ts'),
+        shownBy: () => import('../commands/cast.ts').then((file) => file.castCommand),
       },
       ['cast.start'],
     ),
@@ -76,7 +76,7 @@ A server of the workspace that runs already is used. Else this process serves th
 In the page you act as yourself. An agent of a cast is refused.`,
     example: 'baton ui',
     options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } },
-    load: () => import('../commands/ui.ts'),
+    load: () => import('../page.ts').then((file) => file.uiCommand),
   },
   operationCommand(
     {
@@ -99,7 +99,7 @@ a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. F
 --ui            show it in the page as well, and keep the page open until Ctrl-C`,
     example: 'baton demo',
     options: { fast: { type: 'boolean' }, ui: { type: 'boolean' } },
-    load: () => import('../commands/demo.ts'),
+    load: () => import('../commands/demo.ts').then((file) => file.demoCommand),
   },
   operationCommand(
     {

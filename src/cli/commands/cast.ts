@@ -1,16 +1,35 @@
-// `baton cast`: the request comes as words, from a file or from standard input; what does not check is shown as a cast.
-import { Refused } from '../../app/refused.ts';
+// `baton cast`, `baton answer` and `baton watch`: a text comes as words, from a file or from standard input; a cast is followed.
+
+import type { CastNews } from '../../app/look-at-cast.ts';
+import type { OperationEvent } from '../../app/operation.ts';
+import type { Given } from '../../app/perform.ts';
 import { costText } from '../../app/views/figures.ts';
+import { flat } from '../../app/views/flat-entry.ts';
+import type { CastView } from '../../app/views/shown-cast.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { type Call, EXIT_CODE, flag, note, out, outJson, text, UsageError } from '../command.ts';
-import { driven, showDriven } from '../drive-operation.ts';
+import {
+  again,
+  type Call,
+  EXIT_CODE,
+  flag,
+  note,
+  out,
+  outJson,
+  outJsonLine,
+  Refused,
+  text,
+  UsageError,
+} from '../command.ts';
+import { drive, driven, exitForStatus, showDriven, showEnd } from '../drive-operation.ts';
 import type { Giving } from '../operation-command.ts';
+import { type ProgressDisplay, progressFor } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { rowsIn } from '../show/form.ts';
-import { ended } from '../show-operation.ts';
+import { allowed, ended } from '../show-operation.ts';
+import { safe } from '../terminal-text.ts';
 
-export async function run(call: Call, giving: Giving): Promise<number> {
+export async function castCommand(call: Call, giving: Giving): Promise<number> {
   if (flag(call.values, 'ui')) return besidePage(call);
   const request = await requestOf(call);
   const given = { ...(await giving()), request };
@@ -26,8 +45,8 @@ export async function run(call: Call, giving: Giving): Promise<number> {
 
 async function besidePage(call: Call): Promise<number> {
   const [{ argumentsOf, castBesidePage }, { withWorkspace }] = await Promise.all([
-    import('../cast-beside-page.ts'),
-    import('../open-workspace.ts'),
+    import('../page.ts'),
+    import('../command.ts'),
   ]);
   return withWorkspace(call, (workspace) => castBesidePage(call, workspace, argumentsOf(call, ['ui', 'no-open'])));
 }
@@ -92,4 +111,56 @@ function names(list: Json | undefined): string {
 function lineOf({ socket, materia, type, contract, runner, model }: JsonObject): string {
   const by = runner === undefined ? type : `${type} on ${runner}${model ? ` with ${model}` : ''}`;
   return `${socket}  ${materia}  (${by}, ${contract})`;
+}
+
+export async function answerCommand(call: Call, giving: Giving): Promise<number> {
+  const [, ...words] = call.words;
+  const file = text(call.values, 'file');
+  if (file !== undefined && words.length > 0) throw new UsageError('give the answer as words or with --file, not both');
+  const number = text(call.values, 'turn');
+  if (number !== undefined && !/^[1-9]\d{0,9}$/.test(number))
+    throw new UsageError(`--turn must be the number of a turn, not ${number}`);
+  const { answer: _word, ...given } = await giving();
+  const answer = words.length > 0 ? words.join(' ') : await written(call, file, given);
+  return drive(call, 'cast.answer', { ...given, answer });
+}
+
+async function written(call: Call, file: string | undefined, given: Given): Promise<string> {
+  const { brief, asks } = await allowed(call, 'cast.answer', given);
+  if (file !== undefined) return readInput(call, file);
+  const asked = isString(asks) ? safe(asks) : isString(brief) ? brief : '';
+  if (process.stdin.isTTY) note(`${asked}\n\nYour answer, ended with Ctrl-D on a line of its own:`);
+  return readInput(call, '-');
+}
+
+export async function watchCommand(call: Call, giving: Giving): Promise<number> {
+  const isStream = flag(call.values, 'jsonl');
+  if (isStream && call.json) throw new UsageError('--json is one value and --jsonl a line for each event; choose one');
+  const withFacts = flag(call.values, 'facts');
+  if (withFacts && !isStream) throw new UsageError('--facts are lines between those of the agents; say --jsonl too');
+  let progress: ProgressDisplay | null = null;
+  const onEvent = (event: OperationEvent) => {
+    if (event.kind === 'note') return note(event.text);
+    if (event.kind !== 'value') return;
+    const news = event.value as CastNews;
+    if (news.kind === 'live') {
+      const { turn, attempt, socket, event: live } = news;
+      if (isStream) outJsonLine({ turn, attempt, socket, event: live });
+      return progress?.hear(turn, live);
+    }
+    for (const entry of withFacts ? news.entries : []) outJsonLine(flat(entry));
+    progress ??= progressFor(isStream ? { ...call, json: true } : call, news.cast);
+    progress.take(news.entries);
+  };
+  const { signal } = new AbortController();
+  const verdict = await ended(call, 'cast.watch', await giving(), { signal, onEvent });
+  (progress as ProgressDisplay | null)?.stop();
+  const { stands: _stands, ...rest } = verdict.details;
+  const view = rest as unknown as CastView;
+  if (!verdict.allow && view.cast === undefined) throw new Refused(verdict);
+  if (isStream) outJsonLine(view);
+  if (verdict.allow) return isStream ? exitForStatus(view.status) : showEnd(call, view);
+  note(`Nobody drives cast ${view.cast}: its process is gone. Carry on with: ${again(call)} resume ${view.cast}`);
+  if (call.json) outJson(view);
+  return EXIT_CODE.denied;
 }

@@ -4,16 +4,15 @@ import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { type Call, EXIT_CODE, flag, note, out } from '../command.ts';
+import { type Call, EXIT_CODE, flag, note, out, withWorkspace } from '../command.ts';
 import { commandName } from '../command-name.ts';
 import { drive } from '../drive-operation.ts';
-import { withWorkspace } from '../open-workspace.ts';
 import { Ready } from '../paint.ts';
 import { refuseBefore } from '../show-operation.ts';
 
 const REQUEST = 'Write a small script that greets people, and say how to run it';
 
-export async function run(call: Call): Promise<number> {
+export async function demoCommand(call: Call): Promise<number> {
   // The demo has a workspace of its own; an agent that tries it is noted in this one.
   if (!flag(call.values, 'ui')) await refuseBefore(call, 'cast.start');
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
@@ -25,7 +24,7 @@ export async function run(call: Call): Promise<number> {
   const there = { ...call, env, cwd: dir, values: { ...call.values, directory: dir } };
   const given = { request: REQUEST, file: BUNDLED, loadout: 'Full-Auto', agents };
   if (flag(call.values, 'ui')) {
-    const { castBesidePage } = await import('../cast-beside-page.ts');
+    const { castBesidePage } = await import('../page.ts');
     const options = [
       '--loadout=Full-Auto',
       `--file=${BUNDLED}`,

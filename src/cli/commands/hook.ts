@@ -4,8 +4,7 @@ import { lookerWith, shownToken } from '../../access/actor.ts';
 import type { HookDecision } from '../../hooks/protocol.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type Call, EXIT_CODE, flag, UsageError } from '../command.ts';
-import { withWorkspace, workspaceOf } from '../open-workspace.ts';
+import { type Call, EXIT_CODE, flag, UsageError, withWorkspace, workspaceOf } from '../command.ts';
 
 /** The environment variable that names the token for which a server started this process. */
 const ACTS_FOR = 'BATON_ACTS_FOR';
@@ -15,7 +14,7 @@ const DEADLINE_MS = 8_000;
 const NEVER_REFUSED = ['UserPromptSubmit', 'SessionStart', 'SubagentStart', 'PostToolUse', 'PreCompact'];
 const INPUT_BYTES_MAX = 64 * 1_048_576;
 
-export async function run(call: Call): Promise<number> {
+export async function hookCommand(call: Call): Promise<number> {
   const [event = ''] = call.words;
   const reportOnly = flag(call.values, 'report-only');
   const { decision, isFault } = await within(DEADLINE_MS, () => decide(call, event, reportOnly));

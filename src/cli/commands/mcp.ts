@@ -5,14 +5,8 @@ import { actorHere } from '../../access/who-acts.ts';
 import { noteRefusal, RefusalCount } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Extension } from '../../mcp/server.ts';
-import { type Call, EXIT_CODE, note, outJson, Refused, text, UsageError } from '../command.ts';
-import { listen, portIn, untilSignal, version } from '../listen.ts';
-import { withWorkspace } from '../open-workspace.ts';
-import { contextFor, type Serving } from '../tool-context.ts';
-
-export function run(call: Call): Promise<number> {
-  return serveMcp(call, null);
-}
+import { type Call, EXIT_CODE, note, outJson, Refused, text, UsageError, withWorkspace } from '../command.ts';
+import { contextFor, listen, portIn, type Serving, untilSignal, version } from '../serving.ts';
 
 /** The server of the command, and whatever else it is to offer. */
 export function serveMcp(call: Call, extension: Extension | null): Promise<number> {

@@ -11,15 +11,14 @@ import { type ApprovalView, linesOf } from '../../approvals/approval-view.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
-import { type Paint, paintFor, Ready, type ShownLine, statusColour } from '../paint.ts';
+import { type Paint, paintFor, Ready, type ShownLine, statusColour, table } from '../paint.ts';
 import { resultLines } from '../result-lines.ts';
-import { oneLine, safe } from '../safe-text.ts';
-import { table } from '../table.ts';
+import { oneLine, safe } from '../terminal-text.ts';
 import { ageOf, type Form, type Forms, rowsIn } from './form.ts';
 
 const REASON: Form = { lines: (_details, _call, _given, { reason }) => [reason], refusal: 'fault' };
 
-export const forms: Forms = {
+export const CAST_FORMS: Forms = {
   'approvals.list': { value: 'approvals', lines: approvalLines },
   'cast.merge': REASON,
   'cast.undo': REASON,

@@ -7,15 +7,14 @@ import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import type { ShownLine } from '../paint.ts';
-import { oneLine } from '../safe-text.ts';
+import { type ShownLine, table } from '../paint.ts';
 import { codeIn, storyteller } from '../story.ts';
-import { table } from '../table.ts';
+import { oneLine } from '../terminal-text.ts';
 import type { Form, Forms } from './form.ts';
 
 const PROOF: Form = { lines: (details) => [JSON.stringify(details, null, 2)], refusal: 'lines' };
 
-export const forms: Forms = {
+export const HISTORY_FORMS: Forms = {
   log: {
     value: (details) => entriesIn(details).map((entry) => flat(entry, entry.leaf ?? undefined)),
     lines: story,

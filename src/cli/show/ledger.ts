@@ -5,11 +5,10 @@ import { isText, type JsonObject } from '../../kernel/json.ts';
 import type { Metrics, Objective } from '../../kernel/ledger/history.ts';
 import { isTaskStatus, isTerminal } from '../../kernel/ledger/state.ts';
 import { again, type Call } from '../command.ts';
-import type { ShownLine } from '../paint.ts';
-import { table } from '../table.ts';
+import { type ShownLine, table } from '../paint.ts';
 import { ageOf, type Forms, rowsIn } from './form.ts';
 
-export const forms: Forms = {
+export const LEDGER_FORMS: Forms = {
   'task.list': { value: 'tasks', lines: taskLines },
   'lock.list': { value: 'locks', lines: lockLines },
   'worklog.show': { value: 'entries', lines: ({ entries }) => rowsIn(entries).map(worklogLine) },

@@ -1,19 +1,34 @@
-// How the answers about the project and the machine are shown.
+// How the answers about configurations, codes and the machine are shown.
+
 import type { DetectedAgent } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents.ts';
 import type { MachineFinding } from '../../app/preflight/finding.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import { BUNDLED } from '../../workspace/find-config.ts';
 import { again, type Call } from '../command.ts';
-import { paintFor, Ready, type ShownLine } from '../paint.ts';
-import { oneLine, safe } from '../safe-text.ts';
-import { table } from '../table.ts';
-import { wrap } from '../text-width.ts';
+import { paintFor, Ready, type ShownLine, table } from '../paint.ts';
+import { oneLine, safe, wrap } from '../terminal-text.ts';
 import { type Forms, reasonLine, rowsIn } from './form.ts';
 
 const isBad = ({ ok }: JsonObject): boolean => ok === false;
 
-export const forms: Forms = {
+export const PROJECT_FORMS: Forms = {
+  check: {
+    notes: ({ machine }) => machineLines(rowsIn(machine)),
+    lines: (details, _call, _given, verdict) => issueLines(details, verdict),
+    refusal: 'same',
+  },
+  compile: { value: 'config', lines: ({ config }) => [new Ready(JSON.stringify(config, null, 2))] },
+  graph: {
+    lines: ({ text }) =>
+      safe(String(text))
+        .trimEnd()
+        .split('\n')
+        .map((line) => new Ready(line)),
+  },
+  explain: { value: (details) => details.codes ?? details, lines: codeLines },
   doctor: { value: (details) => details, lines: findingLines, isBad },
   notify: { lines: reasonLine, refusal: 'fault' },
   'agents.list': { value: (details) => details, lines: agentLines },
@@ -30,6 +45,44 @@ export const forms: Forms = {
     isBad: ({ verified }) => verified === false,
   },
 };
+
+function issueLines({ file, issues }: JsonObject, { allow, reason }: Verdict): readonly string[] {
+  const where = file === BUNDLED ? 'the bundled configuration' : file;
+  const rows = rowsIn(issues);
+  const errors = rows.filter(({ level }) => level === 'error').length;
+  const found = `${counted(errors, 'error')}, ${counted(rows.length - errors, 'warning')}`;
+  return [
+    ...rows.map(({ level, code, path, message }) => `${String(level).padEnd(7)} ${code}  ${path}\n        ${message}`),
+    allow ? `ok: ${reason} in ${where}` : `${found} in ${where}`,
+  ];
+}
+
+/** What this machine lacks is no mistake of the files. */
+function machineLines(findings: readonly JsonObject[]): readonly string[] {
+  const lines = findings.map(({ level, name, found, fix }) => {
+    return `${level === 'error' ? '✗' : '!'} ${String(name).padEnd(12)} ${oneLine(String(found), 300)}\n        → ${fix}`;
+  });
+  return lines.length === 0 ? [] : ['This machine lacks what a cast needs:', ...lines];
+}
+
+const RETRY: Readonly<Record<string, string>> = {
+  repaired: 'after the payload was repaired',
+  later: 'later, as it is',
+  person: 'after a person acted',
+  never: 'not at all',
+};
+
+function codeLines({ codes, code, means, cause, fix, retry, http }: JsonObject): readonly string[] {
+  if (isObject(codes))
+    return Object.entries(codes).map(([each, row]) => `${each.padEnd(28)} ${isObject(row) ? row.means : ''}`);
+  return [
+    `${code}: ${means}`,
+    `  caused by    ${cause}`,
+    `  what to do   ${fix}`,
+    `  trying again helps ${RETRY[String(retry)]}`,
+    `  HTTP status  ${http}`,
+  ];
+}
 
 const MARKS: Readonly<Record<MachineFinding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };
 

@@ -5,7 +5,7 @@ import { CODES, type Code } from '../../../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../../kernel/json.ts';
 import { costText, durationText, wholeNumber } from '../figures.ts';
 import { issuesBeyond } from '../result.ts';
-import { type Explanation, type Situation, sentence, type Way, wayToTurn, withNamesOf } from './situation.ts';
+import { type Explanation, namedIn, type Situation, sentence, type Way, wayToTurn } from './situation.ts';
 
 export function explainFailed(situation: Situation): Explanation {
   const { cast, view, baton } = situation;
@@ -16,7 +16,7 @@ export function explainFailed(situation: Situation): Explanation {
   const { sentences, before, after, isRecast = true } = special(situation, code, failure?.details ?? {});
   return {
     code,
-    sentences: [sentence(withNamesOf(cast, cast.reason)), ...gateIn(failure?.details ?? {}), ...sentences],
+    sentences: [sentence(namedIn(cast, cast.reason)), ...gateIn(failure?.details ?? {}), ...sentences],
     commands: [...before, ...look, ...(isRecast ? [recast] : []), ...after],
   };
 }

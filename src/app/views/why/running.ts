@@ -7,16 +7,7 @@ import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
 import { askedFor, spentAt } from './asked.ts';
-import {
-  type Explanation,
-  moment,
-  type Situation,
-  said,
-  sentence,
-  turnName,
-  type Way,
-  withNamesOf,
-} from './situation.ts';
+import { type Explanation, moment, namedIn, type Situation, said, sentence, turnName, type Way } from './situation.ts';
 
 export function explainRunning(situation: Situation): Explanation {
   const { cast, baton, driver } = situation;
@@ -97,12 +88,12 @@ function postponed(situation: Situation, what: string, held: PostponedTurn, turn
     const when = isPast ? 'and its time has come' : `and starts by itself at ${moment(until, now)}`;
     return {
       code,
-      sentences: [`${what} is postponed (${by}), ${when}: ${sentence(withNamesOf(cast, reason))}`],
+      sentences: [`${what} is postponed (${by}), ${when}: ${sentence(namedIn(cast, reason))}`],
       commands: [],
     };
   }
   const sentences = [
-    `${what} is postponed (${by}): ${sentence(withNamesOf(cast, reason))} It starts by itself once that is over.`,
+    `${what} is postponed (${by}): ${sentence(namedIn(cast, reason))} It starts by itself once that is over.`,
   ];
   const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(situation, turn) : null;
   return {

@@ -63,7 +63,7 @@ export function turnName(cast: Cast, turn: Pick<Turn, 'id' | 'socket' | 'item'>)
 }
 
 /** A reason of the kernel, with names in place of the ids of sockets. */
-export function withNamesOf({ rules }: Cast, reason: string): string {
+export function namedIn({ rules }: Cast, reason: string): string {
   return withSocketNames(reason, socketNames(rules));
 }
 

@@ -7,13 +7,13 @@ import { askedFor, spentAt } from './asked.ts';
 import {
   type Explanation,
   moment,
+  namedIn,
   type Situation,
   said,
   sentence,
   turnName,
   type Way,
   wayToTurn,
-  withNamesOf,
 } from './situation.ts';
 
 export function explainWaiting(situation: Situation): Explanation {
@@ -35,7 +35,7 @@ export function explainWaiting(situation: Situation): Explanation {
   return {
     code,
     // What no turn of it explains, the cast says itself.
-    sentences: [...(isAsking ? [] : [sentence(withNamesOf(cast, reason))]), ...parts.flatMap((part) => part.sentences)],
+    sentences: [...(isAsking ? [] : [sentence(namedIn(cast, reason))]), ...parts.flatMap((part) => part.sentences)],
     commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(situation)] : [])],
   };
 }
@@ -91,7 +91,7 @@ function blocked(situation: Situation, turn: Turn): Explanation {
   const { cast, view, now, baton } = situation;
   const found = view.turns.get(turn.id)?.blocked ?? null;
   const since = found ? ` since ${moment(Date.parse(found.at), now)}` : '';
-  const why = found ? ` (${found.code}): ${sentence(withNamesOf(cast, found.reason))}` : '.';
+  const why = found ? ` (${found.code}): ${sentence(namedIn(cast, found.reason))}` : '.';
   const more: Way[] = [];
   if (found?.code === 'MERGE_CONFLICT')
     more.push({ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` });

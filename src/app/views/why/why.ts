@@ -10,6 +10,7 @@ import { resultOf } from '../result.ts';
 import {
   type Explanation,
   moment,
+  namedIn,
   type Situation,
   said,
   sentence,
@@ -17,7 +18,6 @@ import {
   unknownUses,
   type Way,
   type Why,
-  withNamesOf,
 } from './situation.ts';
 
 export type { Situation, Way, Why } from './situation.ts';
@@ -102,12 +102,12 @@ function sinceWhen({ cast, view }: Situation): number {
 
 function paused({ cast, baton, now }: Situation): Explanation {
   const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
-  const why = cast.reason === '' ? [] : [sentence(withNamesOf(cast, cast.reason))];
+  const why = cast.reason === '' ? [] : [sentence(namedIn(cast, cast.reason))];
   // What it was waiting for when it was stopped, it waits for again when it goes on.
   const held = Object.values(cast.turns).flatMap((turn) => (turn.held === null ? [] : [{ turn, ...turn.held }]));
   const postponed = held.map(({ turn, code, reason, until }) => {
     const when = until === null ? '' : ` until ${moment(until, now)}`;
-    return `Before that, ${turnName(cast, turn)} was postponed${when} (${code}): ${sentence(withNamesOf(cast, reason))}`;
+    return `Before that, ${turnName(cast, turn)} was postponed${when} (${code}): ${sentence(namedIn(cast, reason))}`;
   });
   const rest = 'Its agents were stopped; what was accepted is kept.';
   return { code: null, sentences: [...why, ...postponed, rest], commands: [resume] };

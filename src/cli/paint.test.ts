@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { table } from './table.ts';
+import { table } from './paint.ts';
 
 const textOf = (...given: Parameters<typeof table>) => table(...given).map(({ text }) => text);
 

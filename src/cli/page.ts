@@ -1,16 +1,18 @@
-// The page of a workspace: built where it never was, served by a server that runs or by this process, opened in a browser.
+// The page of a workspace: built where it never was, served by a server that runs or by this process, opened in a browser. Beside it
+// a cast may be driven by a process of its own at the same terminal, so that its agents are started below the driver and not below the server.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { shownToken, TOKEN_VARIABLE } from '../access/actor.ts';
 import { openSession } from '../access/page-sessions.ts';
 import { userFolder } from '../access/user-folder.ts';
 import { actorHere } from '../access/who-acts.ts';
+import { BATON } from '../app/program.ts';
 import type { Workspace } from '../app/workspace.ts';
 import { runningServer } from '../server/running-server.ts';
-import { type Call, note, UsageError } from './command.ts';
-import { PAGE_DIR, type Where } from './listen.ts';
-import { serving } from './serving.ts';
+import { type Call, EXIT_CODE, flag, note, outJson, text, UsageError, withWorkspace } from './command.ts';
+import { PAGE_DIR, portIn, serving, untilSignal, type Where } from './serving.ts';
 
 export type OpenPage = {
   /** The address without the token. */
@@ -91,4 +93,65 @@ function browserIn(env: NodeJS.ProcessEnv): string | null {
   const names = process.platform === 'darwin' ? ['open'] : ['wslview', 'xdg-open'];
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'));
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path)) ?? null;
+}
+
+/** `args` are those of the cast. Where a person looks on, the page stays after the end of the cast. */
+export function castBesidePage(call: Call, workspace: Workspace, args: readonly string[]): Promise<number> {
+  return withPage(call, workspace, {}, async (page) => {
+    tellPage(call, page);
+    const code = await driving(workspace, args, call.env);
+    if (!page.isOurs || call.json || !process.stderr.isTTY) return code;
+    note(`\nThe page stays at ${page.url} until Ctrl-C.`);
+    await untilSignal();
+    return code;
+  });
+}
+
+/** Ctrl-C at the terminal reaches the driver, which pauses the cast; other signals are passed on to it. */
+function driving({ dir }: Workspace, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const shown = shownToken();
+  const child = spawn(BATON, ['-C', dir, ...args], {
+    env: { ...env, ...(shown === null ? {} : { [TOKEN_VARIABLE]: shown }) },
+    stdio: 'inherit',
+  });
+  const ignore = () => undefined;
+  const pass = () => void child.kill('SIGTERM');
+  process.on('SIGINT', ignore);
+  process.on('SIGTERM', pass);
+  return new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? EXIT_CODE.fault));
+  }).finally(() => {
+    process.off('SIGINT', ignore);
+    process.off('SIGTERM', pass);
+  });
+}
+
+/** The options and words of a call, as arguments; those that are named are left out. */
+export function argumentsOf({ command, values, words }: Call, without: readonly string[]): readonly string[] {
+  const options = Object.entries(values).flatMap(([name, value]) => {
+    if (without.includes(name) || name === 'directory' || value === undefined || value === false) return [];
+    return [value].flat().map((each) => (each === true ? `--${name}` : `--${name}=${String(each)}`));
+  });
+  return [command.name, ...options, '--', ...words];
+}
+
+export function uiCommand(call: Call): Promise<number> {
+  const given = text(call.values, 'port');
+  const where = given === undefined ? {} : { port: portIn('port', given) };
+  return withWorkspace(call, (workspace) =>
+    withPage(call, workspace, where, async (page) => {
+      tellPage(call, page);
+      if (call.json) outJson({ url: page.url, page: page.link });
+      if (page.isOurs) await untilSignal();
+      return EXIT_CODE.ok;
+    }),
+  );
+}
+
+/** Opens the page, and says where it is: the person may sit at another machine. */
+export function tellPage(call: Call, page: OpenPage): void {
+  const isOpened = !flag(call.values, 'no-open') && !call.json && openInBrowser(page, call.env);
+  note(`${isOpened ? 'Opened' : 'Open'} ${page.link}`);
+  if (page.isOurs) note('This process serves the page until Ctrl-C.');
 }

@@ -1,15 +1,74 @@
-// `baton diff`: the patch for people and for `git apply`; with --stat or --json the files.
+// Commands whose standard input or output is a stream: lines to validate, the output of an approved command, a patch.
+
 import { saidOf, type UnmergedLane } from '../../app/cast-work.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { ownWorkspace } from '../../app/exec-caller.ts';
+import type { OperationEvent } from '../../app/operation.ts';
+import { Refused } from '../../app/refused.ts';
+import { ownStreams } from '../../approvals/run-command.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
-import { again, type Call, EXIT_CODE, flag, note, out, outJson } from '../command.ts';
+import type { Denied } from '../../kernel/verdict.ts';
+import { again, type Call, EXIT_CODE, flag, note, out, outJson, UsageError, workspaceOf } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
 import { type Paint, paintFor } from '../paint.ts';
-import { oneLine, safe } from '../safe-text.ts';
+import { type InputLine, linesIn } from '../read-input.ts';
 import { rowsIn } from '../show/form.ts';
-import { allowed } from '../show-operation.ts';
+import { allowed, performing, showOperation } from '../show-operation.ts';
+import { oneLine, safe } from '../terminal-text.ts';
 
-export async function run(call: Call, given: Giving): Promise<number> {
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+
+export async function validateCommand(call: Call, given: Giving): Promise<number> {
+  if (!flag(call.values, 'jsonl')) return showOperation(call, 'validate', await given());
+  if (call.words.length > 1) throw new UsageError('--jsonl reads standard input; leave the file out');
+  return lines(call, given);
+}
+
+/** Every line is answered, in order, as soon as it is there. */
+function lines(call: Call, given: Giving): Promise<number> {
+  return performing(call, 'validate', async (perform) => {
+    const all = await given({ isStream: true });
+    // What is wrong with the options is told before a line is waited for.
+    await perform({ ...all, lines: [] });
+    for await (const line of linesIn(process.stdin, LINE_BYTES_MAX)) {
+      if ('text' in line && line.text.trim() === '') continue;
+      await perform({ ...all, lines: [toldOf(line)] });
+    }
+    return EXIT_CODE.ok;
+  });
+}
+
+function toldOf(line: InputLine): Json {
+  if ('text' in line) return line.text;
+  if ('bytes' in line) return { base64: line.bytes.toString('base64') };
+  return { fault: `it is larger than ${LINE_BYTES_MAX} bytes` };
+}
+
+export async function execCommand(call: Call, giving: Giving): Promise<number> {
+  const located = ownWorkspace(call.env) ?? workspaceOf(call);
+  const given = await giving();
+  const listening = {
+    signal: new AbortController().signal,
+    onEvent: (event: OperationEvent) => void (event.kind === 'note' && note(event.text)),
+    streams: ownStreams(),
+  };
+  try {
+    const verdict = await performing(call, 'exec', (each) => each(given), listening, located);
+    return verdict.allow ? Number(verdict.details.code) : refused(call, verdict);
+  } catch (error) {
+    if (error instanceof Refused) return refused(call, error.verdict);
+    throw error;
+  }
+}
+
+/** Standard output is the command's; without one it is the verdict's, where it is asked for. */
+function refused(call: Call, verdict: Denied): number {
+  note(`baton: ${verdict.code}: ${verdict.reason}`);
+  if (call.json) outJson(verdict);
+  return EXIT_CODE.denied;
+}
+
+export async function diffCommand(call: Call, given: Giving): Promise<number> {
   const isStat = flag(call.values, 'stat');
   const patch = !call.json && !isStat;
   const details = await allowed(call, 'cast.diff', { ...(await given()), patch });

@@ -1,15 +1,26 @@
-// `baton init`: shows what was written, and offers the first cast.
+// `baton init` and `baton install`: what was written or would change is shown, and a person is asked.
 import { existsSync } from 'node:fs';
 import type { DetectedAgent } from '../../agents/detect.ts';
 import { TEMPLATES } from '../../app/operations/project.ts';
 import type { Given } from '../../app/perform.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
-import { again, type Call, EXIT_CODE, out, outJson } from '../command.ts';
-import { workspaceHere } from '../open-workspace.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import {
+  again,
+  type Call,
+  EXIT_CODE,
+  flag,
+  note,
+  out,
+  outJson,
+  Refused,
+  UsageError,
+  workspaceHere,
+} from '../command.ts';
 import type { Giving } from '../operation-command.ts';
 import { choose, confirm } from '../read-input.ts';
 import { rowsIn } from '../show/form.ts';
-import { allowed } from '../show-operation.ts';
+import { allowed, ended, showOperation } from '../show-operation.ts';
 
 const FIRST_REQUEST = 'Say what this project is in one sentence of its README';
 const FIRST_REQUESTS: Readonly<Record<string, string>> = {
@@ -17,7 +28,7 @@ const FIRST_REQUESTS: Readonly<Record<string, string>> = {
   review: 'Review the entry point of this project',
 };
 
-export async function run(call: Call, giving: Giving): Promise<number> {
+export async function initCommand(call: Call, giving: Giving): Promise<number> {
   const given = await giving();
   const { sorts, agents, ...done } = await allowed(call, 'init', { ...given, ...(await templateFor(call, given)) });
   if (call.json) {
@@ -55,7 +66,7 @@ async function templateFor(call: Call, given: Given): Promise<Given> {
 /** As if it had been typed. It costs money, so a person has to agree first. */
 async function firstCast(call: Call, request: string): Promise<number> {
   const command = call.commands.find(({ name }) => name === 'cast') ?? call.command;
-  const { run: cast } = await command.load();
+  const cast = await command.load();
   const { directory } = call.values;
   return cast({ ...call, command, words: [request], values: directory === undefined ? {} : { directory } });
 }
@@ -100,4 +111,35 @@ function projectLines(sorts: readonly string[], { checkers, worktree }: JsonObje
       : []),
     ...(isObject(worktree) ? [`Worktrees of casts are made ready by ${steps}; \`worktree\` changes that.`] : []),
   ];
+}
+
+export async function installCommand(call: Call, giving: Giving): Promise<number> {
+  const given = await giving();
+  if (flag(call.values, 'verify')) {
+    if (given.agent !== 'claude') throw new UsageError('--verify is for claude');
+    return showOperation(call, 'hooks.verify', {});
+  }
+  const planned = await ended(call, 'install', { ...given, yes: false });
+  const { diff } = planned.details;
+  if (!Array.isArray(diff)) return shown(call, planned);
+  for (const line of diff) (call.json ? note : out)(String(line));
+  const isAgreed = given.yes === true || (await confirm('Write this?'));
+  return shown(call, isAgreed ? await ended(call, 'install', { ...given, yes: true }) : planned);
+}
+
+function shown(call: Call, verdict: Verdict): number {
+  const { diff: _diff, host, notes, warnings, ...rest } = verdict.details as JsonObject;
+  // Refused before there was anything to write.
+  if (rest.written === undefined && !verdict.allow) throw new Refused(verdict);
+  if (call.json) outJson({ ...rest, warnings });
+  for (const warning of [warnings ?? []].flat()) note(`Warning: ${warning}`);
+  if (!verdict.allow) {
+    note(verdict.reason);
+    return EXIT_CODE.usage;
+  }
+  if (call.json) return EXIT_CODE.ok;
+  const isNew = rest.written === true && rest.undo === false;
+  out(isNew ? `${verdict.reason} Take it back with: ${again(call)} install ${host} --undo` : verdict.reason);
+  if (isNew) for (const line of [notes ?? []].flat()) out(String(line));
+  return EXIT_CODE.ok;
 }
