@@ -1,6 +1,7 @@
 // What each fact changes in the ledger, in place. There are no rules here, and nothing can fail.
 import { type ByKind, rowFor } from '../by-kind.ts';
-import { canonicalJson, isString } from '../json.ts';
+import { canonicalJson, isObject, isString, type JsonObject } from '../json.ts';
+import { fingerprint } from '../text.ts';
 import type { LedgerFact } from './fact.ts';
 import { addLock, compared, type LockTree, put, removeLocks, withLinks } from './lock-tree.ts';
 import {
@@ -190,9 +191,16 @@ function moved(ledger: Ledger, run: Run, task: Task, fact: Of<'task.moved'>, at:
   watchTask(ledger, run, task);
   if (isMove && to === 'done') dependenciesMet(ledger, run, task);
   if (isMove && isTerminal(to)) {
+    const { result } = fact.evidence ?? {};
+    if (isObject(result)) task.result = fingerprintOf(result);
     run.open -= 1;
     forgetTexts(run);
   }
+}
+
+/** Of what a result says: when it was written is no part of that. */
+export function fingerprintOf({ generated_at: _, ...result }: JsonObject): string {
+  return fingerprint(canonicalJson(result));
 }
 
 function forgetFence(ledger: Ledger, { fence }: Task): void {

@@ -175,6 +175,16 @@ test('the same result again is a replay: it is recorded and changes nothing', ()
   expect(book.ask(finish(fence + 1)).code).toBe('CONCURRENCY_CONFLICT');
 });
 
+test('a different result for a finished task is a conflict', () => {
+  const { book, fence } = atWork();
+  book.ask(finish(fence));
+  const before = JSON.stringify(book.task('T-1'));
+  const other = finish(fence, { notes_for_orchestrator: ['one more thing'] });
+  expect(book.ask(other)).toMatchObject({ code: 'CONCURRENCY_CONFLICT', details: { task: 'T-1', status: 'done' } });
+  expect(book.ask(finish(fence, { generated_at: '2026-03-01T06:00:00Z' })).details.replay).toBe(true);
+  expect(JSON.stringify(book.task('T-1'))).toBe(before);
+});
+
 test('what a late loser sends is refused, whoever has the task now', () => {
   const { book, fence } = atWork();
   book.move('T-1', 'blocked');

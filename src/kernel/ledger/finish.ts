@@ -3,6 +3,7 @@
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { fingerprintOf } from './apply.ts';
 import { isStructural, refusalOfCast } from './claim.ts';
 import { type Check, type LedgerPen, type RequestOf, refuse, refuseTask } from './fact.ts';
 import { codeOfResult, isSpent, reasonOfResult, refusalOfFence, refusalOfMove, settle } from './move.ts';
@@ -22,7 +23,10 @@ export function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): V
     refusalOfFence(task, request.fence) ??
     refusalOfMove(task, to);
   if (early) return refuseTask(pen, 'finish', task, early);
-  if (isTerminal(task.status)) return settle(pen, task, to, { reason: 'the same result again' });
+  if (isTerminal(task.status)) {
+    const other = refusalOfOtherResult(task, result);
+    return other ? refuseTask(pen, 'finish', task, other) : settle(pen, task, to, { reason: 'the same result again' });
+  }
   const isDone = to === 'done';
   const changes = [...changesOf(result), ...(request.changes ?? [])];
   const refusal =
@@ -34,6 +38,13 @@ export function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): V
   if (request.checks) evidence.checks = request.checks;
   if (isDone) return settle(pen, task, to, { reason: 'every criterion passed', evidence });
   return settle(pen, task, to, { reason: reasonOfResult(result), code: codeOfResult(task, result), evidence });
+}
+
+/** A task ends with one result. The same one again is a replay. */
+function refusalOfOtherResult({ id, status, result: ended }: Task, result: JsonObject): Denied | null {
+  if (ended === undefined || ended === fingerprintOf(result)) return null;
+  const reason = `${id} is ${status} by another result, and this one changes nothing. See what was handed in with: baton log`;
+  return deny('CONCURRENCY_CONFLICT', reason, { task: id, status });
 }
 
 /** A failure blocks the task, so that it can be planned again; it is final when the retries are used up. */

@@ -75,6 +75,8 @@ export type Task = TaskSpec & {
   lastFence: number | null;
   code: Code | null;
   reason: string;
+  /** The fingerprint of the result that ended the task, where a result did. */
+  result?: string;
   /** The task is not to be claimed before this time. */
   notBefore: number | null;
   claimedAt: number | null;

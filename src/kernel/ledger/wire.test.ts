@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts';
 import { planTasks } from './apply.ts';
 import { bareSpec } from './create.ts';
 import { type Book, OTHER_RUN, openBook, packet, RUN, result, START } from './fixtures/book.ts';
-import { assignmentOf, bundleOf, heldLocks, ledgerRows, lockRows } from './wire.ts';
+import { assignmentOf, bundleOf, codeOnWire, heldLocks, ledgerRows, lockRows } from './wire.ts';
 
 /** One task of each kind: done, at work, blocked, waiting for another, announced; and others in another run and root. */
 function busy(): Book {
@@ -159,4 +159,15 @@ test('the packet of whoever claims everything keeps its contract, though the rul
   expect(assignmentOf(book.ledger, book.task('T-1'))).toMatchObject({ task: { forbidden_scope: [] } });
   expect(validateAssignment(assignmentOf(book.ledger, book.task('T-1'))).code).toBe('OK');
   expect(book.task('T-1').forbidden).toEqual(['.baton']);
+});
+
+test('a row tells the same code as the worklog: one of the contract, and the exact one beside it', () => {
+  const book = openBook();
+  for (const id of ['T-1', 'T-2', 'T-3']) book.create(id);
+  book.start('T-1');
+  book.ask({ kind: 'task.move', task: 'T-1', to: 'blocked', actor: 'engine', reason: 'x', code: 'AGENT_FAILED' });
+  book.start('T-2');
+  book.ask({ kind: 'task.move', task: 'T-2', to: 'blocked', actor: 'engine', reason: 'x', code: 'LOCK_CONFLICT' });
+  const rows = ledgerRows(book.ledger, RUN).map(({ code, x_code }) => [code, x_code]);
+  expect(rows).toEqual([Object.values(codeOnWire('AGENT_FAILED')), ['LOCK_CONFLICT', undefined], [null, undefined]]);
 });

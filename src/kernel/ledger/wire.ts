@@ -23,7 +23,7 @@ export function ledgerRows(ledger: Ledger, run: string, heartbeats: Heartbeats =
     dependencies: task.dependencies,
     version: task.version,
     retry_count: task.retries,
-    code: task.code,
+    ...(task.code === null ? { code: null } : codeOnWire(task.code)),
     reason: task.reason,
     fence: task.fence,
     acceptance_criteria: task.criteria,
