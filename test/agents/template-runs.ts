@@ -219,20 +219,30 @@ export function played({ template, request, agents }: Recording): Promise<Outcom
   });
 }
 
-/** Casts the template with the real program. */
-export async function recorded(template: string): Promise<Recording> {
+/** A model on loopback that says what each step of the template asks for. */
+export function storyModel(template: string): ReturnType<typeof modelServer> {
   const story = STORIES[template];
   if (!story) throw new Error(`no story is written for ${template}`);
   const prompts = promptsOf(template);
   const visits = new Map<string, string[]>();
-  const server = await modelServer({ answers: (request) => answerTo(request, story, prompts, visits) });
+  return modelServer({ answers: (request) => answerTo(request, story, prompts, visits) });
+}
+
+/** What the real program needs to be found, and to ask that model. */
+export function programEnv(url: string): { PATH: string; ANTHROPIC_BASE_URL: string; ANTHROPIC_API_KEY: string } {
   const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
-  const env = { PATH, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'key' };
+  return { PATH, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'key' };
+}
+
+/** Casts the template with the real program. */
+export async function recorded(template: string): Promise<Recording> {
+  const server = await storyModel(template);
+  const { request = '' } = STORIES[template] ?? {};
   try {
-    return await withTeam(template, env, async (run) => {
-      await run(BATON, 'cast', '--json', story.request);
+    return await withTeam(template, programEnv(server.url), async (run) => {
+      await run(BATON, 'cast', '--json', request);
       const agents = await agentsIn(run);
-      return { template, request: story.request, outcome: await outcomeOf(run), agents };
+      return { template, request, outcome: await outcomeOf(run), agents };
     });
   } finally {
     await server.close();
