@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packet } from '../src/kernel/ledger/fixtures/book.ts';
-import { logFileIn } from '../src/log/sqlite/log.ts';
+import { logFileIn } from '../src/log/sqlite/open.ts';
 import { makeLongLog } from './long-log.ts';
 import { median, type Row } from './row.ts';
 

@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { dialects } from '../src/dialects/index.ts';
 import { Decider } from '../src/engine/decider.ts';
 import { LocalStore } from '../src/engine/local-store.ts';
-import { logFileIn, SqliteLog } from '../src/log/sqlite/log.ts';
+import { SqliteLog } from '../src/log/sqlite/log.ts';
+import { logFileIn } from '../src/log/sqlite/open.ts';
 import { startOf } from '../test/conformance/round.ts';
 
 /** The part of V8's coverage that is read here. */

@@ -7,7 +7,7 @@ import { importsOf, programs, ROOT, scan, shapeOf, targetOf } from './sources.ts
 /** What the files of a folder may import besides its own: folders or files of `src`, packages, and modules of Node. */
 type Border = { readonly src: readonly string[]; readonly npm: readonly string[]; readonly node: boolean };
 
-const PORTS = ['engine/ports.ts', 'engine/storage-error.ts'];
+const PORTS = ['engine/ports.ts', 'engine/ports.ts'];
 
 /** From the inside to the outside. Whoever adds a folder says here what it may see. */
 const BORDERS: Readonly<Record<string, Border>> = {
@@ -128,9 +128,9 @@ const CROSSINGS: Readonly<Record<string, string>> = {
   'engine/store-worker.ts imports log/sqlite/log.ts': 'the program of the worker thread: it puts the parts together',
   'engine/store-worker.ts imports workspace/find-links.ts':
     'the program of the worker thread: it puts the parts together',
-  'engine/driver.ts imports agents/process/process-identity.ts':
+  'engine/lease.ts imports agents/process/process-identity.ts':
     'whether a process lives is asked of the system in one place',
-  'engine/watchdog.ts imports agents/process/process-identity.ts':
+  'engine/heartbeat.ts imports agents/process/process-identity.ts':
     'what a process does is asked of the system in one place',
   'engine/worker-store.ts imports ../bin/own-sources.cjs':
     'a thread of its own needs the same way to its sources as the main one',
@@ -390,8 +390,8 @@ const CYCLES: readonly string[] = [
   'agents/utility.ts → utilities/index.ts',
   'engine/store-worker.ts → log/sqlite/log.ts',
   'engine/store-worker.ts → workspace/find-links.ts',
-  'engine/driver.ts → agents/process/process-identity.ts',
-  'engine/watchdog.ts → agents/process/process-identity.ts',
+  'engine/lease.ts → agents/process/process-identity.ts',
+  'engine/heartbeat.ts → agents/process/process-identity.ts',
 ];
 
 test('no other import closes a cycle between folders', () => {
@@ -420,7 +420,7 @@ test.each<[string, string, string[]]>([
 const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'cli/commands/streams.ts imports approvals/run-command.ts':
     'the streams of this process, for the command that was approved',
-  'cli/main.ts imports engine/storage-error.ts': 'the exit code of a fault of the storage',
+  'cli/main.ts imports engine/ports.ts': 'the exit code of a fault of the storage',
   'cli/serving.ts imports access/rights.ts': 'whoever serves is a person, which is asked before a server begins',
   'cli/show-operation.ts imports git/folder-trust.ts': 'a person at the terminal says that a folder is trusted',
   'cli/show/casts.ts imports approvals/approval-view.ts': 'how an approval is shown',

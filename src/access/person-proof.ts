@@ -6,8 +6,7 @@ import { type FirstAttempt, firstAttemptOf, readStartRecord, startRecord } from 
 import { ownIdentity, processNamespace } from '../agents/process/process-identity.ts';
 import { type Capabilities, runnerCan } from '../kernel/capabilities.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { castLines } from '../log/sqlite/cast-index.ts';
-import { logFileIn } from '../log/sqlite/log.ts';
+import { castLines, logFileIn } from '../log/sqlite/open.ts';
 import { isFromOlderTerminal, processView } from './terminal-origin.ts';
 import { userFolder } from './user-folder.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import type { Place } from '../engine/ports.ts';
+import type { AttemptDirs } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
 import { type Answers, type ModelServer, modelServer } from '../testing/index.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const NO_KEYS = { OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '' };
 const NO_RETRY = { retriesMax: 0, firstMs: 1, waitMaxMs: 1 };
-const PLACE = { cwd: '/', configDir: '/', attemptDir: '/s/attempts/c-1.1' } satisfies Place;
+const PLACE = { cwd: '/', configDir: '/', attemptDir: '/s/attempts/c-1.1' } satisfies AttemptDirs;
 const packet = (more: object = {}, tools = 'none') =>
   ({
     brief: 'Do it.',

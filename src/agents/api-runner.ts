@@ -1,6 +1,6 @@
 // Asks a model over HTTP and reads its stream. A model alone has no tools and leaves nothing behind, so there is nothing
 // to supervise: an attempt that is cut off is simply lost, and its request with it.
-import type { Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, type Json } from '../kernel/json.ts';
@@ -114,7 +114,7 @@ function faultIn(api: ModelApi, { report, end, instead }: StreamEnd, silenceMaxM
 async function ask(
   api: ModelApi,
   { url, headers, body }: ApiRequest,
-  { onEvent }: Place,
+  { onEvent }: AttemptDirs,
   { timeoutMs, silenceMaxMs, charsMax }: Bounds,
   signal: AbortSignal,
 ): Promise<StreamEnd> {

@@ -4,7 +4,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Place } from '../engine/ports.ts';
+import type { AttemptDirs } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -31,7 +31,7 @@ export function agentEnvironment(
   inherited: Variables,
   { program, listed, set }: Sources,
   { cast, turn, attempt, task }: Turn,
-  { attemptDir, configDir }: Pick<Place, 'attemptDir' | 'configDir'>,
+  { attemptDir, configDir }: Pick<AttemptDirs, 'attemptDir' | 'configDir'>,
 ): Record<string, string> {
   const given = { ...only([...USUAL, ...program, ...listed], userVariables(inherited)), ...set };
   return {

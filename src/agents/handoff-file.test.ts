@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { keepHandoff, submittedHandoff, takingSubmissions } from './handoff-file.ts';
 
@@ -60,7 +60,7 @@ test.each<[string, AttemptResult, AttemptResult]>([
     forget: async (place) => void forgotten.push(place.attemptDir),
   };
   const packet = here as Packet;
-  const place: Place = { cwd: '/', attemptDir, configDir: '/' };
+  const place: AttemptDirs = { cwd: '/', attemptDir, configDir: '/' };
   const runner = takingSubmissions({ runnerFor: () => inner }).runnerFor(packet);
   const { signal } = new AbortController();
   expect(await runner.run(packet, place, signal)).toEqual(expected);

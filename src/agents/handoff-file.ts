@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Fault } from '../kernel/cast/fact.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote } from '../kernel/cast/state.ts';
@@ -55,7 +55,7 @@ function taking(runner: Runner): Runner {
   return {
     run: async (packet, place, signal) => submitted(await runner.run(packet, place, signal), packet, place),
     recover: async (packet, place, signal) => submitted(await runner.recover(packet, place, signal), packet, place),
-    ...(runner.forget ? { forget: (place: Place) => runner.forget?.(place) ?? Promise.resolve() } : {}),
+    ...(runner.forget ? { forget: (place: AttemptDirs) => runner.forget?.(place) ?? Promise.resolve() } : {}),
   };
 }
 
@@ -66,7 +66,7 @@ const AFTERWARDS: readonly string[] = ['crash', 'timeout', 'transport'] satisfie
  * Whoever submits a handoff says that the work is done: a program that fails afterwards takes nothing back, and how it
  * ended is told at the turn. An attempt that was cut off is another matter, because nobody knows what it still did; it runs again.
  */
-async function submitted(result: AttemptResult, packet: Packet, place: Place): Promise<AttemptResult> {
+async function submitted(result: AttemptResult, packet: Packet, place: AttemptDirs): Promise<AttemptResult> {
   if (result.kind === 'lost' || (result.kind === 'fault' && !AFTERWARDS.includes(result.fault))) return result;
   const output = await submittedHandoff(place.attemptDir, packet);
   if (output === null) return result;

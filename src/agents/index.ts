@@ -3,7 +3,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Materia } from '../kernel/graph/config.ts';
@@ -89,7 +89,7 @@ function refusing(code: FaultCode, reason: string): Runner {
 /** The runner, working in the folder that the materia names. A folder that is not there, or lies elsewhere, fails the turn. */
 export function inItsFolder(runner: Runner, { type, cwd }: Pick<Materia, 'type' | 'cwd'>): Runner {
   if (cwd === undefined) return runner;
-  const below = (place: Place): Place => ({ ...place, cwd: join(place.cwd, cwd) });
+  const below = (place: AttemptDirs): AttemptDirs => ({ ...place, cwd: join(place.cwd, cwd) });
   return {
     async run(packet, place, signal) {
       const reason = whyNoFolder(place.cwd, cwd);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import type { AttemptResult, LiveEvent, Place } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, LiveEvent } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { LIVE_FILE, liveReader, openLiveFile, withLiveFile } from './live-file.ts';
 
@@ -76,7 +76,7 @@ test('a runner is heard by both, and leaves nothing when its outcome is recorded
     },
     recover: async () => result,
   });
-  const place: Place = { cwd: '/', configDir: '/', attemptDir: dir, onEvent: (event) => heard.push(event) };
+  const place: AttemptDirs = { cwd: '/', configDir: '/', attemptDir: dir, onEvent: (event) => heard.push(event) };
   expect(await runner.run({} as Packet, place, new AbortController().signal)).toBe(result);
   expect(heard).toEqual([says('hello')]);
   expect(readAll(dir)).toEqual(heard);

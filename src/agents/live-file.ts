@@ -3,7 +3,7 @@
 import { appendFile, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { LiveEvent, Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, LiveEvent, Runner } from '../engine/ports.ts';
 import { type JsonObject, stringAt } from '../kernel/json.ts';
 import type { StreamReader } from './agent-call.ts';
 import { jsonLines } from './event-streams.ts';
@@ -19,7 +19,7 @@ const WAITING_CHARS_MAX = 65_536;
 
 /** The same runner; what is heard of it is written beside it too, until its attempt is over. */
 export function withLiveFile(runner: Runner): Runner {
-  const forget = async (place: Place) => {
+  const forget = async (place: AttemptDirs) => {
     await clearAttempt(place.attemptDir).catch(() => undefined);
     await runner.forget?.(place);
   };

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import {
@@ -53,13 +53,19 @@ export function programRunner(
   settings: AgentSettings = {},
   { retry = RETRY, offer = null, guardOf = null }: ProgramRunnerOptions = {},
 ): Runner {
-  async function invocationOf(packet: Packet, place: Place): Promise<ProgramCall> {
+  async function invocationOf(packet: Packet, place: AttemptDirs): Promise<ProgramCall> {
     const guard = guardOf && (await guardOf(packet));
     const offered = withOffer(settings, packet, place, offer);
     return program.invoke(agentCallOf(packet), guard ? { ...offered, guard } : offered);
   }
 
-  async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: ProgramCall): Promise<void> {
+  async function start(
+    packet: Packet,
+    place: AttemptDirs,
+    run: Run,
+    timeoutMs: number,
+    made: ProgramCall,
+  ): Promise<void> {
     const { argv, stdin, env } = made;
     const own = { program: program.variables, listed: settings.variables ?? [], set: { ...env, ...settings.env } };
     const environment = agentEnvironment(process.env, own, packet, place);
@@ -81,7 +87,7 @@ export function programRunner(
   }
 
   /** Waits for a run that is under way, and makes the next one where that helps. */
-  async function settle(packet: Packet, place: Place, first: Run, signal: AbortSignal): Promise<AttemptResult> {
+  async function settle(packet: Packet, place: AttemptDirs, first: Run, signal: AbortSignal): Promise<AttemptResult> {
     const made = await invocationOf(packet, place);
     const begun = performance.now();
     let retriesBefore = 0;
@@ -138,7 +144,7 @@ export function programRunner(
 }
 
 /** With our own server among those that the program is told of, where the cast offers it. */
-function withOffer(settings: AgentSettings, packet: Packet, place: Place, offer: Offer | null): AgentSettings {
+function withOffer(settings: AgentSettings, packet: Packet, place: AttemptDirs, offer: Offer | null): AgentSettings {
   if (!offer || !packet.offersTools) return settings;
   const own = agentEnvironment(process.env, { program: [], listed: [], set: {} }, packet, place);
   return { ...settings, mcp: { ...settings.mcp, [OFFERED_AS]: offer(own) } };
@@ -163,7 +169,7 @@ type Watched = { readonly end: AttemptEnd; readonly gaveUp: AgentFault | null };
 
 async function watched(
   program: Program,
-  { onEvent }: Place,
+  { onEvent }: AttemptDirs,
   { dir }: Run,
   { retriesMax, modelSilenceMs }: { readonly retriesMax: number; readonly modelSilenceMs: number },
   signal: AbortSignal,
@@ -204,7 +210,7 @@ async function watched(
 async function settledBy(
   program: Program,
   packet: Packet,
-  place: Place,
+  place: AttemptDirs,
   { retries }: Run,
   { warnings, sessionId }: ProgramCall,
   stdout: string,
@@ -219,7 +225,12 @@ function outputOf(dir: string): Promise<string> {
 }
 
 /** What the runs before this one used. Their folders tell it, also to whoever took the attempt over after a crash. */
-async function spentBefore(program: Program, packet: Packet, place: Place, retries: number): Promise<Usage | null> {
+async function spentBefore(
+  program: Program,
+  packet: Packet,
+  place: AttemptDirs,
+  retries: number,
+): Promise<Usage | null> {
   let spent: Usage | null = null;
   for (let run = 0; run < retries; run += 1) {
     const dir = run === 0 ? place.attemptDir : againDir(place, run);
@@ -230,18 +241,18 @@ async function spentBefore(program: Program, packet: Packet, place: Place, retri
 }
 
 /** Beside the attempt's own folder and beginning with its name, so that whoever clears up finds it too. */
-function againDir(place: Place, retries: number): string {
+function againDir(place: AttemptDirs, retries: number): string {
   return `${place.attemptDir}.again-${retries}`;
 }
 
-function newestRun(place: Place): Run | null {
+function newestRun(place: AttemptDirs): Run | null {
   if (!existsSync(place.attemptDir)) return null;
   let retries = 0;
   while (existsSync(againDir(place, retries + 1))) retries += 1;
   return { dir: retries === 0 ? place.attemptDir : againDir(place, retries), retries };
 }
 
-async function forget(place: Place): Promise<void> {
+async function forget(place: AttemptDirs): Promise<void> {
   // The first folder goes last: while it is there, the others can be found.
   for (let retries = 1; existsSync(againDir(place, retries)); retries += 1) {
     await clearAttempt(againDir(place, retries));

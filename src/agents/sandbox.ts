@@ -4,7 +4,7 @@
 // of what a person put there, such as the sign-in.
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Place } from '../engine/ports.ts';
+import type { AttemptDirs } from '../engine/ports.ts';
 import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import type { Materia, Tools } from '../kernel/graph/config.ts';
 import { findExecutable } from './environment.ts';
@@ -23,7 +23,7 @@ const WRITING = /^(?:edit|multiedit|write|notebookedit|bash|agent|task|workflow)
 export function confined(
   argv: readonly string[],
   materia: Confined,
-  { cwd, configDir }: Pick<Place, 'cwd' | 'configDir'>,
+  { cwd, configDir }: Pick<AttemptDirs, 'cwd' | 'configDir'>,
   env: Variables = {},
 ): readonly string[] {
   if (materia.sandbox !== 'bwrap') return argv;

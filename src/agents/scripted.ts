@@ -1,7 +1,7 @@
 // A scripted agent: it says what its script says, so that a cast can be run and repeated without a model.
 import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
@@ -22,7 +22,7 @@ export const scripted: Runner = {
   },
 };
 
-async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult> {
+async function play(packet: Packet, place: AttemptDirs, signal: AbortSignal): Promise<AttemptResult> {
   const said = packet.scripted?.turn;
   if (said === undefined) {
     return {
@@ -62,7 +62,7 @@ async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<
 async function runApproved(
   argv: readonly string[],
   packet: Packet,
-  place: Place,
+  place: AttemptDirs,
   signal: AbortSignal,
 ): Promise<string | null> {
   const [, id] = /\b(P-[0-9a-f]{32}) is approved\b/.exec(packet.brief) ?? [];

@@ -1,7 +1,7 @@
 // Runs utility materia: a command under its supervisor, or a built-in within this process.
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, resolve } from 'node:path';
-import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { UtilityMateria } from '../kernel/graph/config.ts';
 import { runBuiltin, shippedCommand } from '../utilities/index.ts';
@@ -61,7 +61,7 @@ export const utility: Runner = {
   },
 };
 
-async function collect(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult> {
+async function collect(packet: Packet, place: AttemptDirs, signal: AbortSignal): Promise<AttemptResult> {
   const end = await awaitAttempt(place.attemptDir, signal);
   // An engine stopped it, which says nothing about the work. It may be the driver that lost the cast to this one.
   if (end.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'it was stopped' };
@@ -87,7 +87,7 @@ function commandOf({ command, script, params }: UtilityMateria): readonly string
   return params.output !== undefined || script === null ? null : shippedCommand(script);
 }
 
-function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: Place): UtilityCall {
+function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: AttemptDirs): UtilityCall {
   if (!packet.utility) throw new Error(`the packet of ${packet.socket} has no utility input`);
   return {
     ...packet.utility,
@@ -106,7 +106,10 @@ function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: Pl
  * utility calls has to know: which state it belongs to, and which attempt it is part of. Nothing of that kind is handed
  * down from a cast around this one.
  */
-function environment({ cast, turn, attempt, task, materia }: Packet, { attemptDir }: Place): Record<string, string> {
+function environment(
+  { cast, turn, attempt, task, materia }: Packet,
+  { attemptDir }: AttemptDirs,
+): Record<string, string> {
   const { BATON_FENCE: _fence, BATON_TASK: _task, ...all } = userVariables(process.env);
   const env = materia.env === undefined ? all : only([...USUAL, 'BATON_CONFIG', ...materia.env], all);
   const inherited = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined);

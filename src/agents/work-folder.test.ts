@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Place, Runner } from '../engine/ports.ts';
+import type { AttemptDirs, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { inItsFolder } from './index.ts';
 
@@ -23,7 +23,7 @@ const where: Runner = {
 };
 const NOTHING = {} as Packet;
 const never = new AbortController().signal;
-const place = (): Place => ({ cwd: join(root, 'project'), configDir: root, attemptDir: join(root, 'attempt') });
+const place = (): AttemptDirs => ({ cwd: join(root, 'project'), configDir: root, attemptDir: join(root, 'attempt') });
 
 test.each<[string | undefined, string | RegExp]>([
   [undefined, 'project'],

@@ -60,7 +60,7 @@ export async function endLeftovers(store: Store, stateDir: string, cast: string)
     for (const name of names) await clearAttempt(join(attempts, name));
   }
   // The processes of a driver that cannot be looked at cannot be ended from here.
-  const unseen = driver?.sight === 'unseen' ? [{ cast, attempt: null, pids: [driver.pid], host: driver.host }] : [];
+  const unseen = driver?.sight === 'unknown' ? [{ cast, attempt: null, pids: [driver.pid], host: driver.host }] : [];
   return [...left.filter(({ pids }) => pids.length > 0), ...unseen];
 }
 

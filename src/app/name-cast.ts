@@ -1,8 +1,7 @@
 // Casts by name and as a list, and which process drives one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processState } from '../agents/process/process-identity.ts';
-import { sightOf } from '../engine/driver.ts';
-import { type CastLease, type Driving, LEASE_MS } from '../engine/lease.ts';
+import { type CastLease, type Driving, LEASE_MS, sightOf } from '../engine/lease.ts';
 import type { CastQuery } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
@@ -63,7 +62,7 @@ export function drivenBy(cast: string, lease: CastLease, baton: string): Denied 
 
 function wayOn(cast: string, lease: CastLease, baton: string): string {
   const takeOver = `\`${baton} resume ${cast} --take-over\``;
-  if (sightOf(lease) === 'unseen')
+  if (sightOf(lease) === 'unknown')
     return `it cannot be seen from here (another container or machine). If you know that it has ended, take over: ${takeOver}`;
   if (isStopped(lease.pid)) return `it is stopped. Continue it: \`kill -CONT ${lease.pid}\`, or take over: ${takeOver}`;
   return `\`${baton} watch ${cast}\` follows it`;

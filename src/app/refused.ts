@@ -1,5 +1,5 @@
 // Refusals that end an operation early; the skin shows the verdict. A person can lift some of them by an answer.
-import { StorageError } from '../engine/storage-error.ts';
+import { StorageError } from '../engine/ports.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 

@@ -2,11 +2,10 @@
 // what to tell a person when it cannot.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { StorageError } from '../engine/storage-error.ts';
+import { StorageError } from '../engine/ports.ts';
 import { gitFoldersOf } from '../git/repository-files.ts';
-import { logFileIn } from '../log/sqlite/log.ts';
-import { networkShareAt } from '../log/sqlite/network-share.ts';
-import { isLink, refuseStrange } from '../log/sqlite/open.ts';
+import { networkShareAt } from '../log/sqlite/file-system.ts';
+import { isLink, logFileIn, refuseStrange } from '../log/sqlite/open.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */

@@ -1,11 +1,19 @@
 // The store of a workspace, opened as far as it is needed. Reading goes straight to the log; the rules and dialects are loaded
 // when something is decided or driven, so that a short command starts fast.
-import { type FollowQuery, followEntries } from '../engine/follow-entries.ts';
+
 import type { LocalStore } from '../engine/local-store.ts';
-import type { Log, Query } from '../engine/ports.ts';
+import { type Log, missingEntry, type Query } from '../engine/ports.ts';
 import type { StateAtHead } from '../engine/state-at-head.ts';
-import { missingEntry } from '../engine/storage-error.ts';
-import type { CallsOf, Change, Leases, Store, Submitter, Views } from '../engine/store.ts';
+import {
+  type CallsOf,
+  type CastChange,
+  type FollowQuery,
+  followEntries,
+  type Leases,
+  type Store,
+  type Submitter,
+  type Views,
+} from '../engine/store.ts';
 import type { Cast } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
@@ -37,7 +45,7 @@ export class WorkspaceStore implements Store {
       head: () => log.head(),
       driver: async (cast) => (await import('../engine/lease.ts')).drivingIn(log, cast, Date.now()),
       lost: async (cast) => (await this.#decides()).view('lost', cast),
-      outages: async (now) => (await import('../engine/outage.ts')).outagesIn(log, now),
+      outages: async (now) => (await import('../engine/runner-register.ts')).outagesIn(log, now),
     };
   }
 
@@ -63,7 +71,7 @@ export class WorkspaceStore implements Store {
     return followEntries(this, this.#closed.signal, query);
   }
 
-  async watchCast(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+  async watchCast(cast: string, withEntries: boolean, listener: (change: CastChange) => void): Promise<() => void> {
     return (await this.#decides()).watchCast(cast, withEntries, listener);
   }
 

@@ -2,7 +2,8 @@
 // actors, can be open at once; none knows of another.
 import { statSync } from 'node:fs';
 import { deny } from '../kernel/verdict.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
+import { logFileIn } from '../log/sqlite/open.ts';
 import { type LocatedWorkspace as Located, UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
 import { hasLog, makeStateFolder } from './state-folder.ts';

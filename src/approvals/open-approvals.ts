@@ -1,5 +1,5 @@
 // The open approvals at the head of the log.
-import { isRunning } from '../engine/driver.ts';
+import { isRunning } from '../engine/lease.ts';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { type Gone, isApprovalFact } from '../kernel/approval/request.ts';

@@ -2,7 +2,7 @@
 // records the use, or the refusal, before anything runs.
 
 import { realpathSync } from 'node:fs';
-import { thisDriver } from '../engine/driver.ts';
+import { thisDriver } from '../engine/lease.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import { nearestCommand } from '../kernel/approval/difference.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Evidence } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
-import { textDigest } from '../log/blob-text.ts';
+import { textDigest } from '../log/line.ts';
 import { SqliteEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { type ErasureRequest, planErasures } from './erasure.ts';

@@ -1,8 +1,7 @@
 // From a file back to the turns behind it, and from a prompt forward to what it touched.
 import { expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
-import { textDigest } from '../log/blob-text.ts';
-import { chain, NO_PREV } from '../log/line.ts';
+import { chain, NO_PREV, textDigest } from '../log/line.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { aheadOf, behindFile, turnsOf } from './trace.ts';
 

@@ -1,8 +1,7 @@
 // Verifies a whole log from its storage alone: lines, chain, texts, indexes, snapshots, the tables, and the tree against every known
 // checkpoint. It never writes.
 import { hash } from 'node:crypto';
-import { type Evidence, type StoredRow, type StoredText, TEXTS_PER_FACT } from '../engine/ports.ts';
-import { StorageError } from '../engine/storage-error.ts';
+import { type Evidence, StorageError, type StoredRow, type StoredText, TEXTS_PER_FACT } from '../engine/ports.ts';
 import type { Json } from '../kernel/json.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';

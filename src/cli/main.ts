@@ -1,7 +1,7 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
 import { shownToken } from '../access/actor.ts';
-import { StorageError } from '../engine/storage-error.ts';
+import { StorageError } from '../engine/ports.ts';
 import { nearestName } from '../kernel/nearest-name.ts';
 import { type Call, type Command, EXIT_CODE, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';

@@ -12,10 +12,11 @@ import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { packet } from '../kernel/ledger/fixtures/book.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
+import { logFileIn } from '../log/sqlite/open.ts';
 import { Decider } from './decider.ts';
 import { LocalStore } from './local-store.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError } from './ports.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -11,7 +11,15 @@ import type { Dialects } from '../kernel/pen.ts';
 import { type Effect, keyOf, pending } from '../kernel/pending.ts';
 import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import { linksToLearn, OnceKeys, onceKeysFor, recordsFor, withHeartbeat, withLeases } from './decision-rows.ts';
+import {
+  linksToLearn,
+  OnceKeys,
+  onceKeysFor,
+  RunningTime,
+  recordsFor,
+  withHeartbeat,
+  withLeases,
+} from './decision-rows.ts';
 import { leaseName, refusalOfLost } from './lease.ts';
 import {
   type Append,
@@ -21,23 +29,22 @@ import {
   type Log,
   NotFetched,
   type RowNames,
+  StorageError,
 } from './ports.ts';
-import { RunningTime } from './running-time.ts';
-import { factOf, type Taken, takeSnapshot } from './snapshot.ts';
+import { factOf, type TakenSnapshot, takeSnapshot } from './snapshot.ts';
 import { PartGone } from './snapshot-parts.ts';
 import { StateAtHead } from './state-at-head.ts';
-import { StorageError } from './storage-error.ts';
 
 const BATCH_MAX = 256;
 /** How often a batch is decided again because links changed meanwhile. */
 const RELINKED_MAX = 5;
-const UNHEARD = { resolve: () => undefined, reject: () => undefined } as const;
+const NO_WAITER = { resolve: () => undefined, reject: () => undefined } as const;
 /** A snapshot is due after so many facts, and later the larger the state is, so that its cost per fact stays flat. */
 const SNAPSHOT_EVERY = 5_000;
 const SNAPSHOT_BYTES_PER_FACT = 50;
 
-export type Answer = { readonly verdict: Verdict; readonly entries: readonly Entry[] };
-/** Work that is owed; what is needed for it comes with it once. */
+export type Decided = { readonly verdict: Verdict; readonly entries: readonly Entry[] };
+/** Owed work. Its packet or watch comes with it once. */
 export type Owed = {
   readonly key: string;
   readonly effect: Effect;
@@ -50,14 +57,14 @@ type Waiting = {
   readonly by: string;
   /** The fence of the lease under which a driver submits. */
   readonly fence: number | null;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: Decided) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** How a batch is decided again, and why. */
-type Again = { readonly relinked: number; readonly isAgain: boolean; readonly more: RowNames };
+/** What a repeated decision of a batch has to do differently. */
+type Retry = { readonly relinked: number; readonly isAgain: boolean; readonly more: RowNames };
 
-const FIRST: Again = { relinked: 0, isAgain: false, more: { once: [], leases: [] } };
+const FIRST: Retry = { relinked: 0, isAgain: false, more: { once: [], leases: [] } };
 
 export type DeciderOptions = {
   readonly now?: () => number;
@@ -79,8 +86,8 @@ export class Decider {
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   readonly #here: StateAtHead;
   readonly #time: RunningTime;
-  /** As far as the listeners know. */
-  #told = 0;
+  /** The last entry that was announced to the listeners. */
+  #announced = 0;
   /** False while the state may hold facts that never reached the disk. */
   #sound = true;
   #snapshotAt = 0;
@@ -104,7 +111,7 @@ export class Decider {
     await decider.#here.alone(async () => {
       await decider.#here.ready();
       decider.#snapshotAt = decider.#here.restoredThrough;
-      decider.#told = decider.#here.seq;
+      decider.#announced = decider.#here.seq;
     });
     return decider;
   }
@@ -118,7 +125,7 @@ export class Decider {
     return this.#time;
   }
 
-  /** What the clock of the store says. */
+  /** The time by the clock of the store. */
   now(): number {
     return this.#now();
   }
@@ -127,19 +134,19 @@ export class Decider {
    * Decides an input. The answer comes when its facts are on disk. A driver names the fence of its lease; once another
    * driver has the cast, the input is refused.
    */
-  submit(request: Request, by: string, fence: number | null = null): Promise<Answer> {
+  submit(request: Request, by: string, fence: number | null = null): Promise<Decided> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, by, fence, resolve, reject });
       this.#busy ??= this.#work();
     });
   }
 
-  /** A copy of the cast as it stands at the head of the log, or null. */
+  /** A copy of the cast at the head of the log, or null. */
   cast(id: string): Promise<Cast | null> {
     return this.visit(id, (cast) => structuredClone(cast));
   }
 
-  /** Looks at a cast as it stands at the head of the log. Nothing is decided or told while `look` runs. */
+  /** Looks at a cast at the head of the log. Nothing is decided or announced while `look` runs. */
   visit<T>(id: string, look: (cast: Cast | null) => T): Promise<T> {
     return this.#look(() => look(this.#here.cast(id) ?? null), id);
   }
@@ -153,12 +160,12 @@ export class Decider {
     });
   }
 
-  /** Looks at the state at the head of the log. Nothing of it may be kept or changed; a named run is there. */
+  /** Looks at the state at the head of the log, with the named run loaded. `look` must not keep or change any of it. */
   look<T>(look: (state: State) => T, run?: string): Promise<T> {
     return this.#look(() => look(this.#here.state), run);
   }
 
-  /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
+  /** Keeps a cast loaded while it is followed, even if it ended long ago. */
   keep(id: string): () => void {
     return this.#here.keep(id);
   }
@@ -181,12 +188,12 @@ export class Decider {
     });
   }
 
-  /** Takes in what other processes appended. */
+  /** Reads what other processes appended. */
   sync(): Promise<void> {
     return this.#look(() => undefined);
   }
 
-  /** Tells of every entry taken in, whoever wrote it. Starts watching other processes. */
+  /** Calls back with every entry, from this and any other process. Starts watching other processes. */
   listen(listener: (entries: readonly Entry[]) => void): () => void {
     this.#listeners.add(listener);
     this.#stopWatching ??= this.#log.watch(() => void this.sync().catch(() => undefined));
@@ -206,7 +213,7 @@ export class Decider {
     this.#busy = null;
   }
 
-  async #settle(batch: readonly Waiting[], again: Again = FIRST): Promise<void> {
+  async #settle(batch: readonly Waiting[], again: Retry = FIRST): Promise<void> {
     try {
       if (!this.#sound || !this.#here.isLoaded) await this.#reload();
       await this.#loadCastsOf(batch);
@@ -225,7 +232,7 @@ export class Decider {
         return;
       }
       if (error instanceof UnknownLinks && again.relinked < RELINKED_MAX) {
-        const first = error.requests.map((request): Waiting => ({ fence: null, request, by: 'engine', ...UNHEARD }));
+        const first = error.requests.map((request): Waiting => ({ fence: null, request, by: 'engine', ...NO_WAITER }));
         await this.#settle([...first, ...batch], { ...again, relinked: again.relinked + 1 });
         return;
       }
@@ -233,7 +240,7 @@ export class Decider {
         await this.#settle(batch, { ...again, more: together(again.more, error.names) });
         return;
       }
-      // One input that cannot be decided must not take its neighbours down with it. A fault of the storage is no input's.
+      // An input that cannot be decided must not fail the others. A fault of the storage fails all.
       if (batch.length === 1 || error instanceof StorageError) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) await this.#settle([waiting]);
       return;
@@ -284,7 +291,7 @@ export class Decider {
         const now = this.#now();
         const at = Math.max(now, this.#here.lastAt);
         this.#here.lastAt = at;
-        // The log never goes back. Where another clock has put it far ahead, what is decided still goes by our own.
+        // The log never goes back in time. If another clock put it far ahead, decisions still use our own clock.
         const clock = isAhead(at, now) ? { clock: now } : {};
         const driven = fence === null ? null : (runNamed(request) ?? '');
         const ran = driven === null ? null : time.own(driven);
@@ -321,7 +328,7 @@ export class Decider {
       resolve({ verdict: verdicts[index] as Verdict, entries: entries.slice(from, to) });
       from = to;
     }
-    this.#tell([...tail, ...entries]);
+    this.#announce([...tail, ...entries]);
   }
 
   /**
@@ -348,17 +355,17 @@ export class Decider {
 
   async #catchUp(): Promise<void> {
     if (!this.#sound || !this.#here.isLoaded) await this.#reload();
-    await this.#here.catchUp((page) => this.#tell(page));
+    await this.#here.catchUp((page) => this.#announce(page));
   }
 
-  #tell(entries: readonly Entry[]): void {
-    this.#told = this.#here.seq;
+  #announce(entries: readonly Entry[]): void {
+    this.#announced = this.#here.seq;
     if (entries.length === 0) return;
     for (const listener of this.#listeners) {
       try {
         listener(entries);
       } catch (error) {
-        // A listener's fault is made known, but it is no reason to doubt what is on disk.
+        // A fault of a listener is reported and does not concern the log.
         queueMicrotask(() => {
           throw error;
         });
@@ -366,12 +373,15 @@ export class Decider {
     }
   }
 
-  /** Reads the state anew, and tells of what others appended since the listeners heard the last. */
+  /** Reads the state again, and announces the entries that the listeners missed. */
   async #reload(): Promise<void> {
     await this.#load();
-    const missed = await this.#log.read({ after: this.#told, limit: Math.max(0, this.#here.seq - this.#told) });
+    const missed = await this.#log.read({
+      after: this.#announced,
+      limit: Math.max(0, this.#here.seq - this.#announced),
+    });
     this.#sound = true;
-    this.#tell(missed);
+    this.#announce(missed);
   }
 
   async #load(): Promise<void> {
@@ -379,16 +389,16 @@ export class Decider {
     this.#snapshotAt = this.#here.restoredThrough;
   }
 
-  /** Only a cache: where it cannot be written the next start takes longer, and it is tried again when it is due again. */
+  /** Only a cache: if writing fails, the next start takes longer, and the next snapshot comes when it is due. */
   async #snapshotIfDue(): Promise<void> {
     const due = Math.max(this.#snapshotEvery, this.#snapshotBytes / SNAPSHOT_BYTES_PER_FACT);
     if (this.#here.seq - this.#snapshotAt < due) return;
     let news: readonly Entry[] = [];
     try {
-      let made: Taken | null = null;
+      let made: TakenSnapshot | null = null;
       const decideSnapshot = (unseen: readonly Entry[]): Append[] => {
         news = unseen;
-        // What is not known here cannot be summed up; the next input reads it.
+        // A run that is not loaded cannot be in the snapshot. The next input loads it.
         if (this.#here.reopenedBy(unseen).length > 0) throw new Reopened([]);
         this.#here.take(unseen);
         made = takeSnapshot(this.#here.state, this.#here.seq);
@@ -399,14 +409,14 @@ export class Decider {
       this.#here.take(taken);
       if (made) await this.#save(made);
     } catch (error) {
-      // The facts it would have summed up are on disk all the same.
+      // Without the snapshot, all facts are still on disk.
       if (error instanceof PartGone) this.#here.distrust(error);
     }
     this.#snapshotAt = this.#here.seq;
-    this.#tell(news);
+    this.#announce(news);
   }
 
-  async #save({ snapshot, below, bytes }: Taken): Promise<void> {
+  async #save({ snapshot, below, bytes }: TakenSnapshot): Promise<void> {
     this.#snapshotBytes = bytes;
     await this.#log.saveSnapshot(snapshot, below);
   }
@@ -436,7 +446,7 @@ function lostLease(request: Request, fence: number, held: LeaseValues): Denied |
   return refusalOfLost(held(leaseName(cast)), cast, fence);
 }
 
-/** Somebody else carried on what is not loaded here: it is read first, and the batch decided after that. */
+/** Another process continued casts or runs that are not loaded here. They are read first, then the batch is decided. */
 class Reopened extends Error {
   readonly ids: readonly string[];
 

@@ -1,6 +1,9 @@
-// What deciding a batch looks up outside of the state: signs of life, links on disk, and ids that are used once.
+// What deciding a batch looks up outside of the state: signs of life, links on disk, ids that are used once, and how long casts have
+// run. The time comes from a clock that cannot be set. A driver measures its own casts; the last total is in the lease, for processes
+// that decide about the cast without driving it.
 import { approvalKeysUsedBy, approvalKeysWanted, endKeysOf, isOfEnd } from '../kernel/approval/once.ts';
 import type { Approvals } from '../kernel/approval/state.ts';
+import type { Cast } from '../kernel/cast/state.ts';
 import type { Fact } from '../kernel/fact.ts';
 import type { Input, Request } from '../kernel/input.ts';
 import { isString } from '../kernel/json.ts';
@@ -10,6 +13,7 @@ import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/move.ts
 import type { Links } from '../kernel/ledger/path.ts';
 import { findTask, type Ledger, type Task, tasksOf } from '../kernel/ledger/state.ts';
 import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
+import { leaseIn, leaseName } from './lease.ts';
 import type { Append, FindLinks, FoundRows, LeaseValues } from './ports.ts';
 
 /** The fact with what it changes in the records. */
@@ -26,12 +30,12 @@ export function recordsFor(request: Request, ledger: Ledger): readonly string[] 
 
 /** A request that asks who is silent, with the newest signs of life. They are in their records and nowhere else. */
 export function withHeartbeat(request: Request, ledger: Ledger, held: LeaseValues, now: number): Request {
-  const heard = fencesOf(request, ledger).flatMap(({ id, fence }) => {
+  const beats = fencesOf(request, ledger).flatMap(({ id, fence }) => {
     const beat = beatOf(held(beatName(fence)));
     return beat ? [[id, heardAt(beat, now)] as const] : [];
   });
-  if (request.kind === 'cast.recover') return { ...request, heard: Object.fromEntries(heard) };
-  const [last] = heard;
+  if (request.kind === 'cast.recover') return { ...request, heard: Object.fromEntries(beats) };
+  const [last] = beats;
   if (request.kind !== 'task.expire' || !last) return request;
   return { ...request, lastHeartbeatAt: Math.max(last[1], request.lastHeartbeatAt ?? 0) };
 }
@@ -47,7 +51,7 @@ function claimOf({ id, fence }: Task): { id: string; fence: number }[] {
   return fence === null ? [] : [{ id, fence }];
 }
 
-/** What is to be said of links first: empty where the ledger knows all that matter to these facts. */
+/** The requests about links that must come first. Empty if the ledger knows all links that matter to these facts. */
 export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: FindLinks): RequestOf<'ledger.link'>[] {
   const wanted = new Map<string, Set<string>>();
   const pathsIn = (root: string) => {
@@ -62,7 +66,7 @@ export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: 
   };
   for (const fact of facts) {
     if (fact.kind === 'task.claimed') for (const { root, path } of fact.locks) add(root, path);
-    // A link that was taken away since stands in nobody's way.
+    // A removed link may have caused this refusal.
     if (fact.kind === 'task.refused' && fact.code === 'LOCK_CONFLICT' && isString(fact.details.root)) {
       add(fact.details.root, isString(fact.details.wanted) ? fact.details.wanted : '.');
     }
@@ -122,5 +126,71 @@ export class OnceKeys {
 
   #usedBy(key: string): number | null {
     return this.#batch.get(key) ?? this.#found(key);
+  }
+}
+
+export class RunningTime {
+  readonly #ticks: () => number;
+  /** By cast, the moment up to which its time is counted in the log. */
+  readonly #countedTo = new Map<string, number>();
+
+  constructor(ticks: () => number = () => performance.now()) {
+    this.#ticks = ticks;
+  }
+
+  /** The cast is driven here from now on. `uncountedMs` it ran before, and no entry counts that yet. */
+  start(cast: string, uncountedMs: number): void {
+    this.#countedTo.set(cast, this.#ticks() - uncountedMs);
+  }
+
+  stop(cast: string): void {
+    this.#countedTo.delete(cast);
+  }
+
+  /** How long a cast ran since its time was counted last; null where it is not driven here. */
+  uncounted(cast: string): number | null {
+    const countedTo = this.#countedTo.get(cast);
+    return countedTo === undefined ? null : Math.max(0, Math.floor(this.#ticks() - countedTo));
+  }
+
+  batch(): Batch {
+    return new Batch(this);
+  }
+
+  count(cast: string, ms: number): void {
+    const countedTo = this.#countedTo.get(cast);
+    if (countedTo !== undefined) this.#countedTo.set(cast, countedTo + ms);
+  }
+}
+
+/** The times that the inputs of one commit count. They hold once the commit is on disk. */
+class Batch {
+  readonly #time: RunningTime;
+  readonly #counted = new Map<string, number>();
+
+  constructor(time: RunningTime) {
+    this.#time = time;
+  }
+
+  /** What the driver of a cast says with its input. */
+  own(cast: string): number | null {
+    const ms = this.#time.uncounted(cast);
+    return ms === null ? null : Math.max(0, ms - (this.#counted.get(cast) ?? 0));
+  }
+
+  /** What is known of any cast. */
+  of({ id, clock }: Cast, held: LeaseValues): number | null {
+    const own = this.own(id);
+    if (own !== null) return own;
+    const measured = leaseIn(held(leaseName(id)))?.elapsedMs;
+    return measured === undefined ? null : Math.max(0, measured - clock.elapsedMs);
+  }
+
+  count(cast: string, ms: number): void {
+    this.#counted.set(cast, (this.#counted.get(cast) ?? 0) + ms);
+  }
+
+  settle(): void {
+    for (const [cast, ms] of this.#counted) this.#time.count(cast, ms);
   }
 }

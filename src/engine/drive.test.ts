@@ -14,15 +14,15 @@ import type { Packet } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
+import { logFileIn } from '../log/sqlite/open.ts';
 import { Decider } from './decider.ts';
 import { Engine, LeaseLost, type Runners } from './drive.ts';
-import { type Driver, thisDriver } from './driver.ts';
 import { beats } from './heartbeat.ts';
+import { type Driver, thisDriver } from './lease.ts';
 import { LocalStore } from './local-store.ts';
-import { type AttemptResult, HANDED_OVER, type Runner } from './ports.ts';
-import { StorageError } from './storage-error.ts';
-import type { Change, Store } from './store.ts';
+import { type AttemptResult, HANDED_OVER, type Runner, StorageError } from './ports.ts';
+import type { CastChange, Store } from './store.ts';
 import { WorkerStore } from './worker-store.ts';
 
 const LIMIT = { timeout: 120_000 };
@@ -269,10 +269,10 @@ test('a cast that does not run is left as it is', LIMIT, async () => {
 });
 
 /** A store that calls back with exactly the given changes. What is submitted there has no consequences. */
-function scriptedStore(early: readonly Change[]): { store: Store; tell(change: Change): void } {
-  const listeners: ((change: Change) => void)[] = [];
+function scriptedStore(early: readonly CastChange[]): { store: Store; tell(change: CastChange): void } {
+  const listeners: ((change: CastChange) => void)[] = [];
   const store = {
-    async watchCast(_cast: string, _withEntries: boolean, listener: (change: Change) => void) {
+    async watchCast(_cast: string, _withEntries: boolean, listener: (change: CastChange) => void) {
       listeners.push(listener);
       for (const change of early) listener(change);
       return () => undefined;
@@ -283,7 +283,7 @@ function scriptedStore(early: readonly Change[]): { store: Store; tell(change: C
   return { store: store as unknown as Store, tell: (change) => listeners.forEach((listener) => void listener(change)) };
 }
 
-const owes = (...turns: number[]): Change => ({
+const owes = (...turns: number[]): CastChange => ({
   cast: 'c',
   status: turns.length > 0 ? 'running' : 'completed',
   owed: turns.map((turn) => ({

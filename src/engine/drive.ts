@@ -11,20 +11,19 @@ import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';
-import { type Driver, sharesProcesses, thisDriver } from './driver.ts';
-import { RENEW_MS } from './lease.ts';
+import { type Driver, RENEW_MS, sharesProcesses, thisDriver } from './lease.ts';
 import {
+  type AttemptDirs,
   type AttemptResult,
-  type Ground,
   HANDED_OVER,
   type LiveEvent,
-  type Place,
   type Runners,
+  Uninspectable,
   type Witness,
+  type WorkingTree,
 } from './ports.ts';
-import type { Holder } from './slots.ts';
-import { Uninspectable } from './storage-error.ts';
-import type { Change, Store } from './store.ts';
+import type { Holder } from './runner-register.ts';
+import type { CastChange, Store } from './store.ts';
 import { ENGINE } from './store.ts';
 
 type Dispatch = Extract<Effect, { kind: 'dispatch' }>;
@@ -32,9 +31,9 @@ type Dispatch = Extract<Effect, { kind: 'dispatch' }>;
 /** A clock that is set forward is noticed after this time. */
 const LOOK_AGAIN_MS = 10_000;
 const RING_AGAIN_MS = 1_000;
-const TELL_EVERY_MS = 10_000;
-/** An outcome that came after its attempt was over: nothing of it was recorded. */
-const NOT_TAKEN: readonly string[] = ['STALE_ATTEMPT', 'UNKNOWN_TURN'] satisfies Code[];
+const REPORT_EVERY_MS = 10_000;
+/** The codes of a result that came too late and was not recorded. */
+const NOT_RECORDED: readonly string[] = ['STALE_ATTEMPT', 'UNKNOWN_TURN'] satisfies Code[];
 
 export type { Runners } from './ports.ts';
 
@@ -47,11 +46,11 @@ export type EngineOptions = {
   readonly now?: () => number;
   /** A clock that cannot be set, in milliseconds. */
   readonly ticks?: () => number;
-  /** Without one, nothing but what the agents say is known of a turn. */
+  /** Without one, only the agents report about a turn. */
   readonly witness?: Witness;
-  /** By cast, the folder in which it works. Without one, every cast works in `cwd`. */
-  readonly groundOf?: (cast: string) => Ground;
-  /** Told what agents do while they do it. A side channel: events may be missed, and none is kept. */
+  /** The working tree of a cast. Without one, every cast works in `cwd`. */
+  readonly workingTreeOf?: (cast: string) => WorkingTree;
+  /** Receives what agents do while they do it. A side channel: events may be missed, and none is stored. */
   readonly onEvent?: (turn: number, event: LiveEvent) => void;
 };
 
@@ -63,10 +62,10 @@ export class Engine {
   }
 
   /**
-   * Drives a cast until it neither runs nor has anything of ours running. `begin` starts the cast or carries it on; what
-   * runs before it was started by a process that is gone. Answers the status the cast stands in.
+   * Drives a cast until it is not running and no work of this process is. `begin` starts or continues the cast; what
+   * runs before that belongs to an earlier process. Returns the status of the cast.
    */
-  async drive(cast: string, begin: () => Promise<void>, watch?: (change: Change) => void): Promise<CastStatus> {
+  async drive(cast: string, begin: () => Promise<void>, watch?: (change: CastChange) => void): Promise<CastStatus> {
     return new Drive(this.#options, cast).run(begin, watch);
   }
 }
@@ -87,36 +86,36 @@ class Drive {
   readonly #running = new Map<string, AbortController>();
   /** Attempts that were under way before this process took the cast. */
   readonly #foreign = new Set<string>();
-  /** Work that is done and only waits for its result to be taken: there is nothing left of it to stop. */
+  /** Finished work whose result is being submitted. It cannot be stopped any more. */
   readonly #settling = new Set<string>();
   #begun = false;
   #status: CastStatus = 'running';
   #failure: unknown = null;
-  readonly #ground: Ground | null;
-  /** Resolves when the folder holds what was accepted so far and nothing is being put away in it. */
+  readonly #workingTree: WorkingTree | null;
+  /** Resolves when all accepted work is put away in the folder. */
   #tidy: Promise<unknown> = Promise.resolve();
   #done: (() => void) | null = null;
 
   constructor(options: EngineOptions, cast: string) {
     this.#options = options;
     this.#cast = cast;
-    this.#ground = options.groundOf?.(cast) ?? null;
+    this.#workingTree = options.workingTreeOf?.(cast) ?? null;
   }
 
-  async run(begin: () => Promise<void>, watch?: (change: Change) => void): Promise<CastStatus> {
+  async run(begin: () => Promise<void>, watch?: (change: CastChange) => void): Promise<CastStatus> {
     const finished = new Promise<void>((resolve) => {
       this.#done = resolve;
     });
-    let stands = true;
+    let isFirst = true;
     const stop = await this.#options.store.watchCast(this.#cast, watch !== undefined, (change) => {
-      // The first word is how the cast stands, and comes before `follow` answers; whatever comes later is ours.
-      if (stands) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
-      stands = false;
-      if (change.lost) return this.#lose(change.lost);
+      // The first change is the present situation and comes before `watchCast` returns. Later work is started here.
+      if (isFirst) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
+      isFirst = false;
+      if (change.lost) return this.#loseLease(change.lost);
       watch?.(change);
       this.#reconcile(change);
     });
-    stands = false;
+    isFirst = false;
     await begin().catch((error) => this.#giveUp(error));
     this.#begun = true;
     this.#finishIfIdle();
@@ -124,11 +123,11 @@ class Drive {
     stop();
     if (this.#failure) throw (await this.#lostLease()) ?? this.#failure;
     if (isOver(this.#status)) await this.#options.witness?.forget(this.#cast);
-    await this.#ground?.settle(this.#status === 'completed');
+    await this.#workingTree?.settle(this.#status === 'completed');
     return this.#status;
   }
 
-  #reconcile(change: Change): void {
+  #reconcile(change: CastChange): void {
     this.#status = change.status;
     const owed = new Set(change.owed.map(({ key }) => key));
     for (const [key, controller] of this.#running) {
@@ -159,7 +158,7 @@ class Drive {
    * Ends everything here. A new driver that sees the same processes goes on with the programs that run, so they are left to
    * it; any other driver cannot reach them, so they are ended.
    */
-  #lose(verdict: Denied): void {
+  #loseLease(verdict: Denied): void {
     this.#failure ??= new LeaseLost(verdict);
     const holder = verdict.details.holder as Driver | null | undefined;
     const isHandedOver = holder !== null && holder !== undefined && sharesProcesses(holder);
@@ -167,16 +166,16 @@ class Drive {
     this.#finishIfIdle();
   }
 
-  /** A fault here may only be the trace of the process that has the cast now. */
+  /** A failure may only be a consequence of the lost lease. */
   async #lostLease(): Promise<LeaseLost | null> {
     const lost = await this.#options.store.view('lost', this.#cast).catch(() => null);
     return lost && new LeaseLost(lost);
   }
 
-  /** Whether another process has the cast by now: what is owed then is owed to that one. */
+  /** Whether another process has the cast now, so that the work belongs to it. */
   async #isLost(): Promise<boolean> {
     const lost = await this.#options.store.view('lost', this.#cast);
-    if (lost) this.#lose(lost);
+    if (lost) this.#loseLease(lost);
     return lost !== null;
   }
 
@@ -187,7 +186,7 @@ class Drive {
 
   async #perform({ effect, key, packet, watch }: Owed, signal: AbortSignal): Promise<void> {
     const { witness } = this.#options;
-    // A driver that slept may see work that the next driver made owed.
+    // After a sleep, this driver may see work that belongs to the next driver.
     if (effect.kind !== 'timer' && (await this.#isLost())) return;
     switch (effect.kind) {
       case 'prepare': {
@@ -197,10 +196,10 @@ class Drive {
         let isDispatched = false;
         try {
           const cwd = await this.#folder(signal, watch?.place);
-          const clashes = (watch && (await this.#ground?.begin(watch))) ?? [];
+          const clashes = (watch && (await this.#workingTree?.begin(watch))) ?? [];
           const look =
             watch?.looks && witness
-              ? await seen(async () => {
+              ? await inspected(async () => {
                   const seal = await witness.before(watch, cwd);
                   return { seal, ...(watch.isFresh ? {} : { orders: (await witness.orders?.(watch, cwd)) ?? {} }) };
                 })
@@ -237,21 +236,21 @@ class Drive {
         const cwd = await this.#folder(signal, watch?.place);
         const nothing = { seal: '', changes: {}, checks: {} };
         const found =
-          watch && witness ? { ...nothing, ...(await seen(() => witness.after(watch, cwd, signal))) } : nothing;
+          watch && witness ? { ...nothing, ...(await inspected(() => witness.after(watch, cwd, signal))) } : nothing;
         if (signal.aborted) return;
-        await this.#tidied(async () => {
+        await this.#afterTidying(async () => {
           const verdict = await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...found });
           if (!watch) return;
-          if (verdict.allow) await this.#ground?.keep(watch, found.changes);
-          else if (verdict.code === 'SCOPE_VIOLATION') await this.#ground?.refuse(watch);
+          if (verdict.allow) await this.#workingTree?.keep(watch, found.changes);
+          else if (verdict.code === 'SCOPE_VIOLATION') await this.#workingTree?.refuse(watch);
         });
         return;
       }
       case 'merge': {
         const { cast, turn, attempt } = effect;
         await this.#folder(signal, watch?.place);
-        await this.#tidied(async () => {
-          const merge = (watch && (await this.#ground?.merge(watch))) ?? { ok: true, commit: null };
+        await this.#afterTidying(async () => {
+          const merge = (watch && (await this.#workingTree?.merge(watch))) ?? { ok: true, commit: null };
           if (!signal.aborted) await this.#submit(key, { kind: 'turn.merged', cast, turn, attempt, merge });
         });
         return;
@@ -259,8 +258,8 @@ class Drive {
       case 'park': {
         const { cast, turn, attempt } = effect;
         await this.#folder(signal, watch?.place);
-        await this.#tidied(async () => {
-          const kept = (watch && (await this.#ground?.park(watch))) ?? null;
+        await this.#afterTidying(async () => {
+          const kept = (watch && (await this.#workingTree?.park(watch))) ?? null;
           if (!signal.aborted) await this.#submit(key, { kind: 'turn.parked', cast, turn, attempt, kept });
         });
         return;
@@ -273,20 +272,20 @@ class Drive {
   async #dispatch(effect: Dispatch, key: string, packet: Packet, signal: AbortSignal): Promise<void> {
     const runner = this.#options.runners.runnerFor(packet);
     const isForeign = this.#foreign.delete(key);
-    const cwd = this.#ground ? await this.#folder(signal, packet.place) : this.#options.cwd;
-    const place = placeOf(this.#options, cwd, packet);
+    const cwd = this.#workingTree ? await this.#folder(signal, packet.place) : this.#options.cwd;
+    const place = attemptDirs(this.#options, cwd, packet);
     if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
     const beating = this.#keepBeating(packet);
     const renewing = this.#keepSlot(packet);
     try {
-      // What was stopped while its folder was made ready has not begun.
+      // Stopped while its folder was prepared: it has not begun.
       if (signal.aborted && !isForeign) return;
       const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
       const verdict = signal.aborted ? null : await this.#submit(key, asInput(effect, result));
-      // Of what was stopped only what it used is told. A script is simply played again, and has asked nobody.
-      const isUntaken = !verdict || NOT_TAKEN.includes(verdict.code);
-      const spent = isUntaken && !packet.scripted ? spentBy(effect, result) : null;
-      // Where nothing can be written any more, its folder tells it to whoever carries the cast on.
+      // A stopped attempt only records its usage. A script has used nothing and is simply played again.
+      const isUntaken = !verdict || NOT_RECORDED.includes(verdict.code);
+      const spent = isUntaken && !packet.scripted ? usageInput(effect, result) : null;
+      // If the store cannot write, the next driver reads it from the folder of the attempt.
       if (spent && this.#failure) return;
       if (spent) await this.#options.store.submit(spent, ENGINE);
     } finally {
@@ -315,25 +314,25 @@ class Drive {
       rung.byTicks ||= ticks() >= dueAtTick;
       const due = rung.byTicks ? { due: at } : {};
       const verdict = await this.#options.store.submit({ kind: 'clock.rang', cast: this.#cast, ...due }, ENGINE);
-      if (!verdict.allow && verdict.code === 'LEASE_LOST') return this.#lose(verdict);
+      if (!verdict.allow && verdict.code === 'LEASE_LOST') return this.#loseLease(verdict);
     }
   }
 
-  /** The folder of the cast, or of an item beside others, when nothing is being put away. */
+  /** The folder of the cast, or of an item in its own lane, once all accepted work is put away. */
   async #folder(signal: AbortSignal, place: number | null = null): Promise<string> {
     await this.#tidy;
-    return this.#ground ? this.#ground.ready(signal, place) : this.#options.cwd;
+    return this.#workingTree ? this.#workingTree.ready(signal, place) : this.#options.cwd;
   }
 
-  /** What follows from an accepted turn starts when its work is put away, though it is owed as soon as it is accepted. */
-  async #tidied(work: () => Promise<void>): Promise<void> {
-    if (!this.#ground) return work();
+  /** Work that follows from an accepted turn waits until the accepted files are put away. */
+  async #afterTidying(work: () => Promise<void>): Promise<void> {
+    if (!this.#workingTree) return work();
     const done = this.#tidy.then(work);
     this.#tidy = done.catch(() => undefined);
     await done;
   }
 
-  /** Ids and times are made here: the rules make none of them up. */
+  /** The kernel makes no ids and times, so they come from here. */
   async #attest(watch: TrustWatch): Promise<Sighting | undefined> {
     const { witness, now = Date.now } = this.#options;
     return witness?.attest?.(watch, randomUUID(), new Date(now()).toISOString());
@@ -342,11 +341,11 @@ class Drive {
   async #submit(key: string, request: Request): Promise<Verdict> {
     this.#settling.add(key);
     const verdict = await this.#options.store.submit(request, ENGINE);
-    if (!verdict.allow && verdict.code === 'LEASE_LOST') this.#lose(verdict);
+    if (!verdict.allow && verdict.code === 'LEASE_LOST') this.#loseLease(verdict);
     return verdict;
   }
 
-  /** While an attempt runs here its task is heard of; one that gives no sign of life itself is ended by its supervisor. */
+  /** Sends heartbeats while an attempt runs here. Its supervisor ends an attempt that gives no sign of life. */
   #keepBeating({ cast, task }: Packet): NodeJS.Timeout | undefined {
     if (!task) return undefined;
     const { store, now = Date.now } = this.#options;
@@ -359,15 +358,15 @@ class Drive {
     return beating;
   }
 
-  /** Waits for a place of the runner; false when the signal came first. */
+  /** Waits for a slot of the runner. False if the signal came first. */
   async #takeSlot(slot: Slot, turn: number, signal: AbortSignal, isForced = false): Promise<boolean> {
     const { store, onEvent, now = Date.now } = this.#options;
-    // Nobody knows how long it takes in all, so it is said again now and then.
-    for (let toldAt = Number.NEGATIVE_INFINITY; ; ) {
+    // The total time is unknown, so the wait is reported again now and then.
+    for (let reportedAt = Number.NEGATIVE_INFINITY; ; ) {
       const waitMs = await store.lease('takeSlot', slot, this.#holder(turn), now(), isForced);
       if (waitMs === 0) return true;
-      if (now() - toldAt >= TELL_EVERY_MS) {
-        toldAt = now();
+      if (now() - reportedAt >= REPORT_EVERY_MS) {
+        reportedAt = now();
         onEvent?.(turn, { kind: 'waiting', forMs: waitMs, reason: `${slot.runner} is at its limit` });
       }
       await pause(waitMs, signal);
@@ -393,8 +392,8 @@ class Drive {
   }
 }
 
-/** What was seen; where it cannot be and had to be, why. */
-async function seen<T extends object>(look: () => Promise<T>): Promise<T | { readonly unseen: string }> {
+/** The result of an inspection, or why a turn that must be inspected cannot be. */
+async function inspected<T extends object>(look: () => Promise<T>): Promise<T | { readonly unseen: string }> {
   try {
     return await look();
   } catch (error) {
@@ -403,7 +402,11 @@ async function seen<T extends object>(look: () => Promise<T>): Promise<T | { rea
   }
 }
 
-function placeOf({ configDir, stateDir, onEvent }: EngineOptions, cwd: string, { cast, turn, attempt }: Packet): Place {
+function attemptDirs(
+  { configDir, stateDir, onEvent }: EngineOptions,
+  cwd: string,
+  { cast, turn, attempt }: Packet,
+): AttemptDirs {
   return {
     cwd,
     configDir,
@@ -415,9 +418,9 @@ function placeOf({ configDir, stateDir, onEvent }: EngineOptions, cwd: string, {
 function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
   const common = { cast, turn, attempt };
   const { usage, agent } = result;
-  const told = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
+  const known = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
   if (result.kind === 'lost') {
-    return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason, ...told };
+    return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason, ...known };
   }
   switch (result.kind) {
     case 'output':
@@ -425,7 +428,7 @@ function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
         kind: 'attempt.output',
         ...common,
         output: result.output,
-        ...told,
+        ...known,
         ...(result.truncated ? { truncated: true } : {}),
         ...(result.cutShort ? { cutShort: true } : {}),
       };
@@ -437,12 +440,12 @@ function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
         ...(said === undefined ? {} : { said }),
         ...(tries === undefined ? {} : { tries }),
       };
-      return { kind: 'attempt.failed', ...common, fault, reason, ...told, ...more };
+      return { kind: 'attempt.failed', ...common, fault, reason, ...known, ...more };
     }
   }
 }
 
-function spentBy({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request | null {
+function usageInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request | null {
   const { usage, agent } = result;
   return usage ? { kind: 'attempt.spent', cast, turn, attempt, usage, ...(agent ? { agent } : {}) } : null;
 }

@@ -10,9 +10,9 @@ import type { JsonObject } from '../kernel/json.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { Decider } from './decider.ts';
 import { Engine } from './drive.ts';
-import { thisDriver } from './driver.ts';
+import { thisDriver } from './lease.ts';
 import { LocalStore } from './local-store.ts';
-import type { AttemptResult, Ground, Witness } from './ports.ts';
+import type { AttemptResult, Witness, WorkingTree } from './ports.ts';
 
 const TWO = graph({ 'Socket-1': { materia: 'Write', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Write' } });
 
@@ -23,7 +23,7 @@ const ONE = { maxConcurrent: 1, perMinute: null };
 type Stage = {
   readonly config?: JsonObject;
   readonly said?: readonly AttemptResult[];
-  readonly ready?: Ground['ready'];
+  readonly ready?: WorkingTree['ready'];
   readonly root?: string;
   /** What happens to the runner when it is started. */
   readonly fails?: boolean;
@@ -34,7 +34,7 @@ type Stage = {
 async function driven({ config = TWO, said = [], ready = async () => '/tree', root, fails, onLook }: Stage) {
   const store = new LocalStore(await Decider.open(new MemoryLog(), dialects));
   const calls: string[] = [];
-  const ground: Ground = {
+  const ground: WorkingTree = {
     ready,
     async begin({ turn, begins }) {
       calls.push(`begin ${turn} ${begins}`);
@@ -79,7 +79,7 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
   };
   const runner = { run: asRunner(run), recover: asRunner(run) };
   const options = { store, runners: { runnerFor: () => runner }, cwd: '/main', configDir: '/', stateDir: '/', witness };
-  const engine = new Engine({ ...options, groundOf: () => ground });
+  const engine = new Engine({ ...options, workingTreeOf: () => ground });
   const begin = async () => {
     const rules = { ...resolve(config, 'Flow'), runners: { [RUNNER]: ONE } };
     const start = { kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null } as const;
@@ -185,7 +185,7 @@ test('items beside others have a folder each, and what depends on one begins whe
   );
   const outputs = [plan, result('T-1'), result('T-2'), result('T-3'), 'ok'];
   const said = outputs.map((output) => ({ kind: 'output', output: JSON.stringify(output) }) as const);
-  const ready: Ground['ready'] = async (_signal, place) => (place === null ? '/tree' : `/lane-${place}`);
+  const ready: WorkingTree['ready'] = async (_signal, place) => (place === null ? '/tree' : `/lane-${place}`);
   const { end, calls } = await driven({ config: TEAM, said, ready, root: 'trees/c' });
   expect(end).toBe('completed');
   expect(calls.filter((call) => call.startsWith('run'))).toEqual([

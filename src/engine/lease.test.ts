@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { MemoryLog } from '../log/memory.ts';
-import { type Driver, thisDriver } from './driver.ts';
-import { drivingIn, grantLease, LEASE_MS, leaseIn, leaseName, refusalOfLost, renewLease } from './lease.ts';
+import {
+  type Driver,
+  drivingIn,
+  grantLease,
+  LEASE_MS,
+  leaseIn,
+  leaseName,
+  refusalOfLost,
+  renewLease,
+  thisDriver,
+} from './lease.ts';
 
 const me = thisDriver();
 const NOW = 1_000_000;
@@ -101,7 +110,7 @@ test('looking for a driver writes nothing and tells casts with similar names apa
     changes++;
     return null as never;
   };
-  expect(await drivingIn(log, 'c', NOW)).toMatchObject({ pid: 1, sight: 'unseen' });
+  expect(await drivingIn(log, 'c', NOW)).toMatchObject({ pid: 1, sight: 'unknown' });
   expect([await drivingIn(log, 'c', NOW + LEASE_MS), await drivingIn(log, 'c2', NOW)]).toEqual([null, null]);
   expect(changes).toBe(0);
 });

@@ -6,13 +6,13 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Decider } from './decider.ts';
-import { type Driver, isSame } from './driver.ts';
-import { type FollowQuery, followEntries } from './follow-entries.ts';
 import { beat } from './heartbeat.ts';
 import {
   type CastLease,
+  type Driver,
   drivingIn,
   grantLease,
+  isSameProcess,
   leaseIn,
   leaseName,
   leaseNamesOf,
@@ -21,20 +21,32 @@ import {
   refusalOfLost,
   renewLease,
 } from './lease.ts';
+import type { Query } from './ports.ts';
 import {
   type Admitted,
   admit,
+  afterFinding,
+  afterStop,
   answeredAt,
-  type Found,
+  grantSlot,
+  type Holder,
   hasAnswered,
-  noted,
   outagesIn,
+  type RunnerFinding,
   runnerRows,
-  withdrawn,
-} from './outage.ts';
-import type { Query } from './ports.ts';
-import { grantSlot, type Holder, slotName, withoutHolder } from './slots.ts';
-import type { CallsOf, Change, Leases, Store, Submitter, Views } from './store.ts';
+  slotName,
+  withoutHolder,
+} from './runner-register.ts';
+import {
+  type CallsOf,
+  type CastChange,
+  type FollowQuery,
+  followEntries,
+  type Leases,
+  type Store,
+  type Submitter,
+  type Views,
+} from './store.ts';
 
 export class LocalStore implements Store {
   readonly #decider: Decider;
@@ -52,7 +64,7 @@ export class LocalStore implements Store {
     const { log } = decider;
     this.#views = {
       cast: (id) => decider.cast(id),
-      // A plain copy, also of what was not read yet.
+      // A plain copy, which also reads parts that were not loaded yet.
       ledger: (run) => decider.look(({ ledger }) => JSON.parse(JSON.stringify(ledger)) as Ledger, run),
       casts: (query) => log.casts(query),
       castCount: () => log.castCount(),
@@ -112,9 +124,9 @@ export class LocalStore implements Store {
     return this.#decider.listen(changed);
   }
 
-  async watchCast(id: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+  async watchCast(id: string, withEntries: boolean, listener: (change: CastChange) => void): Promise<() => void> {
     const follow: Follow = { withEntries, listener, announced: new Set() };
-    // Listening comes first: what somebody appends while we look must not be missed.
+    // Listening comes first, so that no entry is missed during the look.
     this.#stop ??= this.#decider.listen((entries) => this.#changed(entries));
     const release = this.#decider.keep(id);
     const stop = () => {
@@ -150,7 +162,7 @@ export class LocalStore implements Store {
       return changes;
     });
     const lease = granted as unknown as CastLease;
-    if (isSame(lease, driver)) {
+    if (isSameProcess(lease, driver)) {
       if (!this.#fences.has(cast)) this.#decider.time.start(cast, (lease.elapsedMs ?? 0) - elapsedMs);
       this.#fences.set(cast, lease.fence);
       this.#renewing ??= setInterval(() => void this.renewLeases().catch(() => undefined), RENEW_MS).unref();
@@ -164,7 +176,7 @@ export class LocalStore implements Store {
     this.#decider.time.stop(cast);
     await this.#decider.log.lease(leaseName(cast), (held) => {
       const lease = leaseIn(held);
-      return lease && isSame(lease, driver) && lease.fence === (fence ?? lease.fence) ? null : held;
+      return lease && isSameProcess(lease, driver) && lease.fence === (fence ?? lease.fence) ? null : held;
     });
   }
 
@@ -173,7 +185,7 @@ export class LocalStore implements Store {
     return fence === undefined ? null : refusalOfLost(await leaseValue(this.#decider.log, cast), cast, fence);
   }
 
-  /** Renews the leases of all casts that are driven through this store. The listeners of a lost one hear who has it. */
+  /** Renews the leases of all casts that are driven through this store. The listeners of a lost one learn who has it. */
   async renewLeases(): Promise<void> {
     if (this.#fences.size === 0) return;
     const lost: Denied[] = [];
@@ -187,7 +199,7 @@ export class LocalStore implements Store {
         return renewLease(held, cast, fence, this.#decider.now(), elapsed.get(cast)) ?? [];
       }),
     );
-    for (const refusal of lost) this.#tellLost(String(refusal.details.cast), refusal);
+    for (const refusal of lost) this.#announceLost(String(refusal.details.cast), refusal);
   }
 
   async #admit(runner: string, holder: Holder, now: number): Promise<Admitted> {
@@ -201,11 +213,16 @@ export class LocalStore implements Store {
     return admitted;
   }
 
-  async #noteRunner(runner: string, holder: Holder, found: Found | null | undefined, now: number): Promise<void> {
+  async #noteRunner(
+    runner: string,
+    holder: Holder,
+    found: RunnerFinding | null | undefined,
+    now: number,
+  ): Promise<void> {
     const names = runnerRows(runner);
     await this.#decider.log.changeLeases(Object.values(names), (held) => {
       const before = held(names.outage);
-      const outage = found === undefined ? withdrawn(before, holder) : noted(before, runner, holder, found, now);
+      const outage = found === undefined ? afterStop(before, holder) : afterFinding(before, runner, holder, found, now);
       const answered = found === null ? answeredAt(held(names.answered), now) : held(names.answered);
       return [
         ...(outage === before ? [] : [{ name: names.outage, value: outage }]),
@@ -230,7 +247,7 @@ export class LocalStore implements Store {
     }
   }
 
-  #tellLost(cast: string, lost: Denied): void {
+  #announceLost(cast: string, lost: Denied): void {
     const status = this.#decider.statusOf(cast) ?? 'running';
     for (const follow of this.#follows.get(cast) ?? []) follow.listener({ cast, status, owed: [], entries: [], lost });
   }
@@ -244,7 +261,7 @@ export class LocalStore implements Store {
 
 type Follow = {
   readonly withEntries: boolean;
-  readonly listener: (change: Change) => void;
-  /** The keys told before: their packets are with the follower already. */
+  readonly listener: (change: CastChange) => void;
+  /** The keys that were announced before: the follower has their packets. */
   announced: Set<string>;
 };

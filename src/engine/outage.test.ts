@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { thisDriver } from './driver.ts';
-import { admit, noted, outageIn, withdrawn } from './outage.ts';
+import { thisDriver } from './lease.ts';
+import { admit, afterFinding, afterStop, outageIn } from './runner-register.ts';
 
 const NOW = 1_800_000_000_000;
 const me = thisDriver();
@@ -10,7 +10,7 @@ const holder = (key: string, driver = me) => ({ driver, key });
 const FOUND = { code: 'PROVIDER_ERROR', reason: 'server error', isProven: true };
 
 /** The runner is found to be down by the holder `a`. */
-const down = (found = FOUND) => noted(null, 'claude', holder('a'), found, NOW);
+const down = (found = FOUND) => afterFinding(null, 'claude', holder('a'), found, NOW);
 
 test('a runner that is not known to be down lets everybody in', () => {
   expect(admit(null, holder('a'), NOW)).toEqual({ value: null, waitMs: 0, outage: null });
@@ -23,7 +23,7 @@ test('while it is down everybody waits, and one at a time asks', () => {
   expect(asking).toMatchObject({ waitMs: 0, outage: { runner: 'claude', since: NOW } });
   expect(admit(asking.value, holder('c'), NOW + 5_000).waitMs).toBeGreaterThan(0);
   // Well: everybody goes on.
-  expect(noted(asking.value, 'claude', holder('b'), null, NOW + 6_000)).toBeNull();
+  expect(afterFinding(asking.value, 'claude', holder('b'), null, NOW + 6_000)).toBeNull();
 });
 
 test('a question that fails is asked again later, at most after a minute', () => {
@@ -33,7 +33,7 @@ test('a question that fails is asked again later, at most after a minute', () =>
     const { askAt = 0 } = outageIn(value, now) ?? {};
     waits.push(askAt - now);
     now = askAt;
-    value = noted(admit(value, holder('b'), now).value, 'claude', holder('b'), FOUND, now);
+    value = afterFinding(admit(value, holder('b'), now).value, 'claude', holder('b'), FOUND, now);
   }
   expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
 });
@@ -42,13 +42,13 @@ test.each([
   ['those who were under way at the same time are no further question', holder('late'), NOW + 100],
   ['nor is the first finder again', holder('a'), NOW + 200],
 ])('%s', (_what, who, now) => {
-  expect(noted(down(), 'claude', who, FOUND, now)).toBe(down());
+  expect(afterFinding(down(), 'claude', who, FOUND, now)).toBe(down());
 });
 
 test('who is stopped while it asks leaves the question to others, and so does a process that has ended', () => {
   const asking = admit(down(), holder('b'), NOW + 5_000).value;
-  expect(admit(withdrawn(asking, holder('b')), holder('c'), NOW + 5_000).waitMs).toBe(0);
-  expect(withdrawn(asking, holder('c'))).toBe(asking);
+  expect(admit(afterStop(asking, holder('b')), holder('c'), NOW + 5_000).waitMs).toBe(0);
+  expect(afterStop(asking, holder('c'))).toBe(asking);
   const dead = admit(down(), holder('b', gone), NOW + 5_000).value;
   expect(admit(dead, holder('c'), NOW + 5_000).waitMs).toBe(0);
   // One that cannot be looked at may have ended.
@@ -67,5 +67,7 @@ test('that the runner had answered before is remembered', () => {
   const first = down({ ...FOUND, isProven: false });
   expect(outageIn(first, NOW)).toMatchObject({ isProven: false });
   const asking = admit(first, holder('b'), NOW + 5_000).value;
-  expect(outageIn(noted(asking, 'claude', holder('b'), FOUND, NOW + 5_000), NOW)).toMatchObject({ isProven: true });
+  expect(outageIn(afterFinding(asking, 'claude', holder('b'), FOUND, NOW + 5_000), NOW)).toMatchObject({
+    isProven: true,
+  });
 });

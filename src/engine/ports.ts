@@ -12,18 +12,18 @@ import type { Links } from '../kernel/ledger/path.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 
-/** A fact on its way into the log; place and chain are the log's business. */
+/** A fact to append. The log adds its number and its hashes. */
 export type Append = {
   readonly fact: Fact;
   readonly by: string;
   readonly at: number;
-  /** What the clock says, where the log is far ahead of it. */
+  /** The time of the clock, if the log is far ahead of it. */
   readonly clock?: number;
   /** How long the cast of the fact ran since its time was counted last. */
   readonly ranMs?: number;
-  /** Ids that no other fact of the log may use. They stand in the chain for good, so they are ids and never texts. */
+  /** Ids that no other fact of the log may use. They stay in the chain forever, so they must be ids and never texts. */
   readonly once?: readonly string[];
-  /** What changes in the register of leases together with the fact; null takes a lease away. */
+  /** Changes of leases in the same commit. */
   readonly leases?: readonly LeaseChange[];
 };
 
@@ -66,7 +66,7 @@ export type Commit = {
   readonly decide: (tail: readonly Entry[], found: FoundRows) => readonly Append[];
 };
 
-export type Head = { readonly seq: number; readonly hash: string };
+export type LogHead = { readonly seq: number; readonly hash: string };
 
 /** `body` is its root. What it names in turn is read by digest. */
 export type Snapshot = { readonly through: number; readonly digest: string; readonly body: string };
@@ -95,11 +95,11 @@ export type Query = {
    * of a long cast, and nothing is decided by them any more.
    */
   readonly briefs?: 'digest';
-  /** `digest`: every text that is stored by its digest comes in that form. For whoever fetches a text when somebody opens it. */
+  /** `digest`: every text that is stored by its digest comes in that form, for a reader that fetches texts when they are opened. */
   readonly texts?: 'digest';
 };
 
-/** The casts of a log, oldest first; only those that fit everything that is named. */
+/** Selects casts of a log, oldest first. All named conditions must hold. */
 export type CastQuery = {
   /** At most so many, the newest ones. */
   readonly limit?: number;
@@ -129,10 +129,10 @@ export interface Log {
   /** The casts in short, from an index that is kept in the commits of their facts. */
   casts(query: CastQuery): Promise<readonly CastSummary[]>;
   castCount(): Promise<number>;
-  head(): Promise<Head>;
+  head(): Promise<LogHead>;
   /** The stored text of entries, exactly as it was hashed. */
   lines(after: number, limit: number): Promise<readonly { readonly seq: number; readonly line: string }[]>;
-  /** Calls back when somebody who opened the log elsewhere may have appended. One's own appends may call back too. */
+  /** Calls back when another process may have appended. Own appends may call back too. */
   watch(changed: () => void): () => void;
   /** The newest snapshot, or null. A cache: it may be deleted at any time. */
   snapshot(): Promise<Snapshot | null>;
@@ -151,9 +151,9 @@ export interface Log {
   leases(prefix: string): Promise<readonly Lease[]>;
   /** The number of the first fact that is missing since the newest snapshot, or null. */
   firstGap(): Promise<number | null>;
-  /** What is stored, for whoever audits it. Nothing is changed by looking at it. */
+  /** The stored data, for an audit. It is only read. */
   evidence(): Promise<Evidence>;
-  /** Runs `work` while nobody else appends. `work` reads through the log it is given, and appends nothing. */
+  /** Runs `work` while no other process appends. `work` reads through the given log and appends nothing. */
   alone<T>(work: (log: Log) => Promise<T>): Promise<T>;
   /** Removes the copies of erased texts that the storage still holds, for example in free space. */
   overwriteErased(): Promise<void>;
@@ -187,7 +187,7 @@ export type RowQuery = {
   readonly holds?: string;
 };
 
-/** An index that does not say what the lines say, or storage that is damaged. `seq` is the entry it is about. */
+/** An index that differs from the lines, or damaged storage. `seq` is the entry it is about. */
 export type StorageFault = {
   readonly kind: 'INDEX_MISMATCH' | 'ONCE_MISMATCH' | 'FILE_DAMAGED';
   readonly seq: number;
@@ -206,7 +206,7 @@ export interface IndexCheck {
 }
 
 /**
- * A log as evidence: everything exactly as it is stored, at one moment, whoever appends meanwhile. Damaged storage throws a
+ * A log as evidence: everything exactly as it is stored, at one moment, even if others append meanwhile. Damaged storage throws a
  * `StorageError` that says so.
  */
 export interface Evidence {
@@ -217,7 +217,7 @@ export interface Evidence {
   textsOf(seq: number): Promise<ReadonlyMap<string, string>>;
   textPlaces(after: number, limit: number): Promise<readonly TextPlace[]>;
   snapshots(): Promise<readonly Snapshot[]>;
-  /** Why the storage is not laid out as this program does it; null where it is. */
+  /** Why the layout of the storage differs from that of this program, or null. */
   changedLayout(): Promise<string | null>;
   checkIndexes(report: (fault: StorageFault) => void): IndexCheck;
   /** What the storage finds wrong with itself. */
@@ -248,7 +248,7 @@ export type AttemptResult =
       readonly agent?: AgentNote;
       /** The last words of the agent or of its program. */
       readonly said?: string;
-      /** How often it asked its provider; once where it is not said. */
+      /** How often it asked its provider. Missing for once. */
       readonly tries?: number;
     }
   /** Cut off, by us or by a crash of ours; `mayHaveRun` is false when it certainly never began. */
@@ -256,7 +256,7 @@ export type AttemptResult =
       readonly kind: 'lost';
       readonly mayHaveRun: boolean;
       readonly reason: string;
-      /** What it had used by then, as far as it had told. */
+      /** Its usage until then, as far as it was reported. */
       readonly usage?: Usage;
       readonly agent?: AgentNote;
     };
@@ -264,64 +264,64 @@ export type AttemptResult =
 /** The reason of an abort after which the attempt belongs to another driver: it is left running. */
 export const HANDED_OVER = 'the attempt is handed over';
 
-/** Carries out dispatches of one sort. It never reads contracts. */
+/** Carries out dispatches of one kind. It never reads contracts. */
 export interface Runner {
-  run(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult>;
+  run(packet: Packet, place: AttemptDirs, signal: AbortSignal): Promise<AttemptResult>;
   /** Called instead of `run` for an attempt that an earlier process had started. */
-  recover(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult>;
-  /** The outcome is recorded: what the attempt left in its place can go. */
-  forget?(place: Place): Promise<void>;
+  recover(packet: Packet, place: AttemptDirs, signal: AbortSignal): Promise<AttemptResult>;
+  /** The outcome is recorded: the folder of the attempt can go. */
+  forget?(place: AttemptDirs): Promise<void>;
 }
 
 export type Runners = { runnerFor(packet: Packet): Runner };
 
-/** Looks at a turn from outside: what governs the agents, which files changed, what the checkers find. */
+/** Observes a turn from outside: what governs the agents, which files changed, what the checkers find. */
 export interface Witness {
   /** `folder` is where the turn works. */
   before(watch: Watch, folder: string): Promise<string>;
-  /** What a turn has changed so far of the files by which agent programs take orders. */
+  /** What a turn has changed so far in the files that configure agent programs. */
   orders?(watch: Watch, folder: string): Promise<Touched>;
   /** Establishes who the agent of a turn is, and what is handed to it under a new id. */
   attest?(watch: TrustWatch, handoffId: string, timestamp: string): Promise<Sighting>;
   /** The signal ends the checkers that still run. */
   after(watch: Watch, folder: string, signal?: AbortSignal): Promise<Seen & { readonly seal: string }>;
-  /** The cast is over: what was seen before its turns is not needed any more. */
+  /** The cast is over: records from before its turns can go. */
   forget(cast: string): Promise<void>;
 }
 
-/** The folders in which a cast works, and what becomes of them before and after its turns. */
-export interface Ground {
+/** The folders of a cast, and what happens to them before and after its turns. */
+export interface WorkingTree {
   /**
-   * Answers the folder once it can be worked in: the cast's own, or, by its number, that of an item beside others. The
-   * signal ends whatever still has to be done for that.
+   * Returns the folder once it is ready: that of the cast, or of an item in its own lane, by the number of the lane. The signal
+   * ends the preparation.
    */
   ready(signal: AbortSignal, place: number | null): Promise<string>;
   /**
-   * Brings the folder to where an attempt of the turn begins. Answers the files in which work that was merged back clashes
-   * with what others did since.
+   * Brings the folder to the state in which an attempt of the turn begins. Returns the files in which merged work conflicts with
+   * later work of others.
    */
   begin(watch: Watch): Promise<readonly string[]>;
-  /** The turn was accepted, with what it was seen to change. */
+  /** The turn was accepted, with its observed changes. */
   keep(watch: Watch, changes: Seen['changes']): Promise<void>;
-  /** The turn was refused because of where it wrote. */
+  /** The turn was refused because it wrote outside its scope. */
   refuse(watch: Watch): Promise<void>;
-  /** Takes what an accepted item did in a folder of its own over into that of the cast. Asked again, it does it once. */
+  /** Merges the accepted work of a lane into the folder of the cast. Repeated calls do it once. */
   merge(watch: Watch): Promise<MergeEnd>;
-  /** Takes what was done for an item out of the folder and keeps it. Asked again, it does it once. Null for nothing. */
+  /** Moves the work of an item out of the folder and keeps it. Repeated calls do it once. Null if there is none. */
   park(watch: Watch): Promise<ParkedWork | null>;
-  /** Nothing is done for the cast now. Where it is completed, folders of items are not needed any more. */
+  /** The cast does not run now. If it is completed, the folders of its lanes can go. */
   settle(isCompleted: boolean): Promise<void>;
 }
 
 /** Where an attempt works and where it may spool. */
-export type Place = {
+export type AttemptDirs = {
   /** The folder in which the cast works: the project directory, or a worktree of it. */
   readonly cwd: string;
   /** The attempt's own folder in the state folder. */
   readonly attemptDir: string;
   /** The folder relative commands are resolved against. */
   readonly configDir: string;
-  /** Told what the agent is doing while it does it. Events may be missed; nothing may depend on them. */
+  /** Receives what the agent does while it does it. Events may be missed; nothing may depend on them. */
   readonly onEvent?: (event: LiveEvent) => void;
 };
 
@@ -333,5 +333,26 @@ export type LiveEvent =
   | { readonly kind: 'denied'; readonly name: string }
   | { readonly kind: 'waiting'; readonly forMs: number; readonly reason: string };
 
-/** When an agent wrote something last, and the tool it called last, if it told of any. */
+/** When an agent wrote something last, and the tool it called last, if it reported one. */
 export type LastSign = { readonly at: number; readonly tool: string | null };
+
+/** A fault of the storage. Its one line says what, where, and how a person repairs it. No input causes it. */
+export class StorageError extends Error {
+  readonly code: Code;
+  /** What is stored is damaged. Otherwise it could not be reached, which says nothing about what it holds. */
+  readonly isDamage: boolean;
+  constructor(code: Code, message: string, options: { cause?: unknown; isDamage?: boolean } = {}) {
+    super(message, options);
+    this.code = code;
+    this.isDamage = options.isDamage ?? false;
+  }
+}
+
+/** An incomplete history is neither decided on nor shown. */
+export function missingEntry(seq: number): StorageError {
+  const how = '`baton audit verify` says what is wrong with it; put a copy of the state folder back';
+  return new StorageError('STORAGE_FAILED', `entry ${seq} of the log is missing: ${how}`);
+}
+
+/** The changes of a turn cannot be inspected, although they must be. This ends the turn. */
+export class Uninspectable extends Error {}

@@ -6,7 +6,7 @@ import type { Request } from '../kernel/input.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { Decider } from './decider.ts';
 import { Engine } from './drive.ts';
-import { thisDriver } from './driver.ts';
+import { thisDriver } from './lease.ts';
 import { LocalStore } from './local-store.ts';
 import type { Runner } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { thisDriver } from './driver.ts';
-import { grantSlot, withoutHolder } from './slots.ts';
+import { thisDriver } from './lease.ts';
+import { grantSlot, withoutHolder } from './runner-register.ts';
 
 const NOW = 1_800_000_000_000;
 const me = thisDriver();

@@ -182,7 +182,7 @@ function recordText(texts: readonly Text[]): string {
 
 // Reading.
 
-/** The value of a root, with every part read when it is asked for. Whoever asks for one that is gone gets `PartGone`. */
+/** The value of a root, with every part read when it is asked for. A part that is gone throws `PartGone`. */
 export function openParts(body: string, load: Load): unknown {
   const { value, refs } = parseJson(body) as Body;
   for (const [path, kind, digest] of refs) {

@@ -12,12 +12,12 @@ import type { Cast } from '../kernel/cast/state.ts';
 import type { Fact } from '../kernel/fact.ts';
 import { emptyState } from '../kernel/state.ts';
 import { MemoryLog } from '../log/memory.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
+import { logFileIn } from '../log/sqlite/open.ts';
 import { Decider } from './decider.ts';
-import type { Log } from './ports.ts';
+import { type Log, StorageError } from './ports.ts';
 import { restore } from './snapshot.ts';
 import { StateAtHead } from './state-at-head.ts';
-import { StorageError } from './storage-error.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,4 +1,4 @@
-// A snapshot is the state as it stood after a fact, so that a start need not read the whole log. It is a cache: the log
+// A snapshot is the state after a certain fact, so that a start need not read the whole log. It is a cache: the log
 // holds a fact with its digest right after that place, and what does not fit this fact is not believed. Its parts are read
 // when they are asked for (`snapshot-parts.ts`).
 import { isOver } from '../kernel/cast/state.ts';
@@ -8,17 +8,17 @@ import type { State } from '../kernel/state.ts';
 import type { Log, Snapshot, SnapshotParts } from './ports.ts';
 import { isUnread, openParts, PartGone, PartsWriter, readParts, type Shape } from './snapshot-parts.ts';
 
-/** To be raised whenever the shape of the state changes: a snapshot of another shape is not believed either. */
+/** To be raised with every change of the shape of the state: a snapshot of another shape is ignored. */
 const FORMAT = 16;
 
 /** `digest` names the snapshot it was read from. */
 export type Restored = { readonly state: State; readonly through: number; readonly digest: string };
 
 /** `bytes` is what was written anew; what was never read is not. */
-export type Taken = { readonly snapshot: Snapshot; readonly below: SnapshotParts; readonly bytes: number };
+export type TakenSnapshot = { readonly snapshot: Snapshot; readonly below: SnapshotParts; readonly bytes: number };
 
-/** Ended casts and closed runs are left out; whoever asks for one reads it back from its facts. */
-export function takeSnapshot(state: State, through: number): Taken {
+/** Ended casts and closed runs are left out; they are read back from their facts on demand. */
+export function takeSnapshot(state: State, through: number): TakenSnapshot {
   const { casts, ledger } = state;
   // A cast that was not read since the last snapshot was open there.
   const ended = Object.keys(casts).filter((id) => !isUnread(casts, id) && isOver(casts[id]?.status ?? 'running'));
@@ -117,7 +117,7 @@ function changed(value: object, other: object, without: readonly string[] = []):
   return copy;
 }
 
-/** Loaded here, because whoever looks at a log without a snapshot has no use for it and would wait. */
+/** Loaded on first use: reading a log without a snapshot does not need it. */
 function sha256(text: string): string {
   return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex');
 }

@@ -1,17 +1,16 @@
-// The state in memory, as the log tells it up to a fact: read from the newest snapshot and the facts since then, brought
-// forward with what is appended. What is over is forgotten after a while and read back from its own facts when it is asked for.
+// The state in memory up to a fact: read from the newest snapshot and the facts since then, and advanced with every append. Ended casts
+// and closed runs are forgotten after a while and read back from their own facts on demand.
 import { apply } from '../kernel/apply.ts';
 import { type Cast, isOver } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { closedRuns, forgetRun, runOf } from '../kernel/ledger/state.ts';
 import { emptyState, type State } from '../kernel/state.ts';
-import type { Log } from './ports.ts';
+import { type Log, missingEntry } from './ports.ts';
 import { restore } from './snapshot.ts';
 import { isUnread, PartGone } from './snapshot-parts.ts';
-import { missingEntry } from './storage-error.ts';
 
 const PAGE = 5_000;
-/** Ended casts stay loaded for a while, for whoever asks how they ended. */
+/** Ended casts stay loaded for a while for later questions. */
 const ENDED_KEPT_MAX = 100;
 /** How often a look begins again because a part of its snapshot is gone. */
 const AGAIN_MAX = 5;
@@ -43,7 +42,7 @@ export class StateAtHead {
     this.#isWhole = whole;
   }
 
-  /** Reading and writing take turns: the state is never halfway between two heads while somebody looks at it. */
+  /** Reading and writing take turns: nobody sees the state halfway between two heads. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work);
     this.#turn = turn.then(
@@ -112,7 +111,7 @@ export class StateAtHead {
     }
   }
 
-  /** Applies entries that are in the log already. Those of casts that are not loaded are read when somebody asks. */
+  /** Applies entries that are in the log already. Entries of casts that are not loaded are read on demand. */
   take(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.seq !== this.seq + 1) throw missingEntry(this.seq + 1);
@@ -159,7 +158,7 @@ export class StateAtHead {
     return Object.keys(casts).filter((id) => !isUnread(casts, id) && casts[id]?.status === 'running');
   }
 
-  /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
+  /** Keeps a cast loaded while it is followed, even if it ended long ago. */
   keep(id: string): () => void {
     const mark = { id };
     this.#kept.add(mark);

@@ -6,13 +6,13 @@ import { SqliteLog } from '../log/sqlite/log.ts';
 import { findLinksBelow } from '../workspace/find-links.ts';
 import { Decider } from './decider.ts';
 import { LocalStore } from './local-store.ts';
-import { StorageError } from './storage-error.ts';
-import type { Call, Reply, WorkerData } from './worker-store.ts';
+import { StorageError } from './ports.ts';
+import type { WorkerCall, WorkerData, WorkerReply } from './worker-store.ts';
 
 const port = parentPort;
 if (!port) throw new Error('this file runs as a worker');
 
-let outbox: Reply[] = [];
+let outbox: WorkerReply[] = [];
 const watches = new Map<number, () => void>();
 const opening = open(workerData as WorkerData);
 // Every call waits for it and reports its failure; the failure itself is no fault of the worker.
@@ -28,11 +28,11 @@ function warn(why: string): void {
   writeSync(2, `${why}\n`);
 }
 
-port.on('message', (calls: Call[]) => {
+port.on('message', (calls: WorkerCall[]) => {
   for (const call of calls) void answer(call);
 });
 
-async function answer(call: Call): Promise<void> {
+async function answer(call: WorkerCall): Promise<void> {
   try {
     post({ id: call.id, value: await perform(await opening, call) });
   } catch (error) {
@@ -42,7 +42,7 @@ async function answer(call: Call): Promise<void> {
   }
 }
 
-function perform(store: LocalStore, { id, method, args }: Call): unknown {
+function perform(store: LocalStore, { id, method, args }: WorkerCall): unknown {
   switch (method) {
     case 'ready':
       return null;
@@ -67,7 +67,7 @@ async function watchCast(store: LocalStore, id: number, [cast, withEntries]: [st
   return null;
 }
 
-function post(reply: Reply): void {
+function post(reply: WorkerReply): void {
   // A batch of inputs is answered in one go; its answers leave in one message.
   if (outbox.length === 0) setImmediate(flush);
   outbox.push(reply);

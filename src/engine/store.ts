@@ -1,5 +1,4 @@
-// The one way to the log of a workspace, in this thread or behind a worker: everything that happens is submitted here,
-// everything that is looked at is read here.
+// The one way to the log of a workspace, in this thread or behind a worker: every event is submitted here, and all data is read here.
 import type { Slot } from '../kernel/cast/packet.ts';
 import type { Cast, CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
@@ -8,13 +7,10 @@ import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';
-import type { Driver } from './driver.ts';
-import type { FollowQuery } from './follow-entries.ts';
 import type { Sign } from './heartbeat.ts';
-import type { CastLease, Driving } from './lease.ts';
-import type { Admitted, Found, Outage } from './outage.ts';
-import type { CastQuery, Head, Query } from './ports.ts';
-import type { Holder } from './slots.ts';
+import type { CastLease, Driver, Driving } from './lease.ts';
+import type { CastQuery, Log, LogHead, Query } from './ports.ts';
+import type { Admitted, Holder, Outage, RunnerFinding } from './runner-register.ts';
 
 export interface Store {
   /**
@@ -24,7 +20,7 @@ export interface Store {
   submit(request: Request, actor: Submitter): Promise<Verdict>;
   /** Entries of the log, in order. */
   read(query: Query): Promise<readonly Entry[]>;
-  /** What is known at the head of the log, by the name of the view. */
+  /** A view of the state at the head of the log. */
   view<K extends keyof Views>(name: K, ...about: Parameters<Views[K]>): Promise<ReturnType<Views[K]>>;
   /**
    * The entries after a sequence number, of the whole workspace or of one cast, in order and each once, also those that are
@@ -32,30 +28,30 @@ export interface Store {
    * the query, and when the store is closed.
    */
   follow(query: FollowQuery): AsyncIterable<readonly Entry[]>;
-  /** Changes what is known of liveness: who drives a cast, who is heard of, which runner is free. No fact is written. */
+  /** Changes the register of liveness: drivers, heartbeats, runners. No fact is written. */
   lease<K extends keyof Leases>(act: K, ...about: Parameters<Leases[K]>): Promise<ReturnType<Leases[K]>>;
   /**
    * For a driver: calls back with the cast and what it is owed, and again after every change. `entries` are empty unless
-   * asked for. CallsOf the function that ends it.
+   * asked for. Returns the function that ends it.
    */
-  watchCast(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void>;
+  watchCast(cast: string, withEntries: boolean, listener: (change: CastChange) => void): Promise<() => void>;
   close(): Promise<void>;
 }
 
-/** Who submits, as the log names it. An actor of an operation is one. */
+/** Who submits, by the name in the log. */
 export type Submitter = { readonly name: string };
 
-/** The product itself, where no person or agent acts. */
+/** The product itself, if no person or agent acts. */
 export const ENGINE: Submitter = { name: 'engine' };
 
 export type Views = {
   cast(id: string): Cast | null;
-  /** Who owns which task and which paths. A run that is closed is there when it is named. */
+  /** Who owns which task and which paths. A closed run is included if it is named. */
   ledger(run?: string): Ledger;
-  /** The casts in short, oldest first. */
+  /** Summaries of the casts, oldest first. */
   casts(query: CastQuery): readonly CastSummary[];
   castCount(): number;
-  head(): Head;
+  head(): LogHead;
   /** The living driver of a cast. */
   driver(cast: string): Driving | null;
   /** Why this store does not drive the cast any more; null while it does, and for a cast that it never took. */
@@ -66,20 +62,20 @@ export type Views = {
 
 export type Leases = {
   /**
-   * Makes `driver` the one that drives the cast, unless a living one does; answers the lease that holds now. From then on
+   * Makes `driver` the driver of the cast, unless a living one drives it. Returns the valid lease. From then on
    * this store renews the lease. `over` is the fence of a lease that ends even though its holder may live.
    */
   takeCast(cast: string, driver: Driver, over?: number): CastLease;
   releaseCast(cast: string, driver: Driver): void;
-  /** Notes that the owner of a claim was heard of; false when the claim is over. */
+  /** Records a sign of life of the owner of a claim. False if the claim is over. */
   beat(sign: Sign): boolean;
-  /** Asks for a slot of a runner: 0 when it was given, else the milliseconds after which to ask again. */
+  /** Asks for a slot of a runner. 0 if it was granted, else the milliseconds after which to ask again. */
   takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): number;
   releaseSlot(slot: Slot, holder: Holder, now: number): void;
-  /** Whether a turn of the runner may start; else the milliseconds after which to ask again, and why. */
+  /** Whether a turn of the runner may start, else the milliseconds after which to ask again, and why. */
   admit(runner: string, holder: Holder, now: number): Admitted;
-  /** What an attempt found out about its runner: down, well (null), or nothing, because it was stopped. */
-  noteRunner(runner: string, holder: Holder, found: Found | null | undefined, now: number): void;
+  /** What an attempt learned about its runner: down, well (null), or nothing, because it was stopped. */
+  noteRunner(runner: string, holder: Holder, found: RunnerFinding | null | undefined, now: number): void;
 };
 
 /** The calls of a table, as one implementation answers them. */
@@ -87,12 +83,55 @@ export type CallsOf<T extends Record<keyof T, (...about: never[]) => unknown>> =
   readonly [K in keyof T]: (...about: Parameters<T[K]>) => Promise<ReturnType<T[K]>>;
 };
 
-/** What happened to a cast, and what it is owed now. A packet comes with a dispatch once. */
-export type Change = {
+/** What happened to a cast, and what it is owed now. The packet of a dispatch comes once. */
+export type CastChange = {
   readonly cast: string;
   readonly status: CastStatus;
   readonly owed: readonly Owed[];
   readonly entries: readonly Entry[];
-  /** Who took the cast over, where this store drove it. */
+  /** Who took the cast over, if this store drove it. */
   readonly lost?: Denied;
 };
+
+const PAGE = 1_000;
+
+export type FollowQuery = {
+  /** Only the entries of this cast; without it, those of the whole workspace. */
+  readonly cast?: string;
+  readonly after: number;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * The log as a stream: the existing entries, then new ones, page by page. The reader sets the pace, so a slow one does not fill the
+ * memory.
+ */
+export async function* followEntries(
+  source: Pick<Log, 'read' | 'watch'>,
+  closed: AbortSignal,
+  { cast, after, signal }: FollowQuery,
+): AsyncGenerator<readonly Entry[], void, void> {
+  const ended = signal ? AbortSignal.any([signal, closed]) : closed;
+  let changed = Promise.withResolvers<void>();
+  const wake = () => changed.resolve();
+  const unwatch = source.watch(wake);
+  ended.addEventListener('abort', wake);
+  try {
+    for (let seen = after; !ended.aborted; ) {
+      // Entries appended while a page is read or shown come in the next round.
+      changed = Promise.withResolvers();
+      const entries = await source.read({ after: seen, limit: PAGE, ...(cast === undefined ? {} : { cast }) });
+      const last = entries.at(-1);
+      if (last) {
+        seen = last.seq;
+        yield entries;
+      } else await changed.promise;
+    }
+  } catch (error) {
+    // The store was closed meanwhile.
+    if (!closed.aborted) throw error;
+  } finally {
+    ended.removeEventListener('abort', wake);
+    unwatch();
+  }
+}

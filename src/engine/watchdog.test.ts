@@ -3,8 +3,8 @@ import { graph } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
 import { openBook, RUN, START } from '../kernel/ledger/fixtures/book.ts';
 import type { Beat, BeatProcess } from '../kernel/ledger/move.ts';
-import { thisDriver } from './driver.ts';
-import { lookAround, observeProcess, waitUntilNext } from './watchdog.ts';
+import { findSilent, observeProcess, waitUntilNext } from './heartbeat.ts';
+import { thisDriver } from './lease.ts';
 
 const PROCESS: BeatProcess = { host: 'here', pid: 7, startTime: 'then' };
 const S = 1000;
@@ -28,7 +28,7 @@ test.each<[string, number, number, 'alive' | 'silent' | 'skewed']>([
   ['30 s in the future', 30 * S, 0, 'alive'],
   ['31 s in the future', 31 * S, 0, 'skewed'],
 ])('a heartbeat %s', (_, heard, now, expected) => {
-  const look = lookAround(atWork().ledger, heardAt(heard), START + now);
+  const look = findSilent(atWork().ledger, heardAt(heard), START + now);
   expect([look.silent.length, look.skewed.length]).toEqual([
     expected === 'silent' ? 1 : 0,
     expected === 'skewed' ? 1 : 0,
@@ -38,10 +38,10 @@ test.each<[string, number, number, 'alive' | 'silent' | 'skewed']>([
 
 test('a claim is a sign of life, and a task that nobody works on cannot be silent', () => {
   const book = atWork();
-  expect(lookAround(book.ledger, new Map(), START + 60 * S).silent).toEqual([]);
-  expect(lookAround(book.ledger, new Map(), START + 61 * S).silent).toHaveLength(1);
+  expect(findSilent(book.ledger, new Map(), START + 60 * S).silent).toEqual([]);
+  expect(findSilent(book.ledger, new Map(), START + 61 * S).silent).toHaveLength(1);
   book.move('T-1', 'blocked');
-  expect(lookAround(book.ledger, new Map(), START + 61 * S)).toEqual({ silent: [], skewed: [], next: null });
+  expect(findSilent(book.ledger, new Map(), START + 61 * S)).toEqual({ silent: [], skewed: [], next: null });
 });
 
 test.each<[string, boolean, number, readonly string[]]>([
@@ -49,15 +49,15 @@ test.each<[string, boolean, number, readonly string[]]>([
   ['runs', false, 1 * S, []],
   ['runs and says nothing', false, 61 * S, ['silent it is so']],
 ])('an owner whose process %s', (_, isGone, now, expected) => {
-  const look = lookAround(atWork().ledger, heardAt(0, { worker: PROCESS }), START + now, new Set(), () => ({
+  const look = findSilent(atWork().ledger, heardAt(0, { worker: PROCESS }), START + now, new Set(), () => ({
     isGone,
-    told: 'it is so',
+    text: 'it is so',
   }));
   expect(look.silent.map(({ why, observed }) => `${why} ${observed}`)).toEqual(expected);
 });
 
 test('it sleeps until somebody can be silent for too long, and never longer than a new claim would need', () => {
-  const look = lookAround(atWork().ledger, heardAt(20 * S), START + 20 * S);
+  const look = findSilent(atWork().ledger, heardAt(20 * S), START + 20 * S);
   expect(look.next).toBe(START + 81 * S);
   expect(waitUntilNext(look, START + 70 * S)).toBe(11 * S);
   expect(waitUntilNext(look, START + 20 * S)).toBe(31 * S);
@@ -67,10 +67,10 @@ test('it sleeps until somebody can be silent for too long, and never longer than
 
 test('a process is seen as it is', () => {
   const own = thisDriver();
-  expect(observeProcess(own)).toMatchObject({ isGone: false, told: expect.stringContaining(`process ${own.pid}`) });
+  expect(observeProcess(own)).toMatchObject({ isGone: false, text: expect.stringContaining(`process ${own.pid}`) });
   expect(observeProcess({ ...own, startTime: `${own.startTime}0` })).toEqual({
     isGone: true,
-    told: `process ${own.pid} is gone`,
+    text: `process ${own.pid} is gone`,
   });
   expect(observeProcess({ ...own, host: 'elsewhere', startTime: 'another' }).isGone).toBe(false);
 });
@@ -79,11 +79,11 @@ test('a cast watches over its own tasks; one that nobody drives is given the tim
   const cast = play({ config: graph({ 'Socket-1': { materia: 'Write' } }), agents: { Write: ['x'] }, hold: true });
   const claimed = cast.state.ledger.tasks['c/T-1']?.claimedAt ?? 0;
   const look = (seconds: number, abandoned: readonly string[]) =>
-    lookAround(cast.state.ledger, new Map(), claimed + seconds * S, new Set(abandoned)).silent.map(({ task }) => task);
+    findSilent(cast.state.ledger, new Map(), claimed + seconds * S, new Set(abandoned)).silent.map(({ task }) => task);
   expect([look(5_000, []), look(1_800, ['c']), look(1_801, ['c'])]).toEqual([[], [], ['T-1']]);
 });
 
 test('a process on another machine is not taken for the one that has its number here', () => {
-  const { isGone, told } = observeProcess({ host: 'elsewhere', pid: process.pid, startTime: 'x' });
-  expect([isGone, told]).toEqual([false, `process ${process.pid} runs on elsewhere and cannot be seen from here`]);
+  const { isGone, text } = observeProcess({ host: 'elsewhere', pid: process.pid, startTime: 'x' });
+  expect([isGone, text]).toEqual([false, `process ${process.pid} runs on elsewhere and cannot be seen from here`]);
 });

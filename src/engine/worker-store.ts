@@ -5,20 +5,26 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { type FollowQuery, followEntries } from './follow-entries.ts';
-import type { Query } from './ports.ts';
-import { StorageError } from './storage-error.ts';
-import type { Change, Leases, Store, Submitter, Views } from './store.ts';
+import { type Query, StorageError } from './ports.ts';
+import {
+  type CastChange,
+  type FollowQuery,
+  followEntries,
+  type Leases,
+  type Store,
+  type Submitter,
+  type Views,
+} from './store.ts';
 
-export type Call = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
+export type WorkerCall = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
 export type WorkerData = { readonly logFile: string; readonly dir: string | null };
-export type Reply =
+export type WorkerReply =
   | { readonly id: number; readonly value: unknown }
   | {
       readonly id: number;
       readonly error: { readonly message: string; readonly code?: string; readonly stack?: string };
     }
-  | { readonly watch: number; readonly change: Change }
+  | { readonly watch: number; readonly change: CastChange }
   | { readonly wake: number };
 
 /** Room for what a batch of decisions leaves behind, so that it is not carried along as if it were to stay. */
@@ -29,17 +35,17 @@ type Waiter = { resolve(value: never): void; reject(error: unknown): void };
 export class WorkerStore implements Store {
   readonly #worker: Worker;
   readonly #waiters = new Map<number, Waiter>();
-  readonly #listeners = new Map<number, (change: Change) => void>();
+  readonly #listeners = new Map<number, (change: CastChange) => void>();
   readonly #streams = new Map<number, () => void>();
   readonly #closed = new AbortController();
-  #outbox: Call[] = [];
+  #outbox: WorkerCall[] = [];
   #calls = 0;
   /** Why no call can be answered any more. */
   #gone: Error | null = null;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', (replies: Reply[]) => {
+    worker.on('message', (replies: WorkerReply[]) => {
       for (const reply of replies) this.#receive(reply);
     });
     worker.on('error', (error) => this.#fail(error as Error));
@@ -85,7 +91,7 @@ export class WorkerStore implements Store {
     return followEntries(this, this.#closed.signal, query);
   }
 
-  async watchCast(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+  async watchCast(cast: string, withEntries: boolean, listener: (change: CastChange) => void): Promise<() => void> {
     const id = this.#calls + 1;
     this.#listeners.set(id, listener);
     try {
@@ -142,7 +148,7 @@ export class WorkerStore implements Store {
     }
   }
 
-  #send(call: Call): void {
+  #send(call: WorkerCall): void {
     try {
       this.#worker.postMessage([call]);
     } catch (error) {
@@ -151,7 +157,7 @@ export class WorkerStore implements Store {
     }
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: WorkerReply): void {
     if ('watch' in reply) return this.#listeners.get(reply.watch)?.(reply.change);
     if ('wake' in reply) return this.#streams.get(reply.wake)?.();
     const waiter = this.#waiters.get(reply.id);

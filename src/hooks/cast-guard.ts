@@ -4,7 +4,7 @@
 import { dirname } from 'node:path';
 import { readPolicy } from '../approvals/policy.ts';
 import { classify } from '../approvals/risk.ts';
-import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote } from '../kernel/cast/state.ts';
 import { projectAreaAt } from '../shell/project-area.ts';
@@ -71,12 +71,12 @@ function reporting(runner: Runner, context: ReportContext): Runner {
     run: async (packet, place, signal) => withReport(await runner.run(packet, place, signal), packet, place, context),
     recover: async (packet, place, signal) =>
       withReport(await runner.recover(packet, place, signal), packet, place, context),
-    ...(runner.forget ? { forget: (place: Place) => runner.forget?.(place) ?? Promise.resolve() } : {}),
+    ...(runner.forget ? { forget: (place: AttemptDirs) => runner.forget?.(place) ?? Promise.resolve() } : {}),
   };
 }
 
 /** A lost attempt runs again, and what it was allowed to run may be unknown. So it gets no report. */
-function withReport(result: AttemptResult, packet: Packet, place: Place, context: ReportContext): AttemptResult {
+function withReport(result: AttemptResult, packet: Packet, place: AttemptDirs, context: ReportContext): AttemptResult {
   const { agent } = result;
   if (result.kind === 'lost' || !agent?.commands?.length) return result;
   const unapproved = unapprovedIn(agent.commands, packet, place, context);
@@ -100,7 +100,7 @@ function withUnapproved(agent: AgentNote, unapproved: readonly string[]): AgentN
 function unapprovedIn(
   commands: readonly string[],
   packet: Turn,
-  { cwd, attemptDir }: Pick<Place, 'cwd' | 'attemptDir'>,
+  { cwd, attemptDir }: Pick<AttemptDirs, 'cwd' | 'attemptDir'>,
   { workspace, env, program }: ReportContext,
 ): readonly string[] {
   if (!needsGuard(packet, workspace.configFile)) return [];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AttemptResult, Place, Runners } from '../engine/ports.ts';
+import type { AttemptDirs, AttemptResult, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { reportingUnapproved } from './cast-guard.ts';
@@ -32,7 +32,7 @@ async function toldOf(commands: readonly string[], more: Partial<Packet> = {}, h
     ...more,
   } as Packet;
   const scene = { workspace: { dir, stateDir, configFile } as LocatedWorkspace, env: process.env, program: PROGRAM };
-  const place = { cwd: dir, attemptDir: join(stateDir, 'attempts/c-1.1') } as Place;
+  const place = { cwd: dir, attemptDir: join(stateDir, 'attempts/c-1.1') } as AttemptDirs;
   return reportingUnapproved(runners, scene).runnerFor(packet).run(packet, place, new AbortController().signal);
 }
 

@@ -1,5 +1,5 @@
-// What adapters of the log look up without a rule: facts by kind, cast and task, casts without an index, and the rows of a
-// decision. A fact of the ledger is filed under its run, where a cast has the facts about its own work too.
+// What every adapter of the log needs to find facts: by which kind, cast and task a fact is filed, which casts a query selects, and the
+// rows of a decision. A fact of the ledger is filed under its run; a cast's run has the name of the cast.
 import {
   type CastQuery,
   type FoundRows,
@@ -32,7 +32,7 @@ export function fits({ cast, task, kindPrefix }: Query, fact: Fact): boolean {
   return kindPrefix === undefined || filed.kind.startsWith(kindPrefix);
 }
 
-/** The casts of a log that has no index of them, from the facts of their lifecycles. */
+/** The casts of a log without an index of casts, from the facts of their lifecycles. */
 export function selectCasts(
   lifecycle: readonly Entry[],
   { limit, cast, prefix, isOpen, status, before }: CastQuery,
@@ -44,16 +44,8 @@ export function selectCasts(
     if (summary) casts.set(entry.fact.cast, summary);
   }
   const all = [...casts.values()];
-  const earlier =
-    before === undefined
-      ? all
-      : all.slice(
-          0,
-          Math.max(
-            0,
-            all.findIndex((one) => one.cast === before),
-          ),
-        );
+  const end = before === undefined ? all.length : all.findIndex((one) => one.cast === before);
+  const earlier = all.slice(0, Math.max(0, end));
   const found = earlier.filter(
     (one) =>
       (status === undefined || one.status === status) &&
@@ -66,7 +58,7 @@ export function selectCasts(
 
 type Rows = { readonly once: (key: string) => number | null; readonly lease: LeaseValues };
 
-/** The rows for the decision of a commit: exactly those that were named, each fetched once. */
+/** The rows for the decision of a commit: exactly the named ones, each fetched once. */
 export function fetchRows({ once, leases }: RowNames, rows: Rows): FoundRows {
   const seqs = new Map(once.map((key) => [key, rows.once(key)]));
   return { once: (key) => fetched(seqs, 'once', key), lease: fetchLeases(leases, rows.lease) };

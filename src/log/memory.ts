@@ -1,21 +1,24 @@
-// The log in memory, for simulations and tests. It keeps lines, as the one on disk does, so that what is read back went
-// through the same form.
+// The log in memory, for simulations and tests. It keeps lines like the one on disk, so that entries go through the same form.
 import {
   type CastQuery,
   type Commit,
   type Evidence,
-  type Head,
+  type IndexCheck,
   type Lease,
   type LeaseChange,
   type LeaseValues,
   type Log,
+  type LogHead,
   type Part,
   type Query,
+  type RowQuery,
   type Snapshot,
   type SnapshotParts,
+  type StorageFault,
   type StoredRow,
   type StoredText,
   TEXTS_PER_FACT,
+  type TextPlace,
 } from '../engine/ports.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
@@ -32,7 +35,6 @@ import {
   onceKey,
   usedTwice,
 } from './line.ts';
-import { MemoryEvidence } from './memory-evidence.ts';
 
 export class MemoryLog implements Log {
   readonly #lines: string[] = [];
@@ -44,11 +46,11 @@ export class MemoryLog implements Log {
   #snapshot: Snapshot | null = null;
   #parts: ReadonlyMap<string, Part> = new Map();
   #lastAt = '';
-  /** Ends when nobody is alone with the log any more. */
-  #held: Promise<void> | null = null;
+  /** Ends when the exclusive reader is done. */
+  #alone: Promise<void> | null = null;
 
   async commit(after: number, { wanted, decide }: Commit): Promise<readonly Entry[]> {
-    while (this.#held) await this.#held;
+    while (this.#alone) await this.#alone;
     const tail = this.#entries(after);
     const found = fetchRows(wanted?.(tail) ?? { once: [], leases: [] }, {
       once: (key) => this.#once.get(onceKey(key)) ?? null,
@@ -91,7 +93,7 @@ export class MemoryLog implements Log {
     return (await this.casts({})).length;
   }
 
-  async head(): Promise<Head> {
+  async head(): Promise<LogHead> {
     return { seq: this.#lines.length, hash: this.#leaf() };
   }
 
@@ -163,16 +165,16 @@ export class MemoryLog implements Log {
   }
 
   async alone<T>(work: (log: Log) => Promise<T>): Promise<T> {
-    while (this.#held) await this.#held;
+    while (this.#alone) await this.#alone;
     const done = work(this);
-    this.#held = done.then(
+    this.#alone = done.then(
       () => undefined,
       () => undefined,
     );
     try {
       return await done;
     } finally {
-      this.#held = null;
+      this.#alone = null;
     }
   }
 
@@ -204,7 +206,7 @@ export class MemoryLog implements Log {
     return last === undefined ? NO_PREV : leafHash(last);
   }
 
-  /** The keys that these lines use up; it throws where one of them is used already. */
+  /** The keys that these lines use up. Throws if one is used already. */
   #newKeys(lines: readonly LogLine[]): Map<string, number> {
     const keys = new Map<string, number>();
     for (const { entry } of lines) {
@@ -227,4 +229,64 @@ export class MemoryLog implements Log {
       );
     });
   }
+}
+
+/** It has no indexes of its own, so none can be wrong. */
+class MemoryEvidence implements Evidence {
+  readonly #rows: readonly StoredRow[];
+  readonly #texts: readonly StoredText[];
+  readonly #snapshot: Snapshot | null;
+
+  constructor(rows: readonly StoredRow[], texts: readonly StoredText[], snapshot: Snapshot | null) {
+    this.#rows = rows;
+    this.#texts = texts;
+    this.#snapshot = snapshot;
+  }
+
+  async rows({ after, limit, cast, kinds, kindPrefix, holds }: RowQuery): Promise<readonly StoredRow[]> {
+    const isFound = ([seq, kind, its, , line]: StoredRow) =>
+      seq > after &&
+      (cast === undefined || its === cast) &&
+      (kinds === undefined || kinds.includes(kind)) &&
+      (kindPrefix === undefined || kind.startsWith(kindPrefix)) &&
+      (holds === undefined || line.includes(holds));
+    return this.#rows.filter(isFound).slice(0, limit);
+  }
+
+  async texts(after: number, limit: number): Promise<readonly StoredText[]> {
+    return this.#texts.filter(([id]) => id > after).slice(0, limit);
+  }
+
+  async textsOf(seq: number): Promise<ReadonlyMap<string, string>> {
+    const own = this.#texts.filter(([id]) => Math.floor(id / TEXTS_PER_FACT) === seq);
+    return new Map(own.map(([, digest, text]) => [digest, text]));
+  }
+
+  async textPlaces(after: number, limit: number): Promise<readonly TextPlace[]> {
+    return (await this.texts(after, limit)).flatMap(([id, digest, text]): TextPlace[] => {
+      const row = this.#rows[Math.floor(id / TEXTS_PER_FACT) - 1];
+      if (!row) return [];
+      const [, kind, cast, , line] = row;
+      const at = cast === null ? String(JSON.parse(line).at) : '';
+      return [[id, digest, Buffer.byteLength(text), cast, kind, at]];
+    });
+  }
+
+  async snapshots(): Promise<readonly Snapshot[]> {
+    return this.#snapshot ? [this.#snapshot] : [];
+  }
+
+  async changedLayout(): Promise<string | null> {
+    return null;
+  }
+
+  checkIndexes(): IndexCheck {
+    return { take: async () => undefined, end: async () => undefined };
+  }
+
+  async faults(): Promise<readonly StorageFault[]> {
+    return [];
+  }
+
+  async close(): Promise<void> {}
 }

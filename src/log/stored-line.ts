@@ -1,5 +1,5 @@
-// Reads one stored line as an auditor does: it must be the RFC 8785 form of an entry, byte for byte, and it says which texts
-// lie beside it.
+// Reads one stored line as an auditor does: it must be the RFC 8785 form of an entry, byte for byte. It shares no code with the
+// writer, so that a fault of the writer shows.
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { parseJson } from '../kernel/parse-json.ts';
 
@@ -11,13 +11,13 @@ export type StoredLine = {
   readonly once: readonly string[];
   /** The fact with its texts still by digest. */
   readonly fact: JsonObject & { readonly kind: string };
-  /** The digests of the texts beside the line, in the order in which they stand in it. */
+  /** The digests of its long texts, in the order of the line. */
   readonly texts: readonly string[];
 };
 
 const NONE: readonly string[] = [];
 
-/** The line, or null where it is not canonical or no entry. */
+/** The line, or null if it is not canonical or no entry. */
 export function readStoredLine(line: string): StoredLine | null {
   try {
     const entry = parseJson(line);
@@ -29,16 +29,16 @@ export function readStoredLine(line: string): StoredLine | null {
     if (once !== undefined && !isListOfTexts(once)) return null;
     const texts: string[] = [];
     const inOrder = isInOrder(entry) && collect(body, texts);
-    // Two of the writers of JSON agree with RFC 8785 but for the order of members and half characters.
+    // `JSON.stringify` differs from RFC 8785 only in the order of members and in half characters.
     const isPlain = inOrder && !line.includes('\\ud') && JSON.stringify(entry) === line;
     if (!isPlain && canonical(entry) !== line) return null;
-    // The members stand beside the body in the line and are part of the fact; the parsed value is nobody else's.
+    // These members are part of the fact, and outside of the body in the line. The parsed value may be changed here.
     const fact = (isObject(body.$literal) ? body.$literal : body) as Record<string, Json> & { kind: string };
     fact.kind = kind;
     if (cast !== undefined) fact.cast = cast;
     return { seq: seq as number, at, prev, kind, once: once ?? NONE, fact, texts };
   } catch {
-    // It is no JSON, holds half a character, or is nested deeper than anything we write.
+    // It is no JSON, holds half a character, or is nested too deeply.
     return null;
   }
 }
@@ -58,7 +58,7 @@ function primitive(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** Walks a value as reading it back does; answers whether all members are in order. */
+/** Walks a value as `hydrate` does. Returns whether all members are in order. */
 function collect(value: Json, texts: string[]): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {

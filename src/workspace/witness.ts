@@ -14,8 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { sealForTurn } from '../approvals/seal-request.ts';
-import type { Witness } from '../engine/ports.ts';
-import { Uninspectable } from '../engine/storage-error.ts';
+import { Uninspectable, type Witness } from '../engine/ports.ts';
 import { DIFF_BYTES_MAX } from '../kernel/cast/notes.ts';
 import type { Watch, WorkWatch } from '../kernel/cast/packet.ts';
 import type { ItemDiff } from '../kernel/cast/state.ts';

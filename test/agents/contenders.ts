@@ -19,7 +19,7 @@ import { openai } from '../../src/agents/openai.ts';
 import { pi } from '../../src/agents/pi.ts';
 import { programRunner } from '../../src/agents/program-runner.ts';
 import { scripted } from '../../src/agents/scripted.ts';
-import type { Place, Runner } from '../../src/engine/ports.ts';
+import type { AttemptDirs, Runner } from '../../src/engine/ports.ts';
 import type { Packet } from '../../src/kernel/cast/packet.ts';
 import type { AgentMateria } from '../../src/kernel/graph/config.ts';
 import type { Json } from '../../src/kernel/json.ts';
@@ -33,7 +33,7 @@ export const CLI = process.env.BATON_AGENTS_CLI ?? fileURLToPath(new URL('./cli'
 export type Ground = {
   readonly cwd: string;
   readonly home: string;
-  place(attempt?: string): Place;
+  place(attempt?: string): AttemptDirs;
   remove(): void;
 };
 

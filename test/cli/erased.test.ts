@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import { agent, always, baton, flow, json, project, script } from './baton.ts';
 import type { Answer } from './ledger-story.ts';
 

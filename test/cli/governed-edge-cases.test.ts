@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import type { Append } from '../../src/engine/ports.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import { BATON, baton, json, project, put, type Ran, read } from './baton.ts';
 
 const YEAR_MS = 365 * 24 * 3_600_000;

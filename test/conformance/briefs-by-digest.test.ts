@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { foldAll } from '../../src/app/views/cast-view.ts';
 import { shownCast } from '../../src/app/views/shown-cast.ts';
-import { textDigest } from '../../src/log/blob-text.ts';
+import { textDigest } from '../../src/log/line.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { always, graph } from '../loadouts.ts';

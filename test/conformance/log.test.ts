@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLog } from '../../src/log/memory.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import { logPromises } from './log.ts';
 
 logPromises('in memory', () => {

@@ -9,8 +9,8 @@ import {
   type Log,
   NotFetched,
   type RowQuery,
+  StorageError,
 } from '../../src/engine/ports.ts';
-import { StorageError } from '../../src/engine/storage-error.ts';
 import { type Entry, type Fact, timeOf } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { faultsOf, leafOf } from './chain.ts';

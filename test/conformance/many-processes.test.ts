@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Entry } from '../../src/kernel/fact.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import { faultsOf } from './chain.ts';
 import { type Program, startProgram } from './program.ts';
 

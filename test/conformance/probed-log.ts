@@ -3,11 +3,11 @@ import type {
   CastQuery,
   Commit,
   Evidence,
-  Head,
   Lease,
   LeaseChange,
   LeaseValues,
   Log,
+  LogHead,
   Query,
   Snapshot,
   SnapshotParts,
@@ -69,7 +69,7 @@ export class ProbedLog implements Log {
     return this.#log.castCount();
   }
 
-  head(): Promise<Head> {
+  head(): Promise<LogHead> {
     return this.#log.head();
   }
 

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Append } from '../../src/engine/ports.ts';
-import { StorageError } from '../../src/engine/storage-error.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { type Append, StorageError } from '../../src/engine/ports.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import { faultsOf } from './chain.ts';
 import { startProgram } from './program.ts';
 

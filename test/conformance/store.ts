@@ -4,10 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Driver, thisDriver } from '../../src/engine/driver.ts';
-import type { FollowQuery } from '../../src/engine/follow-entries.ts';
-import { StorageError } from '../../src/engine/storage-error.ts';
-import type { Change, Store } from '../../src/engine/store.ts';
+import { type Driver, thisDriver } from '../../src/engine/lease.ts';
+import { StorageError } from '../../src/engine/ports.ts';
+import type { CastChange, FollowQuery, Store } from '../../src/engine/store.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { packet, RUN } from '../../src/kernel/ledger/fixtures/book.ts';
 import { startOf } from './round.ts';
@@ -80,7 +79,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
 
     test('a follower first hears how the cast stands, before it is told that it follows', async () => {
       await submit(startOf('c'));
-      const changes: Change[] = [];
+      const changes: CastChange[] = [];
       await store.watchCast('c', true, (change) => changes.push(change));
       expect(changes).toHaveLength(1);
       expect(changes[0]).toMatchObject({ cast: 'c', status: 'running', entries: [] });
@@ -88,7 +87,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     });
 
     test('a follower of a cast that does not exist yet hears of its start', async () => {
-      const changes: Change[] = [];
+      const changes: CastChange[] = [];
       await store.watchCast('c', true, (change) => changes.push(change));
       expect(changes).toEqual([]);
       await submit(startOf('other'));
@@ -102,7 +101,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     });
 
     test('the packet of a dispatch comes once, however often the dispatch is named', async () => {
-      const changes: Change[] = [];
+      const changes: CastChange[] = [];
       await store.watchCast('c', false, (change) => changes.push(change));
       await submit(startOf('c'));
       await submit(budget(1_000));
@@ -156,7 +155,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
 
     test('a follower hears of what is submitted at another store', async () => {
       await submit(startOf('c'));
-      const heard: Change[] = [];
+      const heard: CastChange[] = [];
       await store.watchCast('c', true, (change) => heard.push(change));
       const other = await open(folder);
       await submit(abort, other);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { logFileIn } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import { startProgram } from './program.ts';
 
 const WRITER = fileURLToPath(new URL('./writer.ts', import.meta.url));

@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { type Blob, dehydrate } from '../../src/log/blob-text.ts';
+import { type Blob, dehydrate } from '../../src/log/line.ts';
 import { outcomeOf } from './outcome.ts';
 import { tellOfAgents } from './story/agents.ts';
 import { tellOfApprovals } from './story/approvals.ts';

@@ -13,7 +13,8 @@ import { LocalStore } from '../../src/engine/local-store.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { packet, result } from '../../src/kernel/ledger/fixtures/book.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { logFileIn } from '../../src/log/sqlite/open.ts';
 import type { Order, Reply } from './race-worker.ts';
 
 const WORKER = fileURLToPath(new URL('./race-worker.ts', import.meta.url));

@@ -1,6 +1,6 @@
 // Carries a cast on, by a verb or by a person's answer: the request is submitted, then this or a detached process drives it.
 import { refuseErased } from '../../audit/erasure.ts';
-import { thisDriver } from '../../engine/driver.ts';
+import { thisDriver } from '../../engine/lease.ts';
 import type { Store } from '../../engine/store.ts';
 import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/steer.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
@@ -8,7 +8,7 @@ import type { Code } from '../../kernel/codes.ts';
 import { isObject } from '../../kernel/json.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { refusalOfDecision } from '../decision.ts';
 import { loadView } from '../look-at-cast.ts';

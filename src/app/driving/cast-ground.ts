@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { awaitAttempt, recoverAttempt, startAttempt } from '../../agents/process/attempt.ts';
 import { clearAttempt } from '../../agents/process/attempt-folder.ts';
-import type { Ground } from '../../engine/ports.ts';
+import type { WorkingTree } from '../../engine/ports.ts';
 import type { Store } from '../../engine/store.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { checkWorktree } from '../../kernel/graph/check-config.ts';
@@ -46,7 +46,7 @@ const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
 const SAID_CHARS_MAX = 500;
 
-export function groundFor(workspace: Workspace, store: Store, cast: string, say: (line: string) => void): Ground {
+export function groundFor(workspace: Workspace, store: Store, cast: string, say: (line: string) => void): WorkingTree {
   const { dir, stateDir, env } = workspace;
   let own: WorktreeRecord | null = null;
   let rules: WorktreeRules | null = null;

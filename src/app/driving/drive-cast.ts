@@ -14,10 +14,11 @@ import {
   PeriodicCheckpoint,
 } from '../../audit/periodic-checkpoint.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
-import { type Driver, isSame, thisDriver } from '../../engine/driver.ts';
+import { type Driver, isSameProcess, thisDriver } from '../../engine/lease.ts';
 import { ENGINE, type Store } from '../../engine/store.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
+import { SqliteLog } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { readJsonFile } from '../../workspace/load-config.ts';
 import { witnessOf } from '../../workspace/witness.ts';
 import { WorktreeError } from '../../workspace/worktree/git.ts';
@@ -58,7 +59,7 @@ export async function driveCast(
   noteDriver(workspace.env);
   const me = thisDriver();
   const driver = await store.lease('takeCast', cast, me, over);
-  if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver, program));
+  if (!isSameProcess(driver, me)) throw new Refused(drivenBy(cast, driver, program));
   if (driver.after) await takeOver(store, stateDir, cast, driver.after);
   const say = (text: string): void => onEvent({ kind: 'note', text });
   const pause = () => store.submit({ kind: 'cast.pause', cast, reason: whyStopped(signal) }, actor);
@@ -77,7 +78,7 @@ export async function driveCast(
       configDir: `${dir}/.baton`,
       stateDir,
       witness: revealingCheckers(witnessOf(workspace, say, passesOf(workspace)), stateDir),
-      groundOf: (id) => groundFor(workspace, store, id, say),
+      workingTreeOf: (id) => groundFor(workspace, store, id, say),
       onEvent: (turn, event) => onEvent({ kind: 'live', turn, event }),
     });
     const started = async () => {

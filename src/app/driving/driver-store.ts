@@ -4,7 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import type { Store } from '../../engine/store.ts';
 import { WorkerStore } from '../../engine/worker-store.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
 import { asDamage, makeStateFolder } from '../state-folder.ts';
 import type { Workspace } from '../workspace.ts';

@@ -5,9 +5,9 @@ import { patience } from '../../agents/fault.ts';
 import { takingSubmissions } from '../../agents/handoff-file.ts';
 import { revealing, withoutKnownValues } from '../../agents/hidden-texts.ts';
 import { runnersWith } from '../../agents/index.ts';
-import { thisDriver } from '../../engine/driver.ts';
-import type { Found, Outage } from '../../engine/outage.ts';
-import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';
+import { thisDriver } from '../../engine/lease.ts';
+import type { AttemptDirs, AttemptResult, Runner, Runners } from '../../engine/ports.ts';
+import type { Outage, RunnerFinding } from '../../engine/runner-register.ts';
 import type { Store } from '../../engine/store.ts';
 import { reportingUnapproved } from '../../hooks/cast-guard.ts';
 import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
@@ -92,7 +92,7 @@ async function held(
   name: string,
   store: Pick<Store, 'lease'>,
   packet: Packet,
-  place: Place,
+  place: AttemptDirs,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const holder = { driver: thisDriver(), key: `${packet.cast}:${packet.turn}` };
@@ -133,7 +133,7 @@ function known({ code, reason }: Outage): AttemptResult {
 }
 
 /** Null where the runner works. */
-function downIn(result: AttemptResult, isProven: boolean): Found | null {
+function downIn(result: AttemptResult, isProven: boolean): RunnerFinding | null {
   if (result.kind !== 'fault' || result.code === undefined || !DOWN.includes(result.code)) return null;
   return { code: result.code, reason: result.reason, isProven };
 }

@@ -6,14 +6,14 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { userFolder } from '../../access/user-folder.ts';
 import { patience } from '../../agents/fault.ts';
-import { thisDriver } from '../../engine/driver.ts';
-import { RENEW_MS } from '../../engine/lease.ts';
-import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';
-import { grantSlot, type Holder, slotName, withoutHolder } from '../../engine/slots.ts';
+import { RENEW_MS, thisDriver } from '../../engine/lease.ts';
+import type { AttemptDirs, AttemptResult, Runner, Runners } from '../../engine/ports.ts';
+import { grantSlot, type Holder, slotName, withoutHolder } from '../../engine/runner-register.ts';
 import type { Packet, Slot } from '../../kernel/cast/packet.ts';
 import { check } from '../../kernel/graph/check.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
+import { SqliteLog } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
 
 /** Runners of which no more attempts are under way, in all workspaces, than the user's own configuration allows. */
@@ -87,7 +87,12 @@ function read(file: string): JsonObject | null {
 
 /** Waits for a place before it runs. What runs already, from before a crash, gets one whatever the limits say. */
 function inPlace(runner: Runner, slot: Slot, folder: string): Runner {
-  const held = async (packet: Packet, place: Place, signal: AbortSignal, isForced: boolean): Promise<AttemptResult> => {
+  const held = async (
+    packet: Packet,
+    place: AttemptDirs,
+    signal: AbortSignal,
+    isForced: boolean,
+  ): Promise<AttemptResult> => {
     const holder = { driver: thisDriver(), key: `${packet.cast}:${packet.turn}` };
     for (let isTold = false; ; isTold = true) {
       const waitMs = await take(folder, slot, holder, isForced);

@@ -5,7 +5,7 @@ import { tampered } from '../../audit/fault.ts';
 import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
 import { verifyLog } from '../../audit/verify-log.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { knownHere } from '../known-here.ts';
 import type { Workspace } from '../workspace.ts';

@@ -5,7 +5,7 @@ import type { Evidence, StoredRow } from '../../engine/ports.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { readStoredLine, type StoredLine } from '../../log/stored-line.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { nameCast } from '../name-cast.ts';

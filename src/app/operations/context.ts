@@ -6,7 +6,7 @@ import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
 import { notEarlier } from '../../kernel/knowledge/write.ts';
 import { counted, utf8Length } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
-import { ERASED } from '../../log/blob-text.ts';
+import { ERASED } from '../../log/line.ts';
 import { refusalOfDecision } from '../decision.ts';
 import {
   CHANGES_SHOWN_MAX,

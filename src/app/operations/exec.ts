@@ -7,7 +7,7 @@ import { requesterOf } from '../../approvals/requester.ts';
 import { type CommandEnd, keptStreams, runApproved } from '../../approvals/run-command.ts';
 import { logIdentity, openSealKey } from '../../approvals/seal.ts';
 import { isUnchanged, presentedAs, useApproval } from '../../approvals/use-approval.ts';
-import { thisDriver } from '../../engine/driver.ts';
+import { thisDriver } from '../../engine/lease.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';

@@ -9,7 +9,7 @@ import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
 import { openSigner, readKeyLine, trustedKeys } from '../../audit/note.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { readPlainFile } from '../../workspace/read-plain-file.ts';
 import { nameCast } from '../name-cast.ts';

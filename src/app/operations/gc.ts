@@ -14,7 +14,7 @@ import { refusalOfUntouched, spanMs } from '../../kernel/retention.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { refusing } from '../cast-work.ts';
 import { checkpointAtEnd } from '../driving/drive-cast.ts';

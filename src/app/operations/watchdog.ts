@@ -1,7 +1,6 @@
 // Tasks whose owners are silent for too long, or known to be gone, are blocked with TASK_TIMEOUT and
 // handed out again while their retries last.
-import { beats } from '../../engine/heartbeat.ts';
-import { type Look, lookAround, type Silent, waitUntilNext } from '../../engine/watchdog.ts';
+import { beats, findSilent, type SilenceReport, type SilentOwner, waitUntilNext } from '../../engine/heartbeat.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Beat, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
@@ -74,10 +73,10 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verdict; look: Look }> {
+async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verdict; look: SilenceReport }> {
   const ledger = await session.store.view('ledger');
   const heard = heardSince(await beats(session.store.log), since);
-  const look = lookAround(ledger, heard, Date.now(), await abandonedCasts(session, ledger));
+  const look = findSilent(ledger, heard, Date.now(), await abandonedCasts(session, ledger));
   const rows: JsonObject[] = [];
   for (const silent of look.silent) {
     const row = await expire(session, silent);
@@ -100,7 +99,7 @@ async function abandonedCasts({ store }: LedgerSession, { runs }: Ledger): Promi
 }
 
 /** Null when the owner was heard of in the meantime. */
-async function expire({ store, workspace }: LedgerSession, silent: Silent): Promise<JsonObject | null> {
+async function expire({ store, workspace }: LedgerSession, silent: SilentOwner): Promise<JsonObject | null> {
   const { run, task, fence, why, lastHeartbeatAt, observed } = silent;
   const seen = observed === null ? {} : { observed };
   const verdict = await store.submit(
@@ -112,7 +111,7 @@ async function expire({ store, workspace }: LedgerSession, silent: Silent): Prom
   return { ...rowOf(silent), why, observed, reason: verdict.reason, ...verdict.details };
 }
 
-function rowOf({ run, task, owner, fence, lastHeartbeatAt, timeoutS, ageS }: Omit<Silent, 'why' | 'observed'>) {
+function rowOf({ run, task, owner, fence, lastHeartbeatAt, timeoutS, ageS }: Omit<SilentOwner, 'why' | 'observed'>) {
   return {
     run,
     task_id: task,

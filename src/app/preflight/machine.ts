@@ -2,7 +2,8 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { runGit } from '../../git/run-git.ts';
-import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
+import { SqliteLog } from '../../log/sqlite/log.ts';
+import { logFileIn } from '../../log/sqlite/open.ts';
 import { hasTooManyFiles } from '../../workspace/changes.ts';
 import { FILES_MAX } from '../../workspace/changes-mark.ts';
 import { worktreesFolder } from '../../workspace/worktree/record.ts';

@@ -8,7 +8,7 @@ import type { Append } from '../../engine/ports.ts';
 import type { Fact } from '../../kernel/fact.ts';
 import { SqliteEvidence } from './evidence.ts';
 import { SqliteLog } from './log.ts';
-import { openForReading } from './open-to-read.ts';
+import { openForReading } from './open.ts';
 
 let folder = '';
 const file = () => join(folder, 'log.sqlite');

@@ -1,24 +1,22 @@
-// The file of a log as evidence. It is opened to read, in one transaction: what others append meanwhile is not seen in one
-// table and missing in another. Rows are read in pages: a row at a time costs several times as much, and all at once needs
-// room for all of them.
+// The file of a log as evidence. It is opened to read, in one transaction, so that all tables show the same moment. Rows are read in
+// pages: one row at a time costs several times as much, and all at once needs memory for all of them.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   type Evidence,
   type IndexCheck,
   type RowQuery,
   type Snapshot,
+  StorageError,
   type StorageFault,
   type StoredRow,
   type StoredText,
   TEXTS_PER_FACT,
   type TextPlace,
 } from '../../engine/ports.ts';
-import { StorageError } from '../../engine/storage-error.ts';
 import { CastIndex, IS_LIFECYCLE, LIFECYCLE } from './cast-index.ts';
 import { asStorageError, isDamage } from './fault.ts';
 import { IndexWalk } from './index-walk.ts';
-import { openDatabase } from './open.ts';
-import { openForReading } from './open-to-read.ts';
+import { openDatabase, openForReading } from './open.ts';
 
 const ROW = 'SELECT seq, kind, cast_id, task_id, line FROM facts';
 
@@ -38,7 +36,7 @@ export class SqliteEvidence implements Evidence {
       const conditions: [string, ...SQLInputValue[]][] = [['seq > ?', after]];
       if (cast !== undefined) conditions.push(['cast_id = ?', cast]);
       if (kinds !== undefined) conditions.push([`kind IN (${kinds.map(() => '?').join(', ')})`, ...kinds]);
-      // The lifecycle has an index, which is used where the query has the same words.
+      // The index of the lifecycle needs exactly this condition.
       if (kindPrefix === LIFECYCLE) conditions.push([IS_LIFECYCLE]);
       else if (kindPrefix !== undefined) conditions.push(['substr(kind, 1, length(?)) = ?', kindPrefix, kindPrefix]);
       if (holds !== undefined) conditions.push(['instr(line, ?) > 0', holds]);
@@ -73,7 +71,7 @@ export class SqliteEvidence implements Evidence {
     );
   }
 
-  /** Another table, a view in the place of one or a trigger could show an auditor something else than everybody else sees. */
+  /** Another table, a view in place of a table, or a trigger could show an auditor other data than everybody else sees. */
   async changedLayout(): Promise<string | null> {
     return this.#ask((db) => {
       const ours = openDatabase(':memory:');
@@ -162,7 +160,7 @@ export class SqliteEvidence implements Evidence {
   }
 }
 
-/** A log that only older programs wrote does not have them. */
+/** A log of an earlier version has none of these. */
 const ADDED_LATER = /^(?:table|index) \S*(?:snapshot_parts|casts)/;
 
 function partsOf(db: DatabaseSync): readonly string[] {
@@ -172,7 +170,7 @@ function partsOf(db: DatabaseSync): readonly string[] {
     .map(({ what }) => String(what).replace(/\s+/g, ' '));
 }
 
-/** Looks at the file of a log as evidence and closes it again. */
+/** Opens the file of a log as evidence and closes it after use. */
 export async function withEvidence<T>(file: string, look: (evidence: Evidence) => Promise<T>): Promise<T> {
   const evidence = new SqliteEvidence(file);
   try {

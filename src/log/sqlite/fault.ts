@@ -1,9 +1,9 @@
-// What can go wrong with the file, and what a person does about it.
+// The faults of the file as errors that say what a person can do.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StorageError } from '../../engine/storage-error.ts';
+import { StorageError } from '../../engine/ports.ts';
 
-/** SQLite's primary result codes, as far as they are told apart. */
+/** SQLite's primary result codes, as far as they matter here. */
 const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
@@ -16,7 +16,7 @@ const NOTADB = 26;
 
 const DAMAGED = 'the file is damaged; restore it from a copy';
 
-/** Faults of the storage as a `StorageError`; everything else, such as a throw of who decides, as it is. */
+/** A fault of the storage as a `StorageError`. Any other error, such as one thrown by a decision, stays unchanged. */
 export function asStorageError(error: unknown, file: string): unknown {
   if (error instanceof StorageError) return error;
   const { code, message } = error as { code?: string; message?: string };
@@ -26,13 +26,13 @@ export function asStorageError(error: unknown, file: string): unknown {
   return new StorageError('STORAGE_FAILED', reason, { cause: error });
 }
 
-/** Whether a log could not be opened because nothing can be written where it is; what it holds was not looked at. */
+/** Whether a log could not be opened because its place is not writable. Its content was not read. */
 export function isUnwritable(error: unknown): boolean {
   const primary = primaryCode(error);
   return primary !== null && [READONLY, IOERR, FULL, CANTOPEN].includes(primary);
 }
 
-/** Whether the file itself is not what a log is. That it cannot be opened, or not read for want of space, is no damage. */
+/** Whether the file is not a sound log. A file that cannot be opened, or not read because the disk is full, is not damaged. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof StorageError) return [CORRUPT, NOTADB].includes(primaryCode(error.cause ?? {}) ?? -1);
   const primary = primaryCode(error);
@@ -40,12 +40,12 @@ export function isDamage(error: unknown): boolean {
   return [CORRUPT, NOTADB, ERROR, IOERR].includes(primary);
 }
 
-/** Errors of the system are called ENOSPC and the like; those of Node, ERR_…, are faults of a program. */
+/** Codes like ENOSPC are errors of the system. ERR_… are faults of a program. */
 function isOfSystem(error: unknown): boolean {
   return /^E(?!RR_)[A-Z0-9]+$/.test((error as { code?: string }).code ?? '');
 }
 
-/** The log was taken away under whoever uses it. */
+/** The log was deleted while it was in use. */
 export function logGone(file: string): StorageError {
   const reason = `${file} was deleted or replaced while it was in use; nothing that was decided since is accepted, and the running agents are stopped. Put the file back from a copy, with its -wal, or begin with a new cast; \`git clean -ffdx\` and \`rm\` in the state folder do this`;
   return new StorageError('STORAGE_FAILED', reason);
@@ -56,7 +56,7 @@ export function linkInPlace(file: string): StorageError {
   return new StorageError('STORAGE_FAILED', reason);
 }
 
-/** A pipe in the place of a log would keep whoever opens it waiting for ever. */
+/** Opening a pipe would wait forever. */
 export function refuseNoFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found || found.isFile()) return;

@@ -1,6 +1,5 @@
-// Compares what facts are found by with the lines themselves: the columns beside each line, the register of keys that may
-// be used once, and, at the end, the index of casts. The chain may be whole and a fact still be hidden from whoever looks
-// for it. The numbers of the facts are all it keeps on the way, eight bytes for each.
+// Compares the indexes with the lines: the columns next to each line, the keys that may be used once, and, at the end, the indexes by
+// cast. The chain may be whole while an index hides a fact. The walk keeps only the numbers of the facts, eight bytes each.
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ReadLine, StorageFault, StoredRow } from '../../engine/ports.ts';
@@ -8,10 +7,9 @@ import { SUMMARY_KINDS } from '../../kernel/cast/summary.ts';
 import type { Fact } from '../../kernel/fact.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { filedUnder } from '../filed-under.ts';
-import { BLOCK, placesIn } from './cast-index.ts';
-import { type CastRow, CastsTable, rowAfter, storedCast } from './casts-table.ts';
+import { BLOCK, type CastRow, CastsTable, placesIn, rowAfter, storedCast } from './cast-index.ts';
 
-/** The index of one cast: how many rows it has, and all of them as `block:seqs`, with spaces between them. */
+/** The index of one cast: the number of its rows, and all of them as `block:seqs`, separated by spaces. */
 type FiledCast = readonly [cast: string, rows: number, text: string | null];
 
 export class IndexWalk {
@@ -41,7 +39,7 @@ export class IndexWalk {
     else this.#casts.set(cast, [seq]);
   }
 
-  /** No more lines. Which keys are noted without being used up can be told only where no line is missing. */
+  /** No more lines. Unused keys in the register can be found only if no line is missing. */
   end(isWhole: boolean): void {
     if (isWhole && Number(this.#db.prepare('SELECT count(*) AS n FROM once').get()?.n) !== this.#keys) this.#oddKeys();
     this.#compareCasts();
@@ -71,7 +69,7 @@ export class IndexWalk {
     if (noted === undefined) this.#keys -= 1;
   }
 
-  /** The numbers of a cast's facts stand in the index for each full block. */
+  /** Compares the numbers of each cast's facts with the index. */
   #compareCasts(): void {
     const filed = filedCasts(this.#db);
     for (let next = filed.next(); !next.done; next = filed.next()) {
@@ -89,7 +87,7 @@ export class IndexWalk {
     if (row) this.#rows.set(cast, row);
   }
 
-  /** A file that this version never wrote to has no index of casts. */
+  /** An earlier version has no index of casts. */
   #compareSummaries(): void {
     if (!CastsTable.isIn(this.#db)) return;
     const due = new Map(Array.from(this.#rows.values(), (row) => [row.summary.cast, storedCast(row)]));
@@ -97,7 +95,7 @@ export class IndexWalk {
       const expected = due.get(String(row.cast_id));
       due.delete(String(row.cast_id));
       const isSame = expected && Object.entries(expected).every(([name, value]) => row[name] === value);
-      // A row that was last changed by an entry beyond the end of the log shows where the log was cut off.
+      // A row that a later entry changed shows that the end of the log was cut off.
       const isBeyond = Number(row.changed) > this.#head;
       if (!isSame)
         this.#oddSummary(String(row.cast_id), isBeyond ? this.#head + 1 : (expected?.changed ?? Number(row.started)));
@@ -112,7 +110,7 @@ export class IndexWalk {
     );
   }
 
-  /** Block by block: something is wrong with the index of the cast. */
+  /** The index of the cast is wrong. Finds out where, block by block. */
   #compareRows(cast: string, blocks: readonly string[]): void {
     const left = new Map(blocks.map((block) => block.split(':', 2) as [string, string]));
     for (const { block, seqs } of this.#db.prepare('SELECT block, seqs FROM by_cast WHERE cast_id = ?').iterate(cast)) {
@@ -129,7 +127,7 @@ export class IndexWalk {
     this.#fault(odd ?? 1, `the index of the cast ${cast} is not what the lines say`);
   }
 
-  /** A block that the log does not fill, which is wrong where the log ends; or one in which the cast has nothing. */
+  /** A block that the log does not fill, so the fault is at its end; or a block without facts of the cast. */
   #notDue(cast: string, block: number, seqs: readonly number[]): void {
     const [first = 1] = seqs;
     const isBeyond = (block + 1) * BLOCK > this.#head && seqs.every((seq) => Math.floor((seq - 1) / BLOCK) === block);
@@ -156,7 +154,7 @@ export class IndexWalk {
   }
 }
 
-/** The index of casts, cast by cast; put together by SQLite, because a row at a time costs far more. */
+/** The index, cast by cast. SQLite joins the rows, because one row at a time costs far more. */
 function filedCasts(db: DatabaseSync): Iterator<FiledCast> {
   const statement = db.prepare(
     "SELECT cast_id, count(*), group_concat(block || ':' || seqs, ' ') FROM by_cast GROUP BY cast_id",
@@ -165,13 +163,13 @@ function filedCasts(db: DatabaseSync): Iterator<FiledCast> {
   return statement.iterate() as unknown as Iterator<FiledCast>;
 }
 
-/** A long id is stored by its digest; the column holds it in full, and only the right one has the digest. */
+/** A long id is stored by its digest. The column holds it in full. */
 function byDigest(value: unknown, column: string | null): string | null {
   if (!isObject(value) || typeof value.$blob !== 'string' || column === null) return null;
   return `sha256:${hash('sha256', column, 'hex')}` === value.$blob ? column : '(another one)';
 }
 
-/** The full blocks that facts fall into, each as its number and its facts: `0:1,5,9`. */
+/** The full blocks of these facts, each as its number and its facts: `0:1,5,9`. */
 function blocksOf(seqs: readonly number[], head: number): readonly string[] {
   const blocks: string[] = [];
   const end = head - (head % BLOCK);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { writerIn } from './lock-holder.ts';
+import { writerIn } from './file-system.ts';
 import { SqliteLog } from './log.ts';
 
 test.each([

@@ -1,33 +1,31 @@
-// The embedded log: one SQLite file per workspace, shared by any number of processes. A commit takes the write lock first,
-// reads what others appended, decides and appends, so that two processes never decide on the same head; it is on disk
-// (WAL, synchronous=FULL) before anybody is answered. Texts lie beside their fact, in the order of the log: an append
-// touches the end of each table only, so that it costs the same in a long log as in a short one.
-import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// The embedded log: one SQLite file per workspace, shared by any number of processes. A commit takes the write lock first, reads what
+// others appended, decides and appends, so that two processes never decide on the same head. It returns when everything is on disk
+// (WAL, synchronous=FULL). An append writes only to the end of each table, so it costs the same in a long log as in a short one.
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type Append,
   type CastQuery,
   type Commit,
   type Evidence,
-  type Head,
   type Lease,
   type LeaseChange,
   type LeaseValues,
   type Log,
+  type LogHead,
   type Query,
   type Snapshot,
   type SnapshotParts,
   TEXTS_PER_FACT,
 } from '../../engine/ports.ts';
-import { StorageError } from '../../engine/storage-error.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
-import type { Blob } from '../blob-text.ts';
 import { fetchLeases, fetchRows, filedUnder, fits, selectCasts } from '../filed-under.ts';
 import {
   awayOf,
   BEGINNING_CHARS,
+  type Blob,
   chain,
   entryFromLine,
   escapedKey,
@@ -37,27 +35,24 @@ import {
   onceKey,
   usedTwice,
 } from '../line.ts';
-import { CastIndex, IS_LIFECYCLE, LIFECYCLE, type Row } from './cast-index.ts';
-import { CastsTable } from './casts-table.ts';
-import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './fault.ts';
-import { onFileEvent } from './file-event.ts';
-import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
+import { CastIndex, CastsTable, IS_LIFECYCLE, LIFECYCLE, type Row } from './cast-index.ts';
+import { asStorageError, damagedEntry, isBusy, logGone, newerLog } from './fault.ts';
+import { blocked, blockedBy, lockHolder, onFileEvent } from './file-system.ts';
 import { ManyRows } from './many-rows.ts';
-import { openDatabase } from './open.ts';
-import { openForReading } from './open-to-read.ts';
+import { openLog } from './open.ts';
 import { SnapshotTable } from './snapshot-table.ts';
 
 const POLL_MS = 1000;
 const LOOK_AGAIN_MS = 5;
 /** How long a writer waits for the others. */
 const BUSY_MS_MAX = 30_000;
-/** After this time a writer that waits looks who holds the lock. */
+/** After this time a waiting writer looks up the holder of the lock. */
 const BUSY_MS = 1_000;
 
 export type SqliteOptions = {
   /**
-   * Called once with what blocks the writers, when a stopped process holds the lock. With it a commit waits on, as it is
-   * right for a driver; without it the commit fails at once.
+   * Called once with the reason if a stopped process holds the lock. With it a commit keeps waiting, as a driver should.
+   * Without it the commit fails at once.
    */
   readonly onBlocked?: (why: string) => void;
 };
@@ -66,26 +61,26 @@ export class SqliteLog implements Log {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #onBlocked: SqliteOptions['onBlocked'];
-  /** Which file was opened; null for one in memory. */
+  /** Device and inode of the opened file. Null for a log in memory. */
   readonly #identity: string | null;
-  /** Which write-ahead file belongs to it, once something was written. */
+  /** The same of its write-ahead file, once something was written. */
   #wal: string | null = null;
   #isGone = false;
   readonly #select: Record<
     'tail' | 'beginning' | 'tailLimited' | 'ofTask' | 'ofKind' | 'lifecycle' | 'texts' | 'once' | 'last' | 'version',
     StatementSync
   >;
-  /** Prepared when it is first needed: an old file that can only be read may have no register of leases. */
+  /** Prepared on first use: an old read-only file may have no leases. */
   #selectLease: StatementSync | null = null;
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
   readonly #insert: { readonly facts: ManyRows; readonly texts: ManyRows; readonly once: StatementSync };
   readonly #factsOfCasts: CastIndex;
   readonly #casts: CastsTable;
   readonly #snapshots: SnapshotTable;
-  /** Whether the file has an index of casts; one that can only be read may have none. */
+  /** Whether the file has an index of casts. A read-only file may have none. */
   #hasCasts: boolean | null = null;
-  /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
-  #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
+  /** The head as this connection last saw it, so that no line is hashed twice. */
+  #head: LogHead & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
 
   constructor(file: string, { onBlocked }: SqliteOptions = {}) {
     this.#file = file;
@@ -145,7 +140,7 @@ export class SqliteLog implements Log {
     return this.#guarded(() => {
       const { cast, task, kindPrefix, limit } = query;
       const isMixed = [cast, task, kindPrefix].filter((part) => part !== undefined).length > 1;
-      // One condition is the business of its index; what else is asked for is looked for among the rows it gives.
+      // One condition uses its index. The others filter the rows.
       const rows = this.#found(query, isMixed ? -1 : (limit ?? -1));
       const entries = this.#rows(rows, query).map(({ entry }) => entry);
       return isMixed ? entries.filter(({ fact }) => fits(query, fact)).slice(0, limit) : entries;
@@ -162,7 +157,7 @@ export class SqliteLog implements Log {
     return this.#guarded(() => this.#casts.count());
   }
 
-  async head(): Promise<Head> {
+  async head(): Promise<LogHead> {
     return this.#guarded(() => {
       const last = this.#select.last.get() as Row | undefined;
       return last ? { seq: last.seq, hash: leafHash(last.line) } : { seq: 0, hash: NO_PREV };
@@ -173,7 +168,7 @@ export class SqliteLog implements Log {
     return this.#guarded(() => this.#select.tailLimited.all(after, limit) as Row[]);
   }
 
-  /** A file event is followed at once and once more shortly after it; where events do not arrive, a slow poll sees it. */
+  /** Reacts to a file event at once and again shortly after it. A slow poll covers systems without events. */
   watch(changed: () => void): () => void {
     let version = this.#version();
     let stopped = false;
@@ -237,8 +232,8 @@ export class SqliteLog implements Log {
   }
 
   /**
-   * The number of the first fact that is missing since the newest snapshot, or null. These facts are the ones that whoever
-   * decides reads one by one; counting them is much less work.
+   * The number of the first fact that is missing since the newest snapshot, or null. Deciding reads these facts one by one;
+   * counting them is much less work.
    */
   async firstGap(): Promise<number | null> {
     return this.#guarded(() => {
@@ -262,7 +257,7 @@ export class SqliteLog implements Log {
     return new SqliteEvidence(this.#file);
   }
 
-  /** On a connection of its own, which holds the write lock meanwhile. */
+  /** Uses a connection of its own, which holds the write lock meanwhile. */
   async alone<T>(work: (log: Log) => Promise<T>): Promise<T> {
     const own = new SqliteLog(this.#file, this.#onBlocked ? { onBlocked: this.#onBlocked } : {});
     try {
@@ -321,14 +316,14 @@ export class SqliteLog implements Log {
     return lines;
   }
 
-  /** What a fact says was erased goes with it. It is overwritten, and a snapshot that holds a copy of it goes too. */
+  /** Erases what the fact names: the text is overwritten, and a snapshot with a copy of it is deleted. */
   #erase({ digest, from }: { readonly digest: string; readonly from: readonly number[] }): void {
     this.#db.exec('PRAGMA secure_delete = ON');
     for (const seq of from) {
       const first = seq * TEXTS_PER_FACT;
       const text = this.#textsOf(seq).get(digest);
       if (text === undefined) continue;
-      this.#snapshots.dropHolding(escapedKey(text));
+      this.#snapshots.dropIfHolding(escapedKey(text));
       this.#db
         .prepare('DELETE FROM texts WHERE id BETWEEN ? AND ? AND digest = ?')
         .run(first, first + TEXTS_PER_FACT - 1, digest);
@@ -363,7 +358,7 @@ export class SqliteLog implements Log {
     this.#insert.once.run(key, seq);
   }
 
-  /** Brings the known head up to the last row of the tail, or of the table where the tail says nothing of it. */
+  /** Updates the known head from the last row of the tail, or of the table if the tail is empty. */
   #refreshHead(last: { entry: Entry; line: string } | undefined): void {
     if (last) {
       if (last.entry.seq !== this.#head.seq)
@@ -409,7 +404,7 @@ export class SqliteLog implements Log {
     return new Map(rows.map(({ digest, body }) => [digest, body]));
   }
 
-  /** A number that another connection's commit changes. Where it cannot be told, whoever reads next learns why. */
+  /** A number that another connection's commit changes. -1 if it cannot be read: the next read reports why. */
   #version(): number {
     try {
       return this.#db.isOpen ? Number(this.#select.version.get()?.data_version) : 0;
@@ -430,7 +425,7 @@ export class SqliteLog implements Log {
         return result;
       } catch (error) {
         if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-        // What was appended is gone again; the head is read anew.
+        // The rollback removed the appended rows, so the head must be read again.
         this.#insert.facts.drop();
         this.#insert.texts.drop();
         this.#head = { seq: 0, hash: NO_PREV, at: '' };
@@ -439,7 +434,7 @@ export class SqliteLog implements Log {
     });
   }
 
-  /** What is written to a file that has no name any more is gone when the last process closes it. */
+  /** Data in a deleted file is lost when the last process closes it. */
   #refuseGone(): void {
     if (this.#identity === null) return;
     const wal = identityOf(`${this.#file}-wal`);
@@ -449,9 +444,9 @@ export class SqliteLog implements Log {
     throw logGone(this.#file);
   }
 
-  /** Takes the write lock. A stopped process may keep it for ever, so its name is given. */
+  /** Takes the write lock. A stopped process may keep it forever, so the error names it. */
   #begin(): void {
-    let isTold = false;
+    let isReported = false;
     for (const deadline = performance.now() + BUSY_MS_MAX; ; ) {
       try {
         this.#transact.begin.run();
@@ -461,13 +456,13 @@ export class SqliteLog implements Log {
         const holder = lockHolder(this.#file);
         const isStopped = holder?.isStopped === true;
         if (performance.now() > deadline || (isStopped && !this.#onBlocked)) throw blocked(this.#file, holder, error);
-        if (isStopped && !isTold) this.#onBlocked?.(blockedBy(this.#file, holder));
-        isTold ||= isStopped;
+        if (isStopped && !isReported) this.#onBlocked?.(blockedBy(this.#file, holder));
+        isReported ||= isStopped;
       }
     }
   }
 
-  /** Reading waits only while another process puts the file in order after a crash. */
+  /** A read waits only while another process recovers the file after a crash. */
   #guarded<T>(work: () => T): T {
     if (this.#isGone) throw logGone(this.#file);
     for (const deadline = performance.now() + BUSY_MS_MAX; ; ) {
@@ -480,28 +475,7 @@ export class SqliteLog implements Log {
   }
 }
 
-/** A log that cannot be written can still be read. */
-function openLog(file: string): DatabaseSync {
-  try {
-    return openDatabase(file);
-  } catch (error) {
-    const { cause } = error as StorageError;
-    const mayRead = error instanceof StorageError && (isUnwritable(cause) || isSystemFault(cause));
-    if (!mayRead || !existsSync(file) || !statSync(file).isFile()) throw error;
-    return openForReading(file);
-  }
-}
-
-function isSystemFault(error: unknown): boolean {
-  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
-  return ['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT'].includes(code);
-}
-
 function identityOf(file: string): string | null {
   const found = statSync(file, { throwIfNoEntry: false });
   return found ? `${found.dev}:${found.ino}` : null;
-}
-
-export function logFileIn(stateDir: string): string {
-  return join(stateDir, 'log.sqlite');
 }

@@ -1,7 +1,7 @@
-// Inserting many rows: several rows for each statement, because half of what a row costs is the call.
+// Inserts several rows with each statement, because half the cost of a row is the call.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-/** Rows of a statement that takes many. */
+/** Rows of one statement. */
 const ROWS = 16;
 
 export class ManyRows {
@@ -18,7 +18,7 @@ export class ManyRows {
     this.#many = db.prepare(`${into} ${Array(ROWS).fill(row).join(', ')}`);
   }
 
-  /** It is written at the latest with `flush`. */
+  /** Written with `flush` at the latest. */
   add(...row: SQLInputValue[]): void {
     this.#values.push(...row);
     if (this.#values.length < ROWS * this.#width) return;
@@ -33,7 +33,7 @@ export class ManyRows {
     this.#values.length = 0;
   }
 
-  /** Forgets what was added and not written, where the transaction is given up. */
+  /** Drops rows that were not written yet, for a rolled back transaction. */
   drop(): void {
     this.#values.length = 0;
   }

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { networkShareAt } from './network-share.ts';
+import { networkShareAt } from './file-system.ts';
 
 const linux = test.runIf(process.platform === 'linux');
 

@@ -1,10 +1,58 @@
-// Opening the file of the embedded log: its tables, and how it is written to disk.
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { IS_LIFECYCLE } from './cast-index.ts';
-import { CASTS_SCHEMA, CastsTable } from './casts-table.ts';
-import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './fault.ts';
+// Opening the file of the embedded log. To write: its tables and settings, for its owner alone. To read also where nothing can be
+// written: on a read-only medium, in the folder of another user, on a full disk. SQLite needs a file for shared memory next to the
+// log. If it cannot have one, nobody can write to the log, and it is opened as an unchanging file. That leaves out entries that only
+// the write-ahead file holds; then a copy of both is read.
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { StorageError } from '../../engine/ports.ts';
+import { CASTS_SCHEMA, CastIndex, CastsTable, IS_LIFECYCLE } from './cast-index.ts';
+import { asStorageError, isBusy, isUnwritable, linkInPlace, newerLog, refuseNoFile } from './fault.ts';
+
+export function logFileIn(stateDir: string): string {
+  return join(stateDir, 'log.sqlite');
+}
+
+/** To write, or only to read if it cannot be written. */
+export function openLog(file: string): DatabaseSync {
+  try {
+    return openDatabase(file);
+  } catch (error) {
+    const { cause } = error as StorageError;
+    const mayRead = error instanceof StorageError && (isUnwritable(cause) || isSystemFault(cause));
+    if (!mayRead || !existsSync(file) || !statSync(file).isFile()) throw error;
+    return openForReading(file);
+  }
+}
+
+function isSystemFault(error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  return ['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT'].includes(code);
+}
+
+/** The lines of one cast, without keeping the log open. None if there is no log. */
+export function castLines(file: string, cast: string): readonly string[] {
+  if (!existsSync(file)) return [];
+  const db = openForReading(file);
+  try {
+    return new CastIndex(db).read(cast, 0, -1).map(({ line }) => line);
+  } finally {
+    db.close();
+  }
+}
 
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;
@@ -15,7 +63,6 @@ const OPEN_AGAIN_MS = 10;
  */
 const LAYOUT_VERSION = 2;
 
-/** What a snapshot is made of. */
 const PARTS = `CREATE TABLE IF NOT EXISTS snapshot_parts (
     digest TEXT PRIMARY KEY,
     refs INTEGER NOT NULL,
@@ -23,8 +70,8 @@ const PARTS = `CREATE TABLE IF NOT EXISTS snapshot_parts (
     body TEXT NOT NULL
   ) STRICT;`;
 
-// `line` is the truth. Every other column of a fact, `by_cast`, `casts` and `once` say again what stands in the
-// lines, so that it is found quickly. The audit compares them.
+// `line` is the truth. The other columns of a fact, `by_cast`, `casts` and `once` repeat parts of the lines to find them quickly. The
+// audit compares them.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS facts (
     seq INTEGER PRIMARY KEY,
@@ -57,7 +104,7 @@ export function openDatabase(file: string): DatabaseSync {
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
       return prepared(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }), file);
     } catch (error) {
-      // Several processes that make the file at the same moment get in each other's way without being made to wait.
+      // Processes that create the file at the same moment get this error without waiting.
       if (!isBusy(error) || Date.now() > deadline) throw asStorageError(error, file);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_AGAIN_MS);
     }
@@ -66,7 +113,7 @@ export function openDatabase(file: string): DatabaseSync {
 
 const MEMORY = ':memory:';
 
-/** The log is for its owner alone, also in a folder that others can look into. A link in its place would write elsewhere. */
+/** The log is for its owner alone, even in a folder that others can read. */
 function readyFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   refuseStrange(file);
@@ -80,7 +127,7 @@ function readyFile(file: string): void {
 
 const FILES = ['', '-wal', '-shm'];
 
-/** Refuses what is in the place of the log and not a plain file: a link leads elsewhere, and a pipe never answers. */
+/** Refuses a log that is not a plain file: a link leads elsewhere, and a pipe never answers. */
 export function refuseStrange(file: string): void {
   for (const path of FILES.map((name) => `${file}${name}`)) {
     if (isLink(path)) throw linkInPlace(path);
@@ -88,7 +135,7 @@ export function refuseStrange(file: string): void {
   }
 }
 
-/** Of a path that cannot be looked at, whoever opens it says why. */
+/** False for an inaccessible path: opening it reports why. */
 export function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
@@ -103,7 +150,7 @@ function close(file: string): void {
   try {
     chmodSync(file, found.mode & 0o700);
   } catch {
-    // It lies where nothing can be changed; whoever writes next says so.
+    // The file system is read-only. The next write reports it.
   }
 }
 
@@ -128,4 +175,66 @@ function prepared(db: DatabaseSync, file: string): DatabaseSync {
     db.close();
     throw error;
   }
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** Throws a `StorageError` if the file cannot be opened, which does not mean that it is damaged. */
+export function openForReading(file: string): DatabaseSync {
+  try {
+    refuseNoFile(file);
+    return opened(connect(file, { readOnly: true, timeout: TIMEOUT_MS }));
+  } catch (error) {
+    if (!isUnwritable(error) || !statSync(file, { throwIfNoEntry: false })) throw asStorageError(error, file);
+    return hasRows(`${file}-wal`) ? openCopy(file) : openUnchanging(file);
+  }
+}
+
+/** SQLite reads the file with the first query. */
+function opened(db: DatabaseSync): DatabaseSync {
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function openUnchanging(file: string): DatabaseSync {
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  try {
+    return opened(connect(url, { readOnly: true }));
+  } catch (error) {
+    throw asStorageError(error, file);
+  }
+}
+
+const WAL_HEADER_BYTES = 32;
+
+function hasRows(wal: string): boolean {
+  return (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > WAL_HEADER_BYTES;
+}
+
+function openCopy(file: string): DatabaseSync {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-log-'));
+    try {
+      for (const name of ['', '-wal']) copyFileSync(`${file}${name}`, join(folder, `log.sqlite${name}`));
+      return opened(connect(join(folder, 'log.sqlite'), { timeout: TIMEOUT_MS }));
+    } finally {
+      // An open file stays readable.
+      rmSync(folder, { recursive: true, force: true });
+    }
+  } catch (error) {
+    const why = (error as Error).message;
+    const reason = `${file} cannot be read here: ${file}-wal holds entries that are not in it yet, and no copy of both could be made (${why}); copy the folder to a place where you can write, or free disk space`;
+    throw new StorageError('STORAGE_FAILED', reason, { cause: error });
+  }
+}
+
+/** Loaded here: a command that opens no log does without it. */
+function connect(file: string | URL, options: DatabaseSyncOptions): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(file, options);
 }

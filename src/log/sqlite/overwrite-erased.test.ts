@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Fact } from '../../kernel/fact.ts';
-import { textDigest } from '../blob-text.ts';
+import { textDigest } from '../line.ts';
 import { SqliteLog } from './log.ts';
 
 const MARK = 'erase-me ';

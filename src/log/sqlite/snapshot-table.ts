@@ -1,5 +1,5 @@
 // The newest snapshot of a log and its parts. A part is stored once by its digest, with the number of parts that name it,
-// so that a new snapshot costs what changed since the last one.
+// so that a new snapshot writes only what changed since the last one.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Snapshot, SnapshotParts } from '../../engine/ports.ts';
 
@@ -22,13 +22,13 @@ export class SnapshotTable {
   }
 
   part(digest: string): string | null {
-    // A log that was never written by a program that knows of parts has no table of them.
+    // Only an earlier version wrote this log: it has no table of parts.
     if (!this.#hasParts()) return null;
     const row = this.#prepared('SELECT body FROM snapshot_parts WHERE digest = ?').get(digest);
     return row ? String(row.body) : null;
   }
 
-  /** One step of a transaction. A snapshot that is older than the one there is not kept. */
+  /** One step of a transaction. An older snapshot than the stored one is ignored. */
   save({ through, digest, body }: Snapshot, below = NO_PARTS): void {
     const newest = this.#db.prepare('SELECT max(through) AS through FROM snapshots').get();
     if (Number(newest?.through ?? 0) > through) return;
@@ -42,8 +42,8 @@ export class SnapshotTable {
     for (const { digest: old } of replaced) this.#release(String(old));
   }
 
-  /** Drops everything where a snapshot holds the text. */
-  dropHolding(text: string): void {
+  /** Deletes all snapshots if one holds the text. */
+  dropIfHolding(text: string): void {
     const holding = ['snapshots', ...(this.#hasParts() ? ['snapshot_parts'] : [])].some((table) =>
       this.#db.prepare(`SELECT 1 FROM ${table} WHERE instr(body, ?) > 0 LIMIT 1`).get(text),
     );
@@ -52,7 +52,7 @@ export class SnapshotTable {
     if (this.#hasParts()) this.#db.exec('DELETE FROM snapshot_parts');
   }
 
-  /** From the root down: what is there already has what it names. */
+  /** From the root down. A stored part has all its children. */
   #keep(root: string, { parts }: SnapshotParts): void {
     const named = this.#prepared('UPDATE snapshot_parts SET refs = refs + 1 WHERE digest = ?');
     const insert = this.#prepared('INSERT INTO snapshot_parts (digest, refs, children, body) VALUES (?, 1, ?, ?)');

@@ -1,5 +1,5 @@
 // A long text of a cast that is over is erased: its lines stay as they are, and the text is gone from them.
-import { textDigest } from '../../../src/log/blob-text.ts';
+import { textDigest } from '../../../src/log/line.ts';
 import { LONG } from './graph.ts';
 import type { Stage } from './stage.ts';
 
