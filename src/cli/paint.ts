@@ -1,6 +1,6 @@
 // Colours and tables, where a person looks at a terminal. Colours are left out where the terminal does not know them or the person
 // refused them; tables fit its width.
-import { oneLine, padTo, widthOf } from './terminal-text.ts';
+import { oneLine, padTo, widthOf, wrap } from './terminal-text.ts';
 
 export type Paint = Readonly<Record<'dim' | 'good' | 'bad' | 'warn' | 'bold', (text: string) => string>>;
 
@@ -47,33 +47,65 @@ export function statusColour(text: string, paint: Paint): string {
 
 const CELL_CHARS_MAX = 60;
 const CELL_CHARS_MIN = 8;
+/** A column that may be cut is of use from this width on. */
+const CELL_CHARS_USEFUL = 16;
 const GAP = 2;
+const INDENT = 4;
 const STATUS_COLUMNS = ['status', 'outcome', 'result'];
+/** A last column that says why or what to do is never cut. Where there is no room it goes on below itself. */
+const REASON_COLUMNS = ['why', 'program, or what to do'];
 
-/** `whole` names the columns that are never cut. */
+/** `whole` names the columns that are never cut, `spare` those that a narrow terminal does without. */
 export function table(
   rows: readonly (readonly string[])[],
   head: readonly string[],
   whole: readonly string[] = [],
   columns = process.stdout.columns,
+  spare: readonly string[] = [],
 ): Ready[] {
   const paint = paintFor(process.stdout);
+  const isReason = (at: number) => at === head.length - 1 && REASON_COLUMNS.includes(head[at] ?? '');
   const isWhole = head.map((name) => whole.includes(name));
   const cells = [head, ...rows].map((row) =>
-    head.map((_, at) => oneLine(row[at] ?? '', isWhole[at] ? undefined : CELL_CHARS_MAX)),
+    head.map((_, at) => oneLine(row[at] ?? '', isWhole[at] || isReason(at) ? undefined : CELL_CHARS_MAX)),
   );
   const needed = head.map((_, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ''))));
+  const [first] = spare;
+  if (first !== undefined && columns !== undefined && leastOf(needed, isWhole) > columns) {
+    const without = (row: readonly string[]) => row.filter((_, at) => head[at] !== first);
+    return table(rows.map(without), without(head), whole, columns, spare.slice(1));
+  }
   const widths = fitted(needed, isWhole, columns);
-  return cells.map((row, index) => {
+  const begins = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
+  return cells.flatMap((row, index) => {
     const shown = row.map((cell, at) => {
       const width = widths[at] ?? 0;
-      const text = isWhole[at] ? cell : oneLine(cell, width);
+      const text = isWhole[at] || isReason(at) ? cell : oneLine(cell, width);
       const padded = at === row.length - 1 ? text : padTo(text, width);
       if (index === 0) return paint.dim(padded);
       return STATUS_COLUMNS.includes(head[at] ?? '') ? statusColour(padded, paint) : padded;
     });
-    return new Ready(shown.join(' '.repeat(GAP)).trimEnd());
+    const [before, last = ''] = [shown.slice(0, -1).map((cell) => `${cell}${' '.repeat(GAP)}`), shown.at(-1)];
+    const lines = index > 0 && isReason(row.length - 1) ? below(before.join(''), last, begins, columns) : [];
+    return lines.length > 0 ? lines : [new Ready(shown.join(' '.repeat(GAP)).trimEnd())];
   });
+}
+
+/** The rows of a reason that has too little room in its line; none where it fits. */
+function below(before: string, reason: string, begins: number, columns = 0): Ready[] {
+  if (columns === 0 || begins + widthOf(reason) <= columns) return [];
+  const isNarrow = columns - begins < CELL_CHARS_USEFUL;
+  const indent = isNarrow ? INDENT : begins;
+  const pieces = wrap(reason, columns - indent).map((piece) => `${' '.repeat(indent)}${piece}`);
+  const [first = '', ...more] = isNarrow ? [before.trimEnd(), ...pieces] : pieces;
+  return [isNarrow ? first : `${before}${first.slice(indent)}`, ...more].map((line) => new Ready(line));
+}
+
+/** What the columns need at least to be of use. */
+function leastOf(needed: readonly number[], isWhole: readonly boolean[]): number {
+  return needed.reduce((sum, width, at) => {
+    return sum + GAP + (isWhole[at] ? width : Math.min(width, CELL_CHARS_USEFUL));
+  }, -GAP);
 }
 
 /** The widest columns give way first. Where even that does not help, the terminal has to wrap the rows. */

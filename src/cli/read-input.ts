@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { readBytesOf, readText } from '../workspace/load-config.ts';
 import { type Call, UsageError } from './command.ts';
-import { safe } from './terminal-text.ts';
+import { oneLine, safe, wrap } from './terminal-text.ts';
 
 const INPUT_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -86,12 +86,18 @@ function lineOf(parts: readonly Buffer[], length: number, bytesMax: number): Inp
   return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { bytes };
 }
 
+/** A question is cut between its words, with room for the answer. */
+function asked(question: string): string {
+  const columns = Math.max(0, (process.stderr.columns ?? 0) - ' [y/N] yes'.length);
+  return wrap(safe(question), columns).join('\n');
+}
+
 /** Asks the person at the terminal. Without a terminal the answer is no. */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${safe(question)} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await terminal.question(`${asked(question)} [y/N] `)).trim());
   } finally {
     terminal.close();
   }
@@ -109,12 +115,14 @@ export async function choose(
   const rows = of.map((name, at) => `  ${at + 1}  ${name.padEnd(width)}  ${means[name] ?? ''}`.trimEnd());
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
+    let text = safe(`${question}\n${rows.join('\n')}\n[${first}] `);
     for (;;) {
-      const answer = await terminal.question(safe(`${question}\n${rows.join('\n')}\n[${first}] `));
+      const answer = await terminal.question(text);
       const word = answer.trim();
       if (word === '') return first;
       const found = of.find((name, at) => name === word || String(at + 1) === word);
       if (found !== undefined) return found;
+      text = `${oneLine(word, 40)} is none of them: say a number from 1 to ${of.length}, or a name. [${first}] `;
     }
   } finally {
     terminal.close();

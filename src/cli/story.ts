@@ -1,7 +1,7 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
 
-import { socketName, socketNames, withSocketNames } from '../app/views/socket-names.ts';
+import { type SocketNames, socketNames, withSocketNames } from '../app/views/socket-names.ts';
 import type { Words } from '../kernel/approval/request.ts';
 import type { CastFact, Touched } from '../kernel/cast/fact.ts';
 import type { Item, Usage } from '../kernel/cast/state.ts';
@@ -16,25 +16,27 @@ import { oneLine } from './terminal-text.ts';
 
 const WORDS_MAX = 220;
 
-/** Tells entries in their order; what was said before is remembered, so that a turn can be called by its name. */
-export function storyteller(): (entry: Entry) => string {
-  const casts = new Map<string, Known>();
+/**
+ * Tells entries in their order; what was said before is remembered, so that a turn can be called by its name. `names` are those
+ * of casts that began before the first entry.
+ */
+export function storyteller(names: Readonly<Record<string, SocketNames>> = {}): (entry: Entry) => string {
+  const casts = new Map(Object.entries(names).map(([cast, its]) => [cast, { ...nobody(), names: its }]));
   return ({ fact }) => {
     const known = 'cast' in fact && fact.cast !== undefined ? knownOf(casts, fact.cast) : nobody();
     learn(known, fact);
-    const told = sentence(fact, known);
-    return oneLine(known.cast ? withSocketNames(told, socketNames(known.cast.rules)) : told, WORDS_MAX);
+    return oneLine(withSocketNames(sentence(fact, known), known.names), WORDS_MAX);
   };
 }
 
 type Known = {
   /** By what rules the cast runs and where; null where its beginning was not told. */
   cast: { readonly rules: Rules; readonly root?: string } | null;
-  readonly labels: Map<string, string>;
+  names: SocketNames;
   readonly turns: Map<number, { socket: string; item: Item | null }>;
 };
 
-const nobody = (): Known => ({ cast: null, labels: new Map(), turns: new Map() });
+const nobody = (): Known => ({ cast: null, names: {}, turns: new Map() });
 
 function knownOf(casts: Map<string, Known>, id: string): Known {
   const found = casts.get(id) ?? nobody();
@@ -43,14 +45,11 @@ function knownOf(casts: Map<string, Known>, id: string): Known {
 }
 
 function learn(known: Known, fact: Fact): void {
-  const { labels, turns } = known;
   if (fact.kind === 'cast.started') {
     known.cast = fact;
-    for (const id of Object.keys(fact.rules.graph.sockets)) {
-      labels.set(id, socketName(fact.rules, id));
-    }
+    known.names = socketNames(fact.rules);
   }
-  if (fact.kind === 'turn.started') turns.set(fact.turn, { socket: fact.socket, item: fact.item });
+  if (fact.kind === 'turn.started') known.turns.set(fact.turn, { socket: fact.socket, item: fact.item });
 }
 
 function sentence(fact: Fact, known: Known): string {
@@ -267,8 +266,8 @@ function knowledgeTold(fact: Fact): string | null {
   }
 }
 
-function wayTold(fact: Fact, { labels }: Known): string | null {
-  const name = (socket: string) => labels.get(socket) ?? socket;
+function wayTold(fact: Fact, { names }: Known): string | null {
+  const name = (socket: string) => names[socket]?.name ?? socket;
   switch (fact.kind) {
     case 'edge.taken':
       return `${name(fact.from)} hands on to ${name(fact.to)} (${conditionWords(fact.when)})`;
@@ -323,10 +322,10 @@ function plain(fact: Fact): string {
 
 const TOLD_ELSEWHERE = ['cast', 'rules', 'script', 'code', 'envelope'];
 
-function where({ turns, labels }: Known, turn: number): string {
+function where({ turns, names }: Known, turn: number): string {
   const found = turns.get(turn);
   if (!found) return `turn ${turn}`;
-  const name = labels.get(found.socket) ?? found.socket;
+  const name = names[found.socket]?.name ?? found.socket;
   return found.item ? `${name} · ${found.item.key} ${found.item.label}` : name;
 }
 

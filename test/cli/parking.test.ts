@@ -15,7 +15,9 @@ test('in place: the cast waits with exit 4, says what is parked, and a person re
   const why = (await baton(dir, ['why'])).stdout;
   expect(why).toContain('first (WI-1) is parked. The last rejection: still bad.');
   expect(why).toMatch(/retry \S+:WI-1 --note[\s\S]*drop \S+:WI-1 --reason/);
-  expect((await baton(dir, ['show'])).stdout).toMatch(/T-1 +first +blocked +.*PARKED: /);
+  expect((await baton(dir, ['show'])).stdout).toMatch(
+    /T-1 +first +blocked +.*PARKED: put off after 1 rejection; the last one: still bad/,
+  );
   const retried = await baton(dir, ['retry', 'latest:fir', '--note', 'try harder', '--json']);
   expect([retried.code, json<CastView>(retried).status]).toEqual([0, 'completed']);
 });
@@ -106,6 +108,57 @@ test('kept work that clashes with what was done since is rework for its agent', 
   expect(brief).toContain('MERGE_CONFLICT');
   expect(brief).toContain('same.txt');
 });
+
+// Side by side: which item is parked depends on which lane comes first.
+const LANES = `steps:
+  - plan: { makes: items, prompt: Plan. }
+  - each: plan
+    parallel: 3
+    do:
+      - build: { tools: write, prompt: Build. }
+      - review: { tools: run, prompt: Review., reject: { to: build, max: 1, then: park } }
+  - sum: { prompt: Sum up. }
+`;
+const BESIDE: JsonObject = {
+  plan: [plan('first', 'second', 'third')],
+  build: [build('same.txt', 'x'), '$repeat'],
+  sum: ['all done'],
+};
+// The one that is sent back while the others are at work is rejected again.
+const slowly: Json = { $turn: { output: yes, delayMs: 1_500 } };
+const SIDE_BY_SIDE = [no('bad'), slowly, slowly, no('still bad'), yes];
+const IN_TURNS = [yes, no('bad'), no('still bad'), yes, yes];
+const asked = async (dir: string, args: readonly string[]) => {
+  const ran = await baton(dir, args);
+  return [ran.code, (await shown(dir)).items, (await shown(dir)).status] as const;
+};
+
+test.each<[string, readonly string[], readonly Json[]]>([
+  ['in worktrees', [], SIDE_BY_SIDE],
+  ['in place', ['--in-place'], IN_TURNS],
+])(
+  'lanes %s: the others go on, and each decision about the parked item ends the cast',
+  async (_where, more, review) => {
+    for (const [command, counts, status] of [
+      [['retry', 'latest:1', '--note', 'try harder'], { done: 3, parked: 0 }, 'completed'],
+      [['drop', 'latest:1', '--reason', 'not needed'], { done: 2, parked: 0 }, 'completed'],
+      [['abort', 'latest'], { done: 2, parked: 1 }, 'aborted'],
+    ] as const) {
+      const dir = repository({ '.baton/loadouts/team.yaml': LANES, 'agents.json': { ...BESIDE, review } });
+      const args = ['cast', ...more, '--agents', 'agents.json', 'do it', '--json'];
+      expect(await asked(dir, args)).toEqual([4, expect.objectContaining({ done: 2, parked: 1 }), 'waiting']);
+      const { code, tasks = [] } = await shown(dir);
+      const parked = tasks.find((task) => task.status === 'blocked');
+      expect([code, parked?.code]).toEqual(['ITEMS_PARKED', 'PARKED']);
+      expect(refsOf(dir).includes('/parked/')).toBe(more.length === 0);
+      const item = `latest:${parked?.title}`;
+      const decision = command.map((word) => (word === 'latest:1' ? item : word));
+      expect(await asked(dir, decision)).toEqual([0, expect.objectContaining(counts), status]);
+      const left = (await shown(dir)).tasks?.find(({ task }) => task === parked?.task);
+      expect(left?.status).toBe({ retry: 'done', drop: 'canceled', abort: 'blocked' }[command[0]]);
+    }
+  },
+);
 
 test.each<[string, string[]]>([
   ['dropped', ['drop', 'latest:2', '--reason', 'not needed']],

@@ -57,7 +57,7 @@ test.each([
   const [, refused, accepted] = view.turns ?? [];
   expect([view.status, accepted?.output]).toEqual(['completed', 'two\n']);
   expect(refused?.verdict).toMatchObject({ code: 'SCOPE_VIOLATION' });
-  expect(git(dir, 'log', '--format=%s', `main..baton/${view.cast}`)).toBe('Socket-1 Build (turn 1)');
+  expect(git(dir, 'log', '--format=%s', `main..baton/${view.cast}`)).toBe('Build (turn 1)');
 });
 
 /** A cast of an agent that runs checks, without any that may change files. */

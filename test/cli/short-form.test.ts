@@ -40,6 +40,10 @@ test('the only loadout is cast without being named, and goes the documented way'
   expect(drawn).toContain('┌ for each item of collect');
   expect(drawn).toContain('not satisfied, at most 3 ×1 → fix');
   expect(drawn).toContain('└ when all are done ×1 → summary');
+  for (const command of [['log'], ['log', '--after', '20'], ['show'], ['why'], ['task', 'list']]) {
+    const { stdout } = await baton(dir, command);
+    expect([command, stdout]).toEqual([command, expect.not.stringMatching(/Socket-\d/)]);
+  }
 });
 
 test.each<[string, string, string]>([

@@ -83,7 +83,7 @@ test('what was accepted stays on the branch whatever git was told in a turn that
   expect(ran.stderr.match(/commits that turn \d made beside it; it is kept as refs\/baton/g)).toHaveLength(2);
   expect((await baton(dir, ['merge'])).code).toBe(0);
   expect(git(dir, 'log', '--format=%s').split('\n')).toEqual([
-    ...['Socket-4 Gone (turn 4)', 'Socket-2 Back (turn 2)', 'Socket-1 W (turn 1)', 'first'],
+    ...['Gone (turn 4)', 'Back (turn 2)', 'W (turn 1)', 'first'],
   ]);
   expect(['w', 'b', 'g'].map((name) => read(dir, name))).toEqual(['w\n', 'b\n', 'g\n']);
 });

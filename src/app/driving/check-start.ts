@@ -125,7 +125,7 @@ export async function wayOut(workspace: Workspace, cast: string): Promise<readon
   return [
     `What it did is on branch ${branch} (${counted(Number(commits.out) || 0, 'commit')}):`,
     `  look at it   ${baton} diff ${cast}`,
-    `  take it over ${baton} merge ${cast}   (or: git merge ${branch})`,
+    `  take it over ${baton} merge ${cast}`,
     `  drop it      ${baton} undo ${cast}`,
     ...lanes.map((lane) => `${saidOf(lane)} (${baton} diff ${cast} --lane ${lane.lane})`),
   ];

@@ -6,6 +6,7 @@ import { allow } from '../../kernel/verdict.ts';
 import { leafHash } from '../../log/line.ts';
 import { nameCast } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
+import { type SocketNames, socketNames } from '../views/socket-names.ts';
 import type { Operation } from './table.ts';
 
 export const readLog: Operation<'log'> = async (workspace, { after, cast: word, ...which }) => {
@@ -17,8 +18,22 @@ export const readLog: Operation<'log'> = async (workspace, { after, cast: word, 
   const entries = isLast ? await lastOf(store, { ...which, how }) : await store.read({ after: after ?? 0, ...how });
   const leaves = await leavesOf(store, entries);
   const shown = entries.map((entry) => ({ ...entry, leaf: leaves.get(entry.seq) ?? null }));
-  return allow(`${entries.length} entries`, { entries: shown as unknown as Json });
+  const names = which.short ? {} : await namesOf(store, entries);
+  return allow(`${entries.length} entries`, { entries: shown as unknown as Json, names });
 };
+
+/** By cast what its sockets are called, where it began before the first entry. */
+async function namesOf(store: WorkspaceStore, entries: readonly Entry[]): Promise<Record<string, SocketNames>> {
+  const casts = new Set(entries.flatMap(({ fact }) => ('cast' in fact && fact.cast !== undefined ? [fact.cast] : [])));
+  for (const { fact } of entries) if (fact.kind === 'cast.started') casts.delete(fact.cast);
+  const names: Record<string, SocketNames> = {};
+  for (const cast of casts) {
+    for (const { fact } of await store.read({ after: 0, cast, kindPrefix: 'cast.started', limit: 1 })) {
+      if (fact.kind === 'cast.started') names[cast] = socketNames(fact.rules);
+    }
+  }
+  return names;
+}
 
 type Last = {
   readonly last?: number | undefined;

@@ -34,6 +34,7 @@ test.each([
   ['Socket-1 (see below) failed', 'Planner (see below) failed'],
   ['Socket-9 and Socket-12 are not here', 'Socket-9 and Socket-12 are not here'],
   ['Socket-3 failed', 'Build (Socket-3) failed'],
+  ['not satisfied: [Socket-2 Build] too long', 'not satisfied: [build the api] too long'],
 ])('%s', (reason, shown) => {
   expect(withSocketNames(reason, socketNames(rules))).toBe(shown);
 });

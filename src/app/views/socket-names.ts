@@ -30,14 +30,16 @@ export function socketName(rules: Named, socket: string): string {
   return socketNames(rules)[socket]?.name ?? socket;
 }
 
-const MENTIONED = /\bSocket-\d+\b(?: \(([^()]*)\))?/g;
+/** `Socket-2`, `Socket-2 (Build)`, and `[Socket-2 Build]` before the reason of a rejection. */
+const MENTIONED = /\bSocket-\d+\b(?: \(([^()]*)\)|(?<=\[Socket-\d+) ([^\]]*)(?=\]))?/g;
 
 /** A reason with the names of sockets in place of their ids. */
 export function withSocketNames(text: string, names: SocketNames): string {
-  return text.replace(MENTIONED, (all, label: string | undefined) => {
+  return text.replace(MENTIONED, (all, inParentheses: string | undefined, inBrackets: string | undefined) => {
     const id = all.split(' ', 1)[0] ?? '';
     const own = Object.hasOwn(names, id) ? names[id] : undefined;
     if (!own) return all;
+    const label = inParentheses ?? inBrackets;
     return label === undefined || label === own.materia ? own.name : `${own.name} (${label})`;
   });
 }

@@ -51,7 +51,7 @@ function conclude(dir: string): void {
   out('');
   out('Look at what happened:');
   const there = commandName(dir);
-  for (const [command, what] of NEXT) out(new Ready(`  ${there} ${command.padEnd(6)} ${what}`));
+  for (const [command, what] of NEXT) out(new Ready(`  ${there} ${command.padEnd(12)} ${what}`));
   out('');
   out('Then try it in a project of your own:');
   out(new Ready(`  ${commandName()} init`));
@@ -59,7 +59,7 @@ function conclude(dir: string): void {
 
 const NEXT = [
   ['show', 'every step, and what it used'],
-  ['graph', 'a drawing of the way it took'],
+  ['graph latest', 'a drawing of the way it took'],
   ['log', 'each entry of its log'],
 ] as const;
 

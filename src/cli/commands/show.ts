@@ -4,7 +4,6 @@ import { costText, durationText, wholeNumber } from '../../app/views/figures.ts'
 import { issuesBeyond } from '../../app/views/result.ts';
 import type { CastView, TurnView } from '../../app/views/shown-cast.ts';
 import { withSocketNames } from '../../app/views/socket-names.ts';
-import type { TaskView } from '../../app/views/tasks.ts';
 import type { AttemptDetail, ReportDetail, TurnDetail } from '../../app/views/turn-detail.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
@@ -41,7 +40,7 @@ async function showTurn(call: Call, number: string, { turns, ...given }: Given):
 
 function lines(call: Call, view: CastView): readonly ShownLine[] {
   const { cast, status, code, reason, loadout, request, trust, data, branch, root, sockets } = view;
-  const { turns = [], tasks = [] } = view;
+  const { turns = [] } = view;
   const baton = again(call);
   const paint = paintFor(process.stdout, call.env);
   const isVerbose = flag(call.values, 'verbose');
@@ -58,7 +57,7 @@ function lines(call: Call, view: CastView): readonly ShownLine[] {
     ...tableLines(view, paint),
     ...reportLines(view, baton, true),
     ...notRunLines(view),
-    ...taskTable(tasks),
+    ...taskTable(view),
     ...stepTable(view, isVerbose),
     ...turns.flatMap(({ turn, attempt, warning }) =>
       warning === undefined ? [] : [`! turn ${turn}.${attempt}: ${withSocketNames(oneLine(warning, 300), sockets)}`],
@@ -77,10 +76,10 @@ function dataLines(data: Json): readonly ShownLine[] {
   return lines.map((line) => new Ready(`  ${safe(line)}`));
 }
 
-function taskTable(tasks: readonly TaskView[]): readonly ShownLine[] {
+function taskTable({ tasks = [], sockets }: CastView): readonly ShownLine[] {
   if (tasks.length === 0) return [];
   const rows = tasks.map(({ task, title, status, code, reason, skipped, ...work }) => {
-    const why = code === null ? '' : `${code}: ${reason}`;
+    const why = code === null ? '' : `${code}: ${withSocketNames(reason, sockets)}`;
     return [task, title, skipped ? 'skipped' : status, filesText(work), why];
   });
   const hasWhy = rows.some((row) => row.at(-1) !== '');
@@ -98,7 +97,7 @@ function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): reado
     return [
       attempt === 1 ? String(turn) : `${turn}.${attempt}`,
       step,
-      ...(isVerbose ? [`${socket} ${materia}, visit ${visit}`] : []),
+      ...(isVerbose ? [`${socket}${materia === name ? '' : ` ${materia}`}, visit ${visit}`] : []),
       outcomeOf(verdict, sockets),
       elapsedMs === undefined ? '' : durationText(elapsedMs),
       tokens === 0 ? '' : wholeNumber(tokens),

@@ -64,7 +64,7 @@ function listLines({ casts }: JsonObject, call: Call): readonly ShownLine[] {
   });
   const hasWork = cells.some((row) => row.at(-1) !== '');
   const head = ['cast', 'status', 'started', 'took', 'loadout', 'request', ...(hasWork ? ['work'] : [])];
-  return table(cells, head, ['cast', 'started', 'took', 'work']);
+  return table(cells, head, ['cast', 'status', 'started', 'took', 'work'], process.stdout.columns, ['took', 'loadout']);
 }
 
 function inboxLines({ inbox }: JsonObject, call: Call): readonly ShownLine[] {

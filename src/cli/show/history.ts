@@ -2,6 +2,7 @@
 import type { Traced } from '../../app/operations/cast-trace.ts';
 import type { UsageRow } from '../../app/operations/metrics.ts';
 import { flat } from '../../app/views/flat-entry.ts';
+import type { SocketNames } from '../../app/views/socket-names.ts';
 import type { AuditFault } from '../../audit/fault.ts';
 import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
@@ -52,7 +53,7 @@ function entriesIn({ entries }: JsonObject): readonly Shown[] {
 }
 
 function story(details: JsonObject): readonly string[] {
-  const told = storyteller();
+  const told = storyteller(details.names as Record<string, SocketNames> | undefined);
   return entriesIn(details).map((entry) => {
     const { seq, at, by, fact } = entry;
     const what = [fact.kind, ...[codeIn(fact) ?? []].flat(), told(entry)].join('  ');

@@ -9,6 +9,7 @@ import { findTask, isTerminal, type Ledger, runOf, type Task, taskOf } from '../
 import type { Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
 import type { State } from '../state.ts';
+import { counted } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey } from './bookkeeping.ts';
 import { listOf } from './data.ts';
@@ -142,7 +143,7 @@ function park(pen: Pen, cast: Cast, turn: Turn, kept: ParkedWork | null): void {
     ...{ edge: { from: socket, to: edge.to, key }, count: cast.traversals[key] ?? 0, note },
     ...(kept === null ? {} : { kept }),
   });
-  const reason = `parked: the edge ${socket} → ${edge.to} was taken as often as it may be${note === '' ? '' : `; ${note}`}`;
+  const reason = `put off after ${counted(cast.traversals[key] ?? 0, 'rejection')}${note === '' ? '' : `; the last one: ${note}`}`;
   if (task && !isTerminal(task.status) && task.status !== 'blocked')
     settle(pen, task, 'blocked', { code: 'PARKED', reason });
   if (lane !== null) return fillLanes(pen, cast, lane);

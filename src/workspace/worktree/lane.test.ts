@@ -152,7 +152,7 @@ test('items that changed different files are both in the branch, and in the cast
   const end = await merge(2, 'T-2', 3);
   expect(end).toEqual({ ok: true, commit: tip() });
   expect(git(dir, 'log', '-1', '--format=%s|%(trailers:key=Baton-Attempt,valueonly)', 'baton/c1')).toBe(
-    'Merge Socket-2 Worker: Item T-2 (turn 3)|3.1',
+    'Merge Worker: Item T-2 (turn 3)|3.1',
   );
   expect([read(own.folder, 'a.txt'), read(own.folder, 'b.txt')]).toEqual(['1\n2\n3\nfour\n', 'B\n']);
   expect([await uncommittedOf(own), existsSync(join(own.folder, 'new/one.txt'))]).toEqual([0, true]);

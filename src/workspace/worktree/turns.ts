@@ -327,9 +327,8 @@ async function restorePaths(record: WorktreeRecord, scope: readonly string[]): P
   return [...moved, ...(await cleanVacant(record, isMeant))];
 }
 
-export function subjectOf({ turn, socket, label, title }: TurnName): string {
-  const what = oneLine(title === null ? label : `${label}: ${title}`);
-  return `${socket} ${what} (turn ${turn})`;
+export function subjectOf({ turn, label, title }: Omit<TurnName, 'socket'>): string {
+  return `${oneLine(title === null ? label : `${label}: ${title}`)} (turn ${turn})`;
 }
 
 export function trailersOf(cast: string, { turn, socket }: TurnName): readonly string[] {
