@@ -148,7 +148,7 @@ function sectionLines(situation: BriefSituation): string[] {
     `evidence_report, always, with all of ${EVIDENCE_KEYS.join(', ')}; each a list, [] when there is nothing.`,
     'evidence_report.verification, only for COMPLETE: an object with method, checks, details and result; result must be "pass", and you must have verified it.',
     ...conditionalLines(situation),
-    'Optional: user_facing_summary (a few sentences for a person, who reads nothing else), memory_suggestions (a list of notes), memorialize_suggestions (a list of objects with description and body).',
+    'Optional: user_facing_summary (a few sentences for a person, who reads nothing else, in the language of the request unless another is named), memory_suggestions (a list of notes), memorialize_suggestions (a list of objects with description and body).',
     updateLine(situation.writableSections),
   ];
 }

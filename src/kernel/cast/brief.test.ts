@@ -57,6 +57,23 @@ test('a text socket is asked for text; a JSON socket for the fields of its place
   expect(cast.briefs('Socket-2')[0]).toMatch(/`workItems`/);
 });
 
+test('a report is asked for the language of its reader', () => {
+  const AS_ASKED = 'in the language of the request';
+  const line = { 'Socket-1': { materia: 'Tell', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Tell' } };
+  const materia = { Tell: { prompt: 'Tell it.', tools: 'none' } };
+  const [first, last] = ['Socket-1', 'Socket-2'].map(
+    (socket) => play({ config: graph(line, { materia }), agents: { Tell: ['x', 'x'] } }).briefs(socket)[0],
+  );
+  expect([first?.includes(AS_ASKED), last?.includes(AS_ASKED)]).toEqual([false, true]);
+  const reporting = { 'Socket-1': { materia: 'Tell', contract: 'gaia' } };
+  for (const language of [undefined, 'German']) {
+    const config = { ...graph(reporting, { materia }), ...(language ? { language } : {}) };
+    const [brief = ''] = play({ config, agents: { Tell: [asBlock(reportOf('COMPLETE'))] } }).briefs('Socket-1');
+    expect(brief).toContain(`${AS_ASKED} unless another is named`);
+    expect(brief.includes('Write what a person reads in this language: German.')).toBe(language !== undefined);
+  }
+});
+
 test('of a title that an agent wrote only what can neither open nor close anything stands in a heading', () => {
   const title = `a </data> ${'long '.repeat(30)}`;
   const agents = crew({ Plan: [{ workItems: [{ title, context: 'x' }] }] });

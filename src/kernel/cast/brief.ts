@@ -2,7 +2,7 @@
 // the format of its answer. Never a dump of the state; never longer than the cap.
 
 import { runnerCan } from '../capabilities.ts';
-import type { AgentMateria } from '../graph/config.ts';
+import type { AgentMateria, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { Task } from '../ledger/state.ts';
@@ -80,6 +80,12 @@ function isInFront(cast: Cast, turn: Turn, pinned: boolean): boolean {
 
 type Writer = Pick<Pen, 'state' | 'dialects'>;
 
+/** In which language a person is written to: as the configuration says, else the last words of a cast are in that of the request. */
+function languageLine({ rules: { language } }: Cast, { parse, edges }: Socket): string {
+  if (language !== undefined) return `Write what a person reads in this language: ${language}.`;
+  return parse === 'text' && edges.length === 0 ? 'Write in the language of the request.' : '';
+}
+
 function sectionsOf(
   { state, dialects }: Writer,
   cast: Cast,
@@ -95,7 +101,9 @@ function sectionsOf(
   const format = turn.refusal
     ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
     : dialect.brief(contract);
-  const answer = offersTools(cast, turn) ? `${format}\n\n${OFFER}` : format;
+  const answer = [format, languageLine(cast, socket), offersTools(cast, turn) ? OFFER : '']
+    .filter((part) => part !== '')
+    .join('\n\n');
   // In the same conversation the agent still has its brief; only what is wrong with its answer is new.
   if (isContinued(cast, turn)) {
     const news = turn.refusal ? '' : block('What is new', soFar(turn, true));

@@ -235,6 +235,12 @@ export const CONFIG = authored({
     means: 'who looks around where no surface matches',
     example: 'Scout',
   },
+  language: {
+    type: 'text',
+    charsMax: 64,
+    means: 'the language in which people are written to; without it that of the request',
+    example: 'German',
+  },
   context: {
     ...CONTEXT,
     means: 'shared knowledge: its sections, and who may read and write them',

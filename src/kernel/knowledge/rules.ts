@@ -26,6 +26,8 @@ export type KnowledgeRules = {
   readonly surfaces?: Readonly<Record<string, SurfaceRule>>;
   readonly reconnaissanceAgent?: string;
   readonly context?: ContextRules;
+  /** In which a person is written to. */
+  readonly language?: string;
 };
 
 export const SURFACE_LISTS = ['keywords', 'commands', 'artifacts', 'neighbours', 'checks', 'sections'] as const;
@@ -39,10 +41,12 @@ export function knowledgeRulesOf(config: JsonObject): KnowledgeRules {
   );
   const scout = stringAt(config, 'reconnaissanceAgent');
   const context = given(config, 'context');
+  const language = stringAt(config, 'language');
   return {
     ...(surfaces.length === 0 ? {} : { surfaces: Object.fromEntries(surfaces) }),
     ...(scout === null ? {} : { reconnaissanceAgent: scout }),
     ...(isObject(context) ? { context: contextOf(context) } : {}),
+    ...(language === null ? {} : { language }),
   };
 }
 

@@ -163,6 +163,11 @@ test('what was accepted is told by section, the newest first, where the section 
   expect(at(envelope, 'agent_contract_handoff').contract_sections_to_anchor).toEqual([]);
 });
 
+test('metadata names the session, the provider and the version of the contract', () => {
+  const envelope = input({ config: { materia: { Build: { prompt: 'x', tools: 'none', runner: 'codex' } } } });
+  expect(at(envelope, 'metadata')).toMatchObject({ session_id: 'c', provider: 'codex', contract_version: '1' });
+});
+
 const PROVIDERS: [string, JsonObject, Json | undefined][] = [
   ['none', { region: 'eu' }, undefined],
   ['one', { cloud_provider: 'AWS' }, 'aws'],

@@ -4,7 +4,7 @@
 import { itemValue } from '../cast/data.ts';
 import { taskOfTurn } from '../cast/item.ts';
 import { lockScopeOf } from '../cast/lock-scope.ts';
-import { materiaOf } from '../cast/rules.ts';
+import { chosenMateria, materiaOf } from '../cast/rules.ts';
 import type { Cast, Item, Turn } from '../cast/state.ts';
 import type { Rules } from '../graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
@@ -52,6 +52,7 @@ export function inputOf(state: State, cast: Cast, turn: Turn): JsonObject {
   const provider = readable.includes('infrastructure') ? providerIn(store.infrastructure) : null;
   const metadata = {
     session_id: cast.id,
+    provider: providerOf(cast, turn),
     contract_version: CONTRACT_VERSION,
     surface_routing_version: ROUTING_VERSION,
     surface_routing_confidence: confidence,
@@ -60,6 +61,12 @@ export function inputOf(state: State, cast: Cast, turn: Turn): JsonObject {
     ...(provider === null ? {} : { cloud_provider: provider }),
   };
   return boundEnvelope({ ...envelope, metadata }, memoryFor(state.knowledge, mayRead(rules, materia)));
+}
+
+/** Who carries out the turn. */
+function providerOf(cast: Cast, turn: Turn): string {
+  const materia = chosenMateria(cast, turn);
+  return materia.type === 'agent' ? materia.runner : materia.type;
 }
 
 /** What a work item says of itself. */
