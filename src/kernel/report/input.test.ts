@@ -85,6 +85,7 @@ test('without anything configured the agent reads everything and writes nothing'
     },
     metadata: {
       session_id: expect.any(String),
+      provider: 'claude',
       contract_version: '1',
       surface_routing_version: '1',
       surface_routing_confidence: 0,
