@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
-import { awaitAttempt, type Packet, recoverAttempt, startAttempt } from './attempt.ts';
+import { awaitAttempt, endLeftovers, type Packet, recoverAttempt, runBriefly, startAttempt } from './attempt.ts';
 import { takeClaim } from './attempt-folder.ts';
 import { HAS_PROC, isAlive, killProcess, type ProcessIdentity, processTable, startTimeOf } from './process-identity.ts';
 import { ATTEMPT_MARK, treeMembers } from './process-tree.ts';
@@ -354,4 +354,49 @@ test('an attempt inside an attempt carries the mark of the inner one', async () 
   const dir = newFolder();
   await startAttempt(dir, js('console.log(process.env.BATON_ATTEMPT_DIR)', { env: { [ATTEMPT_MARK]: '/outer' } }), '');
   expect((await awaitAttempt(dir, never)).stdout.trim()).toBe(dir);
+});
+
+// Programs that end by themselves, without a supervisor.
+test('a brief program gives its code and the end of what it printed', async () => {
+  const dir = newFolder();
+  const code =
+    'console.log("x".repeat(20_000) + process.env.BATON_ATTEMPT_DIR); console.error("bad"); process.exitCode = 3';
+  const end = await runBriefly(dir, js(code), never);
+  expect(end).toMatchObject({ code: 3, stderr: 'bad\n', aborted: false, timedOut: false });
+  expect([end.stdout.length, end.stdout.endsWith(`x${dir}\n`)]).toEqual([16_384, true]);
+  expect((await runBriefly(newFolder(), packet({ argv: ['no-such-program'] }), never)).error).toContain('ENOENT');
+});
+
+const SLEEPS = 'sleep 100 & echo $! > "$BATON_ATTEMPT_DIR.pids"; echo $$ >> "$BATON_ATTEMPT_DIR.pids"; wait';
+
+test.each([
+  ['aborted', LONG_MS],
+  ['timedOut', 400],
+] as const)('a brief program that is %s ends with what it started', async (why, timeoutMs) => {
+  const dir = newFolder();
+  const abort = new AbortController();
+  const running = runBriefly(dir, packet({ argv: ['sh', '-c', SLEEPS], timeoutMs }), abort.signal);
+  if (why === 'aborted') {
+    await pidsIn(`${dir}.pids`, 2);
+    abort.abort();
+  }
+  expect(await running).toMatchObject({ aborted: false, timedOut: false, [why]: true });
+  expect(remains(dir)).toEqual([]);
+});
+
+test.runIf(HAS_PROC)('a brief program whose starter is killed is found by its folder, and ended', async () => {
+  const dir = newFolder();
+  const attempt = new URL('./attempt.ts', import.meta.url).href;
+  const sleeps = packet({ argv: ['sh', '-c', SLEEPS] });
+  const code = `
+    import { runBriefly } from ${JSON.stringify(attempt)};
+    await runBriefly(${JSON.stringify(dir)}, ${JSON.stringify(sleeps)}, new AbortController().signal);
+  `;
+  const engine = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore', detached: true });
+  await pidsIn(`${dir}.pids`, 2);
+  process.kill(-(engine.pid ?? Number.NaN), 'SIGKILL');
+  await until('the end of the engine', () => engine.signalCode);
+  expect(remains(dir).length).toBeGreaterThan(0);
+  await endLeftovers(dir);
+  expect(remains(dir)).toEqual([]);
 });

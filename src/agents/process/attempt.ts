@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ import {
 import { groupOf } from './cgroup.ts';
 import { noteFirstAttempt } from './first-attempt.ts';
 import { identityOfChild, isAlive, killProcess } from './process-identity.ts';
-import { endTree, treeMembers } from './process-tree.ts';
+import { ATTEMPT_MARK, endTree, treeMembers } from './process-tree.ts';
 
 export type { ExitRecord, SupervisorPacket as Packet } from './attempt-folder.ts';
 
@@ -71,6 +71,59 @@ function secretsOf({ env }: SupervisorPacket): readonly string[] {
     Object.keys(env).filter((name) => !USUAL.includes(name)),
   );
 }
+
+/**
+ * Runs a program that ends by itself, such as git, without a supervisor: starting one takes longer than the program. If this process
+ * dies, the program goes on, and `endLeftovers` finds it by the same folder. Only the end of what it printed is kept.
+ */
+export async function runBriefly(
+  dir: string,
+  { argv, cwd, env, timeoutMs, graceMs }: Pick<SupervisorPacket, 'argv' | 'cwd' | 'env' | 'timeoutMs' | 'graceMs'>,
+  signal: AbortSignal,
+): Promise<AttemptEnd> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const mark = await realpath(dir);
+  const [program = '', ...args] = argv;
+  const startedAt = Date.now();
+  const child = spawn(program, args, {
+    ...{ cwd, env: { ...env, [ATTEMPT_MARK]: mark } },
+    ...{ detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+  });
+  const kept = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      kept[name] = `${kept[name]}${text}`.slice(-BRIEF_CHARS_MAX);
+    });
+  }
+  const closed = new Promise<Partial<AttemptEnd>>((resolve) => {
+    child.once('error', ({ message }) => resolve({ error: `${program} could not be started: ${message}` }));
+    child.once('close', (code, ended) => resolve({ code, signal: ended }));
+  });
+  if (child.pid === undefined) return { ...unrun({}), ...(await closed), ...kept, lost: false };
+  const identity = identityOfChild(child.pid);
+  await writeFile(path.join(dir, 'child.json'), JSON.stringify(identity), { mode: 0o600 });
+  const over = new AbortController();
+  const timeout = sleep(timeoutMs, 'timedOut' as const, { signal: over.signal }).catch(() => 'ended' as const);
+  const aborted = once(signal, 'abort', { signal: over.signal }).then(
+    () => 'aborted' as const,
+    () => 'ended' as const,
+  );
+  const why = signal.aborted ? 'aborted' : await Promise.race([closed.then(() => 'ended' as const), timeout, aborted]);
+  if (why !== 'ended') await endTree({ child: identity, mark, fresh: true }, graceMs);
+  const end = await closed;
+  over.abort();
+  return {
+    ...unrun({}),
+    startedAt,
+    ...end,
+    ...kept,
+    timedOut: why === 'timedOut',
+    aborted: why === 'aborted',
+    lost: false,
+  };
+}
+
+const BRIEF_CHARS_MAX = 16_384;
 
 /** Waits until the attempt has ended, and after an abort makes it end. Works for attempts of other engines too. */
 export async function awaitAttempt(dir: string, signal: AbortSignal): Promise<AttemptEnd> {
@@ -160,7 +213,8 @@ async function takeIfThere(dir: string): Promise<boolean> {
   }
 }
 
-async function endLeftovers(dir: string): Promise<void> {
+/** Ends what still runs of an attempt whose starter is gone. */
+export async function endLeftovers(dir: string): Promise<void> {
   const folder = await realpath(dir);
   await endTree({ child: await readChild(dir), mark: folder, group: groupOf(folder), fresh: false }, 0);
 }

@@ -13,6 +13,7 @@ import {
   type ProcessIdentity,
   type ProcessRow,
   processTable,
+  startOrder,
 } from './process-identity.ts';
 
 /** Every process of an attempt inherits this variable, with the attempt's folder as its value. */
@@ -35,12 +36,13 @@ export function treeMembers(tree: ProcessTree, seen: readonly ProcessIdentity[] 
   const members = new Map<number, ProcessRow>();
   const isOurGroup = groupTest(tree, rows);
   const contained = new Set(tree.group ? membersOfGroup(tree.group) : []);
+  const isYounger = ageTest(tree.child);
   for (const row of rows) {
     if (
       isOurGroup(row) ||
       contained.has(row.pid) ||
       seen.some((one) => isSame(one, row)) ||
-      isMarked(row.pid, tree.mark)
+      (isYounger(row) && isMarked(row.pid, tree.mark))
     )
       members.set(row.pid, row);
   }
@@ -105,6 +107,12 @@ function groupTest({ child, mark, fresh }: ProcessTree, rows: readonly ProcessRo
   if (leader !== undefined && !isSame(leader, child)) return () => false;
   const certain = fresh || leader !== undefined || !HAS_PROC;
   return (row) => (row.pgid === child.pid || row.session === child.pid) && (certain || isMarked(row.pid, mark));
+}
+
+/** No descendant is older than the child, so that the variables of all others need not be read. */
+function ageTest(child: ProcessIdentity | null): (row: ProcessRow) => boolean {
+  const from = child === null || !isOfThisBoot(child) ? null : startOrder(child.startTime);
+  return ({ startTime }) => from === null || (startOrder(startTime) ?? from) >= from;
 }
 
 function isSame(a: ProcessIdentity, b: ProcessIdentity): boolean {

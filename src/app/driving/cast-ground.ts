@@ -2,7 +2,7 @@
 // first turn is owed and found again after a crash, and one for each item that walks beside others.
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { awaitAttempt, recoverAttempt, startAttempt } from '../../agents/process/attempt.ts';
+import { awaitAttempt, endLeftovers, recoverAttempt, runBriefly, startAttempt } from '../../agents/process/attempt.ts';
 import { clearAttempt } from '../../agents/process/attempt-folder.ts';
 import type { WorkingTree } from '../../engine/ports.ts';
 import type { Store } from '../../engine/store.ts';
@@ -24,7 +24,7 @@ import {
   mergeLane,
   removeLane,
 } from '../../workspace/worktree/lane.ts';
-import { readyLane, readyWorktree, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
+import { readyLane, readyWorktree, type Step, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
 import { saidOfLeftBehind } from '../../workspace/worktree/nested-repositories.ts';
 import { parkWork, restoreWork } from '../../workspace/worktree/park.ts';
 import {
@@ -254,23 +254,29 @@ function worktreeIn(workspace: Workspace): Now {
 function stepsFor({ stateDir, env: own }: Workspace, cast: string, signal: AbortSignal, place: number | null): Steps {
   const attempts = join(stateDir, 'attempts');
   const prefix = `${cast}-worktree${place === null ? '' : `-lane-${place}`}.`;
+  const home = resolve(own.BATON_HOME || dirname(attempts));
+  const runSupervised = async (folder: string, { env, ...step }: Step) => {
+    const limits = { graceMs: GRACE_MS, maxStdoutBytes: OUTPUT_BYTES_MAX, maxStderrBytes: OUTPUT_BYTES_MAX };
+    await startAttempt(folder, { ...step, env: { ...env, BATON_HOME: home }, ...limits }, '');
+    return awaitAttempt(folder, signal);
+  };
   let count = 0;
   return {
-    async run({ argv, cwd, env, timeoutMs }) {
+    async run({ isBrief, ...step }) {
       count += 1;
       const folder = join(attempts, `${prefix}${count}`);
-      const limits = { graceMs: GRACE_MS, maxStdoutBytes: OUTPUT_BYTES_MAX, maxStderrBytes: OUTPUT_BYTES_MAX };
-      const home = resolve(own.BATON_HOME || dirname(attempts));
-      await startAttempt(folder, { argv, cwd, env: { ...env, BATON_HOME: home }, timeoutMs, ...limits }, '');
-      const end = await awaitAttempt(folder, signal);
+      const end = isBrief
+        ? await runBriefly(folder, { ...step, graceMs: GRACE_MS }, signal)
+        : await runSupervised(folder, step);
       await clearAttempt(folder);
-      return asStepEnd(end, timeoutMs);
+      return asStepEnd(end, step.timeoutMs);
     },
     async clear() {
       for (const name of await readdir(attempts).catch(() => [])) {
         if (!name.startsWith(prefix)) continue;
         const folder = join(attempts, name);
         if ((await recoverAttempt(folder)) === 'running') await awaitAttempt(folder, AbortSignal.abort());
+        await endLeftovers(folder);
         await clearAttempt(folder);
       }
     },

@@ -29,6 +29,8 @@ export type Step = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** It ends by itself, as git does. */
+  readonly isBrief?: true;
 };
 export type StepEnd = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
@@ -134,7 +136,9 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
       folder,
       base,
     ];
-    const add = () => steps.run({ argv, cwd: top, env: gitEnvironment(), timeoutMs: ADD_TIMEOUT_MS });
+    const env = gitEnvironment();
+    const add = async () =>
+      withoutSecrets(await steps.run({ argv, cwd: top, env, timeoutMs: ADD_TIMEOUT_MS, isBrief: true }), env);
     const first = await add();
     if (first.ok || before !== null) return first;
     // Something of the same name is left from before, without a record.
@@ -200,10 +204,13 @@ async function setUp(
 ): Promise<void> {
   const named = { BATON_CAST: cast, BATON_WORKSPACE: dir, ...(lane ? { BATON_LANE: String(lane.place) } : {}) };
   const env = { ...(process.env as Record<string, string>), ...named };
-  const end = await steps.run({ argv, cwd, env, timeoutMs });
+  const end = withoutSecrets(await steps.run({ argv, cwd, env, timeoutMs }), env);
   if (end.ok) return;
-  const why = scrub(withoutValues(end.why, knownValues(env))).text;
-  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${why}; ${CARRY_ON}`);
+  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; ${CARRY_ON}`);
+}
+
+function withoutSecrets(end: StepEnd, env: Step['env']): StepEnd {
+  return end.ok ? end : { ok: false, why: scrub(withoutValues(end.why, knownValues(env))).text };
 }
 
 const CARRY_ON = 'mend it, or worktree in the configuration, then carry on';
