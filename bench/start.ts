@@ -5,7 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { KINDS } from '../src/kernel/contract-kinds.ts';
+import { KINDS } from '../src/kernel/capabilities.ts';
 import { median, type Row } from './row.ts';
 
 const BATON = fileURLToPath(new URL('../bin/baton', import.meta.url));

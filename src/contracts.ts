@@ -9,8 +9,8 @@ import { type Denied, deny } from './kernel/verdict.ts';
 import { governed } from './trust/index.ts';
 
 export { type PayloadInput as Payload, type ValidateOptions, validate } from './contracts/validate.ts';
+export { KINDS } from './kernel/capabilities.ts';
 export { ANSWERS as CODES, type Code } from './kernel/codes.ts';
-export { KINDS } from './kernel/contract-kinds.ts';
 export type { Contract, Handoff, Reading } from './kernel/dialect.ts';
 export type { Allowed, Denied, Verdict } from './kernel/verdict.ts';
 

@@ -156,7 +156,6 @@ const NAMELESS = /^(?:kernel|engine|app)\//;
 /** Where such a word is a name of something else. */
 const NAMED: readonly string[] = [
   'kernel/capabilities.ts',
-  'kernel/contract-kinds.ts', // kinds of payloads
   'app/operations/access.ts', // an example of a role
 ];
 /** A question for a dialect or a runner by its name. */

@@ -3,7 +3,7 @@ import type { Store } from '../engine/store.ts';
 import type { Touched } from '../kernel/cast/fact.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Fact } from '../kernel/fact.ts';
-import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/socket-rules.ts';
+import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/route.ts';
 import { counted } from '../kernel/text.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';

@@ -7,7 +7,7 @@ import type { Store } from '../engine/store.ts';
 import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
-import { nearestName } from '../kernel/nearest-name.ts';
+import { nearestName } from '../kernel/text.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { type KeptBlock, keepBlocks, keptBlocks } from '../audit/kept-quarantine.ts';
 import { ENGINE, type Store } from '../engine/store.ts';
 import { timeOf } from '../kernel/fact.ts';
-import { applyTrust } from '../kernel/trust/apply.ts';
-import { isTrustFact } from '../kernel/trust/fact.ts';
-import { noTrust } from '../kernel/trust/state.ts';
+import { applyTrust, isTrustFact, noTrust } from '../kernel/trust/state.ts';
 import { hasRegistry } from '../workspace/registry-lock.ts';
 import type { Workspace } from './workspace.ts';
 

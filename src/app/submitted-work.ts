@@ -1,10 +1,9 @@
 // The project's checks when an agent hands in its work by tool call: what is red goes back to it while it still has its session.
 import { revealed } from '../agents/hidden-texts.ts';
 import { openSealKey } from '../approvals/seal.ts';
-import type { Cast, Turn, TurnCheck } from '../kernel/cast/state.ts';
-import { walkOf } from '../kernel/cast/state.ts';
+import { type Cast, type Turn, type TurnCheck, walkOf } from '../kernel/cast/state.ts';
 import { checkersAt } from '../kernel/graph/checker.ts';
-import { hasOwnPaths } from '../kernel/graph/socket-rules.ts';
+import { hasOwnPaths } from '../kernel/graph/route.ts';
 import { aboutTurn, checkProject, type Passes, passesIn } from '../workspace/checkers.ts';
 import { changedSoFar } from '../workspace/witness.ts';
 import { readLane, readRecord } from '../workspace/worktree/record.ts';

@@ -4,9 +4,7 @@ import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { timeOf } from '../kernel/fact.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import { applyTrust } from '../kernel/trust/apply.ts';
-import { isTrustFact } from '../kernel/trust/fact.ts';
-import { noTrust, type Trust } from '../kernel/trust/state.ts';
+import { applyTrust, isTrustFact, noTrust, type Trust } from '../kernel/trust/state.ts';
 
 type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust };
 

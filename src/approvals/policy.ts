@@ -2,7 +2,7 @@
 // approve.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type ApprovalPolicy, DEFAULT_POLICY, policyOf } from '../kernel/approval/policy.ts';
+import { type ApprovalPolicy, DEFAULT_POLICY, policyOf } from '../kernel/approval/request.ts';
 import { checkApprovals } from '../kernel/graph/check-config.ts';
 import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
-import { TIERS } from '../kernel/approval/request.ts';
+import { DEFAULT_POLICY, TIERS } from '../kernel/approval/request.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import { classify, classifyArgv } from './risk.ts';
 

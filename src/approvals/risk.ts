@@ -2,8 +2,7 @@
 // only if a row of the table matches it. A line is as risky as its riskiest part, including wrappers, substitutions and inner
 // shells. docs/approvals.md shows the hit rate on the test corpus.
 import { join, resolve } from 'node:path';
-import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
-import { TIERS, type Tier } from '../kernel/approval/request.ts';
+import { type ApprovalPolicy, TIERS, type Tier } from '../kernel/approval/request.ts';
 import { type Invocation, SHELLS, type ShellStep, stepsOf, WRAPPERS } from '../shell/programs.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import type { Word } from '../shell/read-line.ts';

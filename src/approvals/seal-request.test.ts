@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
+import { DEFAULT_POLICY } from '../kernel/approval/request.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { digestAt } from './bound-parts.ts';
 import { filesNamedBy } from './named-by.ts';

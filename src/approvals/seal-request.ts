@@ -4,8 +4,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { only, USUAL, userVariables } from '../agents/environment.ts';
-import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import {
+  type ApprovalPolicy,
   NOT_SAID,
   namesCommand,
   type Presented,

@@ -6,8 +6,7 @@ import { dirname, join } from 'node:path';
 import { userFolder } from '../access/user-folder.ts';
 import { CODES } from '../kernel/codes.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
-import type { CarriedBlock } from '../kernel/trust/request.ts';
-import { keyOfBlocked } from '../kernel/trust/state.ts';
+import { type CarriedBlock, keyOfBlocked } from '../kernel/trust/state.ts';
 import { nameOfProject } from './checkpoints.ts';
 
 export type KeptBlock = CarriedBlock & { readonly since: number };

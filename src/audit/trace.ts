@@ -1,7 +1,7 @@
 // Traces the turns of a cast: which turn handed to which, with which prompt, model and brief, who decided, and which files changed.
 // Texts appear as digests, as in the log.
 import type { Rules } from '../kernel/graph/config.ts';
-import { bystanderAt, remarkOn } from '../kernel/graph/socket-rules.ts';
+import { bystanderAt, remarkOn } from '../kernel/graph/route.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { StoredLine } from '../log/stored-line.ts';
 import { digestOfText, isDecision, promptsIn } from './bundle.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { shownToken } from '../access/actor.ts';
 import { StorageError } from '../engine/ports.ts';
-import { nearestName } from '../kernel/nearest-name.ts';
+import { nearestName } from '../kernel/text.ts';
 import { type Call, type Command, EXIT_CODE, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
@@ -222,7 +222,7 @@ function saidTwice({ options }: Command, tokens: readonly { readonly kind: strin
 async function meantBy(what: string, known: readonly string[]): Promise<string> {
   const given = /^Unknown option '--([^']*)'/.exec(what)?.[1];
   if (given === undefined) return '';
-  const { nearestName } = await import('../kernel/nearest-name.ts');
+  const { nearestName } = await import('../kernel/text.ts');
   const near = nearestName(given, known);
   return near === null ? '' : `; did you mean --${near}?`;
 }

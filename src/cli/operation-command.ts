@@ -4,7 +4,7 @@ import type { Act } from '../access/rights.ts';
 import type { OperationEntry, OperationField, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';
-import { describeField } from '../kernel/field-words.ts';
+import { describeField } from '../kernel/field-schema.ts';
 import { mismatches } from '../kernel/fields.ts';
 import type { Json } from '../kernel/json.ts';
 import { again, type Call, type Command, EXIT_CODE, type Options, out, outJson, UsageError } from './command.ts';

@@ -6,7 +6,7 @@ import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cas
 import type { Touched } from '../kernel/cast/fact.ts';
 import type { AgentNote, TurnCheck, Usage } from '../kernel/cast/state.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
-import { hasOwnPaths, toldOfChanges } from '../kernel/graph/socket-rules.ts';
+import { hasOwnPaths, toldOfChanges } from '../kernel/graph/route.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import { counted } from '../kernel/text.ts';
 import { commandName } from './command-name.ts';

@@ -1,8 +1,8 @@
 // Every kind of payload that can be checked on its own, by name. A kind's validator is loaded when it is asked for, so
 // that checking one kind does not pay for the others.
 import { faultOfPlain, parseJsonText } from '../dialects/json-text.ts';
+import { KINDS, OPERATOR_KINDS } from '../kernel/capabilities.ts';
 import type { Code } from '../kernel/codes.ts';
-import { KINDS, OPERATOR_KINDS } from '../kernel/contract-kinds.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 

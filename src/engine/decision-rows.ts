@@ -1,7 +1,7 @@
 // What deciding a batch looks up outside of the state: signs of life, links on disk, ids that are used once, and how long casts have
 // run. The time comes from a clock that cannot be set. A driver measures its own casts; the last total is in the lease, for processes
 // that decide about the cast without driving it.
-import { approvalKeysUsedBy, approvalKeysWanted, endKeysOf, isOfEnd } from '../kernel/approval/once.ts';
+import { approvalKeysUsedBy, approvalKeysWanted, endKeysOf, isOfEnd } from '../kernel/approval/settle.ts';
 import type { Approvals } from '../kernel/approval/state.ts';
 import type { Cast } from '../kernel/cast/state.ts';
 import type { Fact } from '../kernel/fact.ts';
@@ -12,7 +12,7 @@ import { type LockTree, linksIn, siteOf } from '../kernel/ledger/lock-tree.ts';
 import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/move.ts';
 import type { Links } from '../kernel/ledger/path.ts';
 import { findTask, type Ledger, type Task, tasksOf } from '../kernel/ledger/state.ts';
-import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
+import { keysUsedBy, keysWanted } from '../kernel/trust/decide.ts';
 import { leaseIn, leaseName } from './lease.ts';
 import type { Append, FindLinks, FoundRows, LeaseValues } from './ports.ts';
 

@@ -7,7 +7,7 @@ import { type CastStatus, isOver } from '../kernel/cast/state.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Effect } from '../kernel/pending.ts';
-import type { Sighting } from '../kernel/trust/sighting.ts';
+import type { Sighting } from '../kernel/trust/state.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';

@@ -9,7 +9,7 @@ import type { Seen } from '../kernel/gate/changes.ts';
 import type { MergeEnd } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Links } from '../kernel/ledger/path.ts';
-import type { Sighting } from '../kernel/trust/sighting.ts';
+import type { Sighting } from '../kernel/trust/state.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 
 /** A fact to append. The log adds its number and its hashes. */

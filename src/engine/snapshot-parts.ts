@@ -3,7 +3,7 @@
 // digests, and the root is vouched for by a fact: whatever is read is checked first. What is stored by digest is stored
 // once, and a part that was never read need not be written again.
 
-import { parseJson } from '../kernel/parse-json.ts';
+import { parseJson } from '../kernel/json.ts';
 import type { Part } from './ports.ts';
 
 /** How a value is written. Everything that no shape names is written whole, at its place. */

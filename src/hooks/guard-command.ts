@@ -5,7 +5,7 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 import { readPolicy } from '../approvals/policy.ts';
 import { classify } from '../approvals/risk.ts';
-import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+import type { ApprovalPolicy } from '../kernel/approval/request.ts';
 import { deny } from '../kernel/verdict.ts';
 import { projectAreaAt } from '../shell/project-area.ts';
 import { workRoot } from '../workspace/worktree/record.ts';

@@ -4,11 +4,10 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { configuredBy, isNamed } from '../kernel/gate/agent-config.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import { fileKeyIn, MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, spokenPath, spokenPaths } from '../kernel/ledger/path.ts';
-import { refusalOfChanges } from '../kernel/ledger/scope.ts';
+import { configuredBy, isNamed, refusalOfChanges } from '../kernel/ledger/scope.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';

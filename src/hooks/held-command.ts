@@ -9,7 +9,7 @@ import { sealRequest } from '../approvals/seal-request.ts';
 import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
-import type { ApprovalPolicy, HookMode } from '../kernel/approval/policy.ts';
+import type { ApprovalPolicy, HookMode } from '../kernel/approval/request.ts';
 import { reportsStatus } from '../kernel/cast/rules.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { ProjectArea } from '../shell/project-area.ts';

@@ -10,14 +10,13 @@ import type { CastFact, Touched } from './cast/fact.ts';
 import { extended } from './cast/item.ts';
 import type { Usage } from './cast/state.ts';
 import { type Entry, type Fact, timeOf, type WorkspaceFact } from './fact.ts';
-import { bystanderAt } from './graph/socket-rules.ts';
+import { bystanderAt } from './graph/route.ts';
 import { applyKnowledge, isKnowledgeFact } from './knowledge/state.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
 import type { State } from './state.ts';
-import { applyTrust } from './trust/apply.ts';
-import { isTrustFact } from './trust/fact.ts';
+import { applyTrust, isTrustFact } from './trust/state.ts';
 
 type Row = (state: State, fact: never, at: number, clock: string) => void;
 

@@ -1,6 +1,7 @@
 // What each dialect and each runner can do, one table each. A rule asks for an ability and never for a name. A cast freezes
-// the table with which it starts, so that a newer table never changes how it goes on.
+// the table with which it starts.
 
+/** the table with which it starts, so that a newer table never changes how it goes on. */
 type DialectAbility =
   /** A report has a status. It may go on, ask a person or want permission, and the turn stays open. */
   | 'reportsStatus'
@@ -220,3 +221,25 @@ export function defaultDialect(parse: 'json' | 'text'): ContractName {
 function rowIn<Row>(rows: Readonly<Record<string, Row>>, name: unknown): Row | undefined {
   return typeof name === 'string' && Object.hasOwn(rows, name) ? rows[name] : undefined;
 }
+
+/** The kinds of payloads that can be checked on their own. */
+export const OPERATOR_KINDS = [
+  'assignment',
+  'result',
+  'orchestrator',
+  'worklog',
+  'bundle',
+  'locks',
+  'deltas',
+  'reconcile',
+  'watchdog',
+] as const;
+
+export const KINDS = [
+  'materia',
+  'gaia',
+  'gaia/merge',
+  'gaia/transition',
+  ...OPERATOR_KINDS.map((name) => `operator/${name}` as const),
+  'governed/handoff',
+] as const;

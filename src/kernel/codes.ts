@@ -1,19 +1,13 @@
 // Every stable code of the product, in one table. HTTP status, CLI exit, `baton explain` and the docs read it and
 // never restate it. A code never changes its meaning; a retired one keeps its row.
-import { ACCESS_CODES } from './codes/access.ts';
-import { AGENT_CODES } from './codes/agent.ts';
-import { ALLOWED_CODES } from './codes/allowed.ts';
-import { APPROVAL_CODES } from './codes/approval.ts';
-import { EVIDENCE_CODES } from './codes/evidence.ts';
-import { GAIA_CODES } from './codes/gaia.ts';
-import { GAIA_REPORT_CODES } from './codes/gaia-report.ts';
+
 import { GOVERNED_CODES } from './codes/governed.ts';
 import { GRAPH_CODES } from './codes/graph.ts';
-import { KNOWLEDGE_CODES } from './codes/knowledge.ts';
-import { OPERATOR_CODES } from './codes/operator.ts';
-import { OPERATOR_RULES } from './codes/operator-rules.ts';
-import { SERVER_CODES } from './codes/server.ts';
-import { WORKTREE_CODES } from './codes/worktree.ts';
+import { OPERATOR_CODES, OPERATOR_RULES } from './codes/operator.ts';
+import { ALLOWED_CODES } from './codes/row.ts';
+import { APPROVAL_CODES, KNOWLEDGE_CODES } from './codes/team.ts';
+import { AGENT_CODES, GAIA_CODES, GAIA_REPORT_CODES } from './codes/turn.ts';
+import { ACCESS_CODES, EVIDENCE_CODES, SERVER_CODES, WORKTREE_CODES } from './codes/workspace.ts';
 
 export const CODES = {
   ...GRAPH_CODES,

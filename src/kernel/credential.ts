@@ -1,6 +1,4 @@
 // Tells a credential from a remark about one. What stands after `password:` is mostly prose, a placeholder, a type or the
-// name of a variable; this file holds the words for credentials and the judgement of what follows them.
-
 /** The source of a pattern for the words that name a credential; in the singular, for plurals are talked about. */
 export const CREDENTIAL_WORD =
   '(?:api[ _-]?key|secret(?:[ _-]?access)?(?:[ _-]?key)?|token|password|passwd|passphrase|(?<![a-z])pwd(?!=[/~.])|credential|(?:private|access|account|auth|encryption|signing|master)[_-]?key)';
@@ -123,7 +121,7 @@ function isFilePath(value: string): boolean {
   return /^(?:[./~]|[\w@-]+\/)/.test(value) && !/[+=]/.test(value) && /^[\w.@~/-]+$/.test(value);
 }
 
-// Digests, commit ids and UUIDs are written next to such words all the time and open nothing.
+/** Digests, commit ids and UUIDs are written next to such words all the time and open nothing. */
 function isHash(value: string): boolean {
   return /^[0-9a-fA-F]{6,}$/.test(value) || /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(value);
 }
@@ -165,8 +163,10 @@ export function isSpokenKey(before: string, value: string): boolean {
   return /access[ _-]?key[ \t:]{1,3}(?:is[ \t]{1,3})?["'`]?$/i.test(before) && /^[A-Za-z0-9+/]{40}$/.test(value);
 }
 
-// Secrets that are known by where they come from: the values of variables that look like credentials, by their name or by
-// their form. What a program prints that had them in its environment is stored and handed on without them.
+/**
+ * Variables that look like credentials, by name or by form. Their values are removed from all that a program with them in
+ * its environment prints.
+ */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Words that name a credential wherever they are in a name, and short ones that must be a part of their own. */

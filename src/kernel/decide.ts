@@ -1,14 +1,14 @@
-// The one place where an input becomes facts. Each fact is applied as it is decided, so that a decision of several steps
-// sees its own first steps; replaying the returned facts on the state before gives the state after.
+// The one place where an input becomes facts. Each fact is applied as it is decided, so later steps of a decision see the
+// earlier ones. Reactions to the facts follow in the same decision.
 import { apply } from './apply.ts';
 import { decideApproval } from './approval/decide.ts';
 import { isApprovalRequest } from './approval/request.ts';
-import { expireDue } from './approval/settle.ts';
+import { expireDue, withdrawOver } from './approval/settle.ts';
 import { type ByKind, rowFor } from './by-kind.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
-import { budgetTimeLeft, exhausted, recordUsage, takeUsage } from './cast/budget.ts';
-import { dispatch, startDue, startReady } from './cast/dispatch.ts';
+import { budgetTimeLeft, exhausted, recordUntaken, recordUsage, takeUsage } from './cast/budget.ts';
+import { dispatch, startDue, startPostponed, startReady } from './cast/dispatch.ts';
 import { loseAttempt, markUnknown, recover, silenceReason, takeFault } from './cast/fault.ts';
 import { waitIfParked } from './cast/item.ts';
 import { takeMerge } from './cast/route.ts';
@@ -16,21 +16,22 @@ import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
 import type { Cast, Turn } from './cast/state.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
-import { dropItem, refusalOfMove, retryItem, takeParked } from './cast/stop.ts';
+import { dropItem, noticeMoves, refusalOfMove, retryItem, takeParked } from './cast/stop.ts';
+import { blockAll, cancelBlocked } from './cast/task.ts';
 import type { Fact } from './fact.ts';
-import { followUp } from './follow-up.ts';
 import type { Seen } from './gate/changes.ts';
 import type { Input } from './input.ts';
 import { stored } from './json.ts';
 import { isKnowledgeRequest } from './knowledge/state.ts';
 import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
+import { knownCode } from './ledger/move.ts';
 import { findTask } from './ledger/state.ts';
 import { type Dialects, fail, type Pen, type RanOf } from './pen.ts';
 import { scrub } from './secrets.ts';
 import type { State } from './state.ts';
 import { decideTrust } from './trust/decide.ts';
-import { isTrustRequest } from './trust/request.ts';
+import { isTrustRequest } from './trust/state.ts';
 import { allow, deny, type Verdict } from './verdict.ts';
 
 /** By the place of a fact, `ranMs` is the running time that its entry counts. */
@@ -289,4 +290,62 @@ function stampOf(at: number): Stamp {
     lastStamp = { at, text, time: Date.parse(text) };
   }
   return lastStamp;
+}
+
+/** Each reaction takes the facts that call for it. Reactions run in this order. */
+const REACTIONS = {
+  /** A cast that ended leaves no task in progress. */
+  releaseTasks,
+  /** An approval ends with the turn and the cast that asked for it. */
+  withdrawApprovals: withdrawOver,
+  /** The agent that waits for an approval hears what was decided. */
+  tellDecision: takeDecisions,
+  /** A running cast follows what a person did to its tasks. */
+  noticeMove: noticeMoves,
+  /** What was postponed starts when paths or the workspace are free again. */
+  startPostponed: startPostponed,
+} as const;
+
+type Reaction = keyof typeof REACTIONS;
+
+/** A fact that is not named here has no consequences. */
+const FOLLOWS: { readonly [kind: string]: readonly Reaction[] | undefined } = {
+  'cast.completed': ['releaseTasks', 'withdrawApprovals'],
+  'cast.failed': ['releaseTasks', 'withdrawApprovals'],
+  'cast.aborted': ['releaseTasks', 'withdrawApprovals'],
+  'turn.accepted': ['withdrawApprovals'],
+  'turn.dropped': ['withdrawApprovals'],
+  'turn.decided': ['withdrawApprovals'],
+  'turn.blocked': ['withdrawApprovals'],
+  'turn.reported': ['withdrawApprovals'],
+  'approval.approved': ['tellDecision'],
+  'approval.rejected': ['tellDecision'],
+  'approval.expired': ['tellDecision'],
+  'approval.finished': ['tellDecision'],
+  'task.moved': ['noticeMove', 'startPostponed'],
+  'ledger.unheld': ['startPostponed'],
+} satisfies { readonly [K in Fact['kind']]?: readonly Reaction[] };
+
+/** Runs the reactions to the facts of a decision until nothing new follows. */
+export function followUp(pen: Pen): void {
+  for (let seen = 0; seen < pen.facts.length; ) {
+    const news = pen.facts.slice(seen);
+    seen = pen.facts.length;
+    for (const [name, react] of Object.entries(REACTIONS)) {
+      const its = news.filter(({ kind }) => FOLLOWS[kind]?.includes(name as Reaction));
+      if (its.length > 0) react(pen, its);
+    }
+  }
+}
+
+function releaseTasks(pen: Pen, facts: readonly Fact[]): void {
+  for (const fact of facts) {
+    const cast = 'cast' in fact ? pen.state.casts[fact.cast ?? ''] : undefined;
+    if (!cast) continue;
+    recordUntaken(pen, cast);
+    const ended = { code: 'ABORTED', reason: 'the cast ended before its item was finished' } as const;
+    const { code, reason } = fact.kind === 'cast.failed' ? fact : ended;
+    blockAll(pen, cast, knownCode(code) ?? 'ABORTED', reason);
+    if (fact.kind === 'cast.aborted') cancelBlocked(pen, cast, 'the cast was aborted');
+  }
 }

@@ -3,7 +3,7 @@ import type { ApprovalFact } from './approval/request.ts';
 import type { CastFact } from './cast/fact.ts';
 import type { KnowledgeFact } from './knowledge/state.ts';
 import type { LedgerFact } from './ledger/fact.ts';
-import type { TrustFact } from './trust/fact.ts';
+import type { TrustFact } from './trust/state.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */
 export const FACT_VERSION = 1;

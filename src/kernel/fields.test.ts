@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exampleOf, jsonSchemaOf, withDefaults } from './field-schema.ts';
-import { describeField, messageOf } from './field-words.ts';
+import { describeField, exampleOf, jsonSchemaOf, messageOf, withDefaults } from './field-schema.ts';
 import { codeOf, type Field, isRefusal, mismatches, type ValueOf } from './fields.ts';
 import type { Json } from './json.ts';
 

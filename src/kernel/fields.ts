@@ -284,13 +284,13 @@ function pathCheck(field: Extract<Field, { type: 'path' }>): Check {
   };
 }
 
-// Most texts begin with a letter, which is quicker to see than to search for.
+/** Most texts begin with a letter, which is faster to see than to search for. */
 function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
   return !(first > 32 && first < 127) && !/\S/.test(text);
 }
 
-// A character takes one or two code units.
+/** A character takes one or two code units. */
 function isLonger(text: string, charsMax: number): boolean {
   return text.length > charsMax && (text.length > 2 * charsMax || [...text].length > charsMax);
 }
@@ -369,7 +369,7 @@ function isNotBelow(value: Json, other: Json | undefined): boolean {
   return typeof value === 'number' && typeof other === 'number' && value >= other;
 }
 
-// Unlike the length of `Object.keys` it makes no list.
+/** Unlike the length of `Object.keys` it makes no list. */
 function countOf(object: object): number {
   let count = 0;
   for (const _name in object) count += 1;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inspectJson, inspectText, refuseForeign } from './foreign-text.ts';
+import { inspectJson, inspectText, refuseForeign } from '../dialects/operator/untrusted.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 

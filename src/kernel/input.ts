@@ -10,8 +10,7 @@ import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/entries.ts';
 import type { KnowledgeRequest } from './knowledge/state.ts';
 import type { Check, LedgerRequest } from './ledger/fact.ts';
-import type { TrustRequest } from './trust/request.ts';
-import type { Sighting } from './trust/sighting.ts';
+import type { Sighting, TrustRequest } from './trust/state.ts';
 
 export type Input = {
   readonly at: number;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './text.ts';
 
 const KNOWN = ['maxTokens', 'maxCost', 'maxDurationMs', 'warnAtPercent', 'limits'];
 

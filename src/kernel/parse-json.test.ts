@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson } from './parse-json.ts';
+import { parseJson } from './json.ts';
 
 test.each<[before: string, after: string, names: readonly string[]]>([
   [String.raw`{"x":1,"\\":2}`, String.raw`{"x":1,"\"":2}`, ['x', '"']],

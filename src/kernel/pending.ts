@@ -32,7 +32,7 @@ function wakeTimes(cast: Cast): ReadonlySet<number> {
   return new Set([...held.flatMap((each) => each?.until ?? []), ...asked]);
 }
 
-// Work that is owed to a cast. Derived from its state, never stored: a restart owes exactly what a step owes.
+/** Work that is owed to a cast. */
 export type Effect =
   | { readonly kind: 'prepare'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'dispatch'; readonly cast: string; readonly turn: number; readonly attempt: number }

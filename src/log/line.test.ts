@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
-import { parseJson } from '../kernel/parse-json.ts';
+import { parseJson } from '../kernel/json.ts';
 import { chain, entryFromLine, leafHash, NO_PREV } from './line.ts';
 
 const text = fc.oneof(

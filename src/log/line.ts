@@ -6,8 +6,7 @@
 // object that only looks like a stored text is wrapped, so that a fact cannot quote the text of another one by its digest.
 import type { Append, Query } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { parseJson } from '../kernel/parse-json.ts';
+import { isObject, type Json, type JsonObject, parseJson } from '../kernel/json.ts';
 
 /** The previous hash of the first entry. */
 export const NO_PREV = '0'.repeat(64);

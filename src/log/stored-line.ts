@@ -1,7 +1,6 @@
 // Reads one stored line as an auditor does: it must be the RFC 8785 form of an entry, byte for byte. It shares no code with the
 // writer, so that a fault of the writer shows.
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { parseJson } from '../kernel/parse-json.ts';
+import { isObject, type Json, type JsonObject, parseJson } from '../kernel/json.ts';
 
 export type StoredLine = {
   readonly seq: number;

@@ -3,7 +3,7 @@
 import { existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { AGENT_FOLDERS } from '../kernel/gate/agent-config.ts';
+import { AGENT_FOLDERS } from '../kernel/ledger/scope.ts';
 
 /** Where commands run, and which paths they may write. */
 export type ProjectArea = {

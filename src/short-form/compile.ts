@@ -3,11 +3,11 @@
 //
 // Steps are numbered depth first. A step becomes a socket `Socket-N` with the step's name as label, and a materia with the
 // step's name or that of its agent. `each` becomes a loop region over the items of an earlier step.
-import { messageOf } from '../kernel/field-words.ts';
+import { messageOf } from '../kernel/field-schema.ts';
 import { mismatches } from '../kernel/fields.ts';
 import { listed } from '../kernel/graph/issue.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { nearestName } from '../kernel/nearest-name.ts';
+import { nearestName } from '../kernel/text.ts';
 import {
   AGENT,
   type AgentOptions,

@@ -4,7 +4,7 @@
 import type { Tools } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Problem } from '../kernel/trust/problem.ts';
-import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/sighting.ts';
+import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/state.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';

@@ -1,7 +1,7 @@
 // What an agent declares about whom it may hand to. What is not understood permits nothing: a broken `allow` is dropped,
 // a broken `deny` denies everybody and is a fault of its agent.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { nearestName } from '../kernel/nearest-name.ts';
+import { nearestName } from '../kernel/text.ts';
 import { type Diagnostic, faulty, warning } from '../kernel/trust/problem.ts';
 import { ID_LENGTH_MAX, ID_PATTERN, REQUEST_TYPES, type RequestType } from './schema.ts';
 

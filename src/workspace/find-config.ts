@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withDefaultRunner } from '../kernel/graph/authored.ts';
+import { withDefaultRunner } from '../kernel/graph/issue.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Loaded, loadConfig } from './load-config.ts';
 import type { LocatedWorkspace } from './locate.ts';

@@ -1,16 +1,10 @@
 // Turns a person's request into what a cast is started with: the configuration is found, checked and resolved, the script read.
 import { join, resolve as resolvePath } from 'node:path';
-import {
-  draftOf,
-  faultOfRunner,
-  type RunnerChoice,
-  typeOfMateria,
-  withChosenRunner,
-} from '../kernel/graph/authored.ts';
 import { check, issuesOf } from '../kernel/graph/check.ts';
 import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/check-config.ts';
 import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
+import { draftOf, faultOfRunner, type RunnerChoice, typeOfMateria, withChosenRunner } from '../kernel/graph/issue.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import {
   given,
@@ -22,7 +16,7 @@ import {
   objectAt,
   stringAt,
 } from '../kernel/json.ts';
-import { nearestName } from '../kernel/nearest-name.ts';
+import { nearestName } from '../kernel/text.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { type Loaded, readJsonFile } from './load-config.ts';
 import { UsageError } from './locate.ts';

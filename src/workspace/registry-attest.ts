@@ -2,7 +2,7 @@
 // long as every byte is the same as before, so is what was worked out from them. The text that goes to the agent is hashed
 // itself and compared with what is pinned.
 import { dirname, join } from 'node:path';
-import type { Sighting } from '../kernel/trust/sighting.ts';
+import type { Sighting } from '../kernel/trust/state.ts';
 import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
 import type { Registry } from '../trust/agent.ts';
 import { attest } from '../trust/attest.ts';

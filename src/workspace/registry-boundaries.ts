@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
+import type { Boundaries } from '../kernel/graph/check.ts';
 import { given, isObject, isString, type Json, objectAt } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
 import { libraryText } from '../trust/canonical.ts';

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { isObject, type Json } from '../kernel/json.ts';
+import { isHigher } from '../kernel/trust/quarantine.ts';
 import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
-import { isHigher } from '../kernel/trust/version.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Agent, Registry } from '../trust/agent.ts';
 import { proseBoundaries } from '../trust/boundary-prose.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
-import { typeOfMateria } from '../kernel/graph/authored.ts';
+import { typeOfMateria } from '../kernel/graph/issue.ts';
 import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { MANIFEST_PATH } from '../trust/registry.ts';
 import { readJsonFile } from './load-config.ts';

@@ -2,12 +2,12 @@
 // approves what the agents of a configuration run with.
 import { isUtf8 } from 'node:buffer';
 import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
-import { typeOfMateria } from '../kernel/graph/authored.ts';
 import { isToolScope } from '../kernel/graph/config.ts';
+import { typeOfMateria } from '../kernel/graph/issue.ts';
 import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
+import { isHigher, isMajorHigher } from '../kernel/trust/quarantine.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
-import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
 import type { Registry } from '../trust/agent.ts';
 import { type ApprovedSetup, driftFrom, pastPins, readLock } from '../trust/lock.ts';
 import { isPinnedModel } from '../trust/manifest.ts';

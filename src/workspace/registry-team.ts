@@ -2,9 +2,9 @@
 // that has no registry id gets one, with a record in the manifest.
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { draftOf, typeOfMateria } from '../kernel/graph/authored.ts';
-import { handsIn } from '../kernel/graph/check-boundaries.ts';
+import { handsIn } from '../kernel/graph/check.ts';
 import type { Issue } from '../kernel/graph/config.ts';
+import { draftOf, typeOfMateria } from '../kernel/graph/issue.ts';
 import { given, isObject, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { type ReadFile, safePath } from '../trust/prompt.ts';
 import { readerOf } from '../trust/registry-folder.ts';

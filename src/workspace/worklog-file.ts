@@ -19,7 +19,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { withKnownMembers } from '../kernel/ledger/finish.ts';
+import { withKnownMembers } from '../kernel/ledger/decide.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { isWorklogPath } from '../kernel/ledger/scope.ts';
 import { codeOnWire } from '../kernel/ledger/wire.ts';

@@ -1,7 +1,7 @@
 // One turn of a cast in full.
 import { dialectCan } from '../../kernel/capabilities.ts';
 import type { Cast } from '../../kernel/cast/state.ts';
-import { contractOf } from '../../kernel/graph/socket-rules.ts';
+import { contractOf } from '../../kernel/graph/route.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';

@@ -1,5 +1,5 @@
 // Contracts: payloads, configurations and codes.
-import { KINDS } from '../../kernel/contract-kinds.ts';
+import { KINDS } from '../../kernel/capabilities.ts';
 import type { OperationEntry } from '../operation.ts';
 
 export const CONTRACTS = {

@@ -1,7 +1,7 @@
 // What a code means, what brings it about, and what to do about it.
 import { ANSWERS } from '../../kernel/codes.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { nearestName } from '../../kernel/nearest-name.ts';
+import { nearestName } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { Operation } from './table.ts';

@@ -8,7 +8,7 @@ import { type Log, StorageError } from '../../engine/ports.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { fatal } from '../../kernel/trust/problem.ts';
-import type { Refusal } from '../../kernel/trust/sighting.ts';
+import type { Refusal } from '../../kernel/trust/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { handoffIdOf, refusal } from '../../trust/answer.ts';
 import { asRefusal } from '../../trust/attest.ts';

@@ -1,5 +1,5 @@
 // The registry: who exists, which prompts are pinned, what is blocked; and handoffs of others, judged by it.
-import { OUTCOMES } from '../../kernel/trust/fact.ts';
+import { OUTCOMES } from '../../kernel/trust/state.ts';
 import type { OperationEntry } from '../operation.ts';
 
 const REASON = { type: 'text', means: 'why, for the log', example: 'prompt restored from git' } as const;

@@ -7,7 +7,7 @@ import { itemKey, parkedIn } from '../../kernel/cast/item.ts';
 import { type Cast, type CastStatus, isOver, type Turn, type Usage } from '../../kernel/cast/state.ts';
 import { countItems, type ItemCounts, itemFates } from '../../kernel/cast/summary.ts';
 import type { Materia, Rules } from '../../kernel/graph/config.ts';
-import { contractOf } from '../../kernel/graph/socket-rules.ts';
+import { contractOf } from '../../kernel/graph/route.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';

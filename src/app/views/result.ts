@@ -3,7 +3,7 @@
 import { reportsStatus } from '../../kernel/cast/rules.ts';
 import type { Cast } from '../../kernel/cast/state.ts';
 import type { Fact } from '../../kernel/fact.ts';
-import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';
+import { hasOwnPaths } from '../../kernel/graph/route.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
 import { truncate } from '../../kernel/text.ts';
 import { socketNames } from './socket-names.ts';

@@ -4,7 +4,7 @@ import type { Cast } from '../../kernel/cast/state.ts';
 import { type ItemsRecord, itemFates } from '../../kernel/cast/summary.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
-import { hasOwnPaths } from '../../kernel/graph/socket-rules.ts';
+import { hasOwnPaths } from '../../kernel/graph/route.ts';
 import { isLedgerFact } from '../../kernel/ledger/fact.ts';
 import { tasksOf } from '../../kernel/ledger/state.ts';
 import { emptyState, type State } from '../../kernel/state.ts';

@@ -4,7 +4,7 @@ import { isApprovalFact } from '../../kernel/approval/request.ts';
 import type { CastFact } from '../../kernel/cast/fact.ts';
 import type { AgentNote, Cast, ExchangeLine, Item, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
-import { toldOfChanges } from '../../kernel/graph/socket-rules.ts';
+import { toldOfChanges } from '../../kernel/graph/route.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';

@@ -2,9 +2,15 @@
 import { namesCommand } from '../../kernel/approval/request.ts';
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { type Finding, isAbsent, isEmpty, textOf, warning } from '../../kernel/knowledge/finding.ts';
-import { findLiveState } from '../../kernel/knowledge/live-state.ts';
-import { normaliseReferences } from '../../kernel/knowledge/repo-reference.ts';
+import {
+  type Finding,
+  findLiveState,
+  isAbsent,
+  isEmpty,
+  normaliseReferences,
+  textOf,
+  warning,
+} from '../../kernel/knowledge/live-state.ts';
 import { claimedCommands } from '../../kernel/report/commands.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 import {

@@ -1,7 +1,7 @@
 // The words of the agent_contract_handoff, and how its values are asked. Checks, brief and schemas share these lists, so they
 // promise the same.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { type Finding, isEmpty, textOf } from '../../kernel/knowledge/finding.ts';
+import { type Finding, isEmpty, textOf } from '../../kernel/knowledge/live-state.ts';
 import type { PlanStatus } from '../../kernel/report/status.ts';
 import { JSON_DEPTH_MAX } from '../json-text.ts';
 

@@ -2,8 +2,8 @@
 import secureParse from 'secure-json-parse';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { type Finding, isEmpty, warning } from '../../kernel/knowledge/finding.ts';
-import { saysNothing } from '../../kernel/report/note.ts';
+import { type Finding, isEmpty, warning } from '../../kernel/knowledge/live-state.ts';
+import { saysNothing } from '../../kernel/report/consolidation.ts';
 import { sectionAt, valueAt } from '../../kernel/report/sections.ts';
 import { isPlanStatus, OUTCOME_OF, type PlanStatus } from '../../kernel/report/status.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';

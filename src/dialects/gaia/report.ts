@@ -1,7 +1,7 @@
 // Judges a parsed report. All checks run in a fixed order, and one verdict says all that was found.
 import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { EVIDENCE, sortEntries } from '../../kernel/knowledge/entries.ts';
-import type { Finding } from '../../kernel/knowledge/finding.ts';
+import type { Finding } from '../../kernel/knowledge/live-state.ts';
 import { memorializeSuggestions, memorySuggestions } from '../../kernel/knowledge/memory.ts';
 import { integerOf, numberOf } from '../../kernel/report/sections.ts';
 import { allow, type Details, deny, type Verdict } from '../../kernel/verdict.ts';

@@ -1,7 +1,7 @@
 // The answers of `baton validate` for `gaia`, `gaia/merge` and `gaia/transition`. Any input and any options get a verdict.
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { rejection, sortEntries } from '../../kernel/knowledge/entries.ts';
-import { textOf } from '../../kernel/knowledge/finding.ts';
+import { textOf } from '../../kernel/knowledge/live-state.ts';
 import { mergePayloads } from '../../kernel/knowledge/merge.ts';
 import { NOT_STARTED, normaliseStatus, type Progress, step } from '../../kernel/report/status.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../../kernel/verdict.ts';

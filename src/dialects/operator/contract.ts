@@ -6,7 +6,7 @@ import { CODES } from '../../kernel/codes.ts';
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import type { Field, Fields, ObjectField } from '../../kernel/fields.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { WORKLOG_FIELDS, type WorklogField } from '../../kernel/ledger/finish.ts';
+import { WORKLOG_FIELDS, type WorklogField } from '../../kernel/ledger/decide.ts';
 import { PRIORITIES, TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 

@@ -1,8 +1,7 @@
 // What the checks of one payload found, and the checks that several payloads share. Checks run in stages: the first stage that
 // finds something is the last, and its first finding gives the code. Messages never repeat a value of the payload.
-import type { OperatorCode } from '../../kernel/codes/operator.ts';
-import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
-import { messageOf } from '../../kernel/field-words.ts';
+import type { OperatorCode, OperatorRule } from '../../kernel/codes/operator.ts';
+import { messageOf } from '../../kernel/field-schema.ts';
 import { codeOf, type Field, type ListField, type Mismatch, mismatches, type TextField } from '../../kernel/fields.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { normalPath, pathKey } from '../../kernel/ledger/path.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OPERATOR_RULES } from '../../kernel/codes/operator-rules.ts';
+import { OPERATOR_RULES } from '../../kernel/codes/operator.ts';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';

@@ -1,8 +1,8 @@
 // The gates of the contract as pure checks: before a dispatch, after an execution, before completion, and on a changed lock table.
 // Each refusal names its rule and the contract code under which it is stored.
-import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
+import type { OperatorRule } from '../../kernel/codes/operator.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { unmetClaims } from '../../kernel/ledger/finish.ts';
+import { unmetClaims } from '../../kernel/ledger/decide.ts';
 import { normalPath } from '../../kernel/ledger/path.ts';
 import { scopeRule } from '../../kernel/ledger/scope.ts';
 import { CODE_OF_RULE } from '../../kernel/ledger/wire.ts';

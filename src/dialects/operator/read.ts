@@ -1,5 +1,5 @@
 // From text to payload: handoffs of agents, payloads for the ledger, and the validator of a kind by its name.
-import { OPERATOR_KINDS } from '../../kernel/contract-kinds.ts';
+import { OPERATOR_KINDS } from '../../kernel/capabilities.ts';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';

@@ -11,7 +11,6 @@ import type { Input, Request } from '../input.ts';
 import { emptyState, type State } from '../state.ts';
 import type { Verdict } from '../verdict.ts';
 import { requestApproval } from './decide.ts';
-import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
 import {
   type Difference,
   type Executor,
@@ -20,6 +19,7 @@ import {
   type SealedCommand,
   type SealedRequest,
 } from './request.ts';
+import { approvalKeysUsedBy, approvalKeysWanted } from './settle.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const MINUTE = 60_000;

@@ -125,8 +125,6 @@ export function seen(text: string): string {
   );
 }
 
-// Text for a decision: no invisible character, no look-alike and no line break is printed as it is.
-
 /** Commands and paths: everything beyond plain ASCII is written out, because every byte of them counts. */
 export function exactly(text: string): string {
   return text.replace(/[^\x20-\x7e]/gu, writtenOut);

@@ -95,8 +95,6 @@ export function refusalOfUnrun(notRun: readonly CommandOutcome[], report: JsonOb
   return deny('APPROVAL_NOT_RUN', `${message}; ${way}`, { approval: id, outcome, issues });
 }
 
-// A hook may ask for an approval before the report does. A decision on it is kept with the turn until the report names it.
-
 /** Looks at the approval as it is before the fact: what is rejected is not there any more afterwards. */
 export function noteUndelivered({ casts, approvals }: State, fact: ApprovalFact): void {
   if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected') return;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { checkApprovals } from '../graph/check-config.ts';
 import type { Json } from '../json.ts';
-import { DEFAULT_POLICY, policyOf } from './policy.ts';
+import { DEFAULT_POLICY, policyOf } from './request.ts';
 
 test.each<[Json, string]>([
   ['on', 'approvals'],

@@ -4,8 +4,8 @@ import { type Play, play, replayed } from '../../../test/play.ts';
 import { asks, opsTeam, says, sealed } from '../../../test/wishes.ts';
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
-import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
 import type { SealedRequest } from './request.ts';
+import { approvalKeysUsedBy, approvalKeysWanted } from './settle.ts';
 
 /** The agent of turn 1 has asked for P-1; what it says next comes after it. */
 function asking(next: readonly string[], over: Partial<SealedRequest> = {}): Play {

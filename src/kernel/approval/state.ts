@@ -1,4 +1,5 @@
 // The open approvals, what each fact changes in them, and the text that the seal of a decision covers.
+
 import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson } from '../json.ts';
 import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';
@@ -124,8 +125,7 @@ export type CommandOutcome = {
   readonly isOpen?: true;
 };
 
-// What each fact changes in its approval. A fact about an approval that is not open changes nothing.
-
+/** What each fact changes in its approval. A fact about an approval that is not open changes nothing. */
 type Changes = Exclude<ApprovalFact, { kind: 'approval.requested' }>;
 
 const ROWS: ByKind<Changes, [approvals: Approvals, approval: Approval], [at: number]> = {
@@ -177,7 +177,7 @@ function remove(approvals: Approvals, { id }: Approval): void {
   delete approvals[id];
 }
 
-// The seal of a decision is made and checked outside the kernel, with the user's key. This is the text that it covers.
+/** The seal of a decision is made and checked outside the kernel, with the user's key. This is the text that it covers. */
 type Terms = {
   readonly verdict: 'approved' | 'rejected';
   readonly by: string;

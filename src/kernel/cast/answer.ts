@@ -2,7 +2,6 @@
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
 import type { Reading } from '../dialect.ts';
-import { isOfRules } from '../gate/agent-config.ts';
 import { AT_ANSWER, AT_HANDOFF, AT_VERIFICATION, begunIn, isGivingUp, unfinished } from '../gate/before-accept.ts';
 import { type Seen, touchedIn } from '../gate/changes.ts';
 import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
@@ -10,6 +9,7 @@ import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { codeOfResult, knownCode, reasonOfResult } from '../ledger/move.ts';
+import { isOfRules } from '../ledger/scope.ts';
 import { fail, type Pen } from '../pen.ts';
 import { contractFor } from '../report/contract.ts';
 import { isOnlyLoop, unfinishedLoop } from '../report/status.ts';

@@ -1,4 +1,5 @@
 // What each fact changes in its cast, in place. There are no rules here, and nothing can fail.
+
 import { type ByKind, rowFor } from '../by-kind.ts';
 import { loopOf } from '../graph/route.ts';
 import { taskKey } from '../ledger/state.ts';

@@ -4,7 +4,7 @@ import { dropDelivered } from '../approval/outcomes.ts';
 import type { Fact } from '../fact.ts';
 import type { Loop } from '../graph/config.ts';
 import { NOT_STARTED, SET_TO_WORK, type UnfinishedLoop } from '../report/status.ts';
-import { noteSpeaker } from '../trust/speaker.ts';
+import { noteSpeaker } from '../trust/watch.ts';
 import { committed } from './data.ts';
 import type { CastFact } from './fact.ts';
 import { aboutOf, noteAccepted, noteUsage, withLine, withSaid } from './notes.ts';

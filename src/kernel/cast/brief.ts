@@ -12,9 +12,8 @@ import { agentIdOfTurn, contractFor } from '../report/contract.ts';
 import { mayFollow, type Progress } from '../report/status.ts';
 import type { State } from '../state.ts';
 import { collapse, firstBytes, truncate, utf8Length } from '../text.ts';
-import { asData, asTitle } from '../trust/as-data.ts';
-import { takesSystem } from '../trust/pinned.ts';
-import { speakerBefore } from '../trust/speaker.ts';
+import { asData, asTitle } from '../trust/injection.ts';
+import { speakerBefore, takesSystem } from '../trust/watch.ts';
 import { itemValue, scopeOf } from './data.ts';
 import { taskOfTurn } from './item.ts';
 import {

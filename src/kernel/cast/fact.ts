@@ -6,7 +6,7 @@ import type { EdgeCondition, Rules, Script } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { TaskSpec } from '../ledger/state.ts';
 import type { Progress, UnfinishedLoop } from '../report/status.ts';
-import type { Attestation, EnvelopeNote } from '../trust/sighting.ts';
+import type { Attestation, EnvelopeNote } from '../trust/state.ts';
 import type { Denied } from '../verdict.ts';
 import type {
   AgentNote,

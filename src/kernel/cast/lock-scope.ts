@@ -1,12 +1,12 @@
 // Which paths a turn may change, and whether what changes while it runs is held against it: a utility is bound only where its
 // scope is written down, and in the directory itself, where people write as well, nobody is who has no paths of its own.
-import { configuredBy, isNamed } from '../gate/agent-config.ts';
+
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
-import { type Bystander, bystanderAt, scopeIn } from '../graph/socket-rules.ts';
+import { type Bystander, bystanderAt, scopeIn } from '../graph/route.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { coverOf, normalPath, PATH_FAULTS, pathKey } from '../ledger/path.ts';
-import { refusalOfGoverning } from '../ledger/scope.ts';
+import { configuredBy, isNamed, refusalOfGoverning } from '../ledger/scope.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { scopeOf } from './data.ts';
 import { materiaOf, socketOf } from './rules.ts';

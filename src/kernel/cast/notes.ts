@@ -2,14 +2,14 @@
 // done for each item (files, diff, checks, usage). All of it is bounded, and a brief quotes it as data.
 import type { Handoff } from '../dialect.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
-import { hasOwnPaths } from '../graph/socket-rules.ts';
+import { hasOwnPaths } from '../graph/route.ts';
 import { isObject, isText, type Json } from '../json.ts';
 import { spokenPaths } from '../ledger/path.ts';
 import { isTerminal, type Ledger, type Task, taskKey, taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
 import type { State } from '../state.ts';
 import { collapse, firstBytes, lastChars, truncate } from '../text.ts';
-import { asData, escaped } from '../trust/as-data.ts';
+import { asData, escaped } from '../trust/injection.ts';
 import type { CastFact } from './fact.ts';
 import { idsIn } from './item.ts';
 import type {

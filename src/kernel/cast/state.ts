@@ -5,7 +5,7 @@ import type { Handoff } from '../dialect.ts';
 import type { Condition, Rules, Script } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { PlanStatus, Progress } from '../report/status.ts';
-import type { Attestation } from '../trust/sighting.ts';
+import type { Attestation } from '../trust/state.ts';
 import type { Denied } from '../verdict.ts';
 
 export type CastStatus = 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'aborted';

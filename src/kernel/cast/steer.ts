@@ -1,5 +1,5 @@
 // What a person may ask of a cast that stands or runs.
-import { contractOf } from '../graph/socket-rules.ts';
+import { contractOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { fail, type Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';

@@ -1,8 +1,8 @@
 // Which files of a project give orders to agent programs, and who may change them.
 import { expect, test } from 'vitest';
 import { AGENT_CONFIG } from '../capabilities.ts';
+import { configuredBy, isNamed, isOfRules, refusalOfAgentConfig } from '../ledger/scope.ts';
 import { deny } from '../verdict.ts';
-import { configuredBy, isNamed, isOfRules, refusalOfAgentConfig } from './agent-config.ts';
 
 test.each<[path: string, by: string | null]>([
   ['.claude/settings.json', '.claude'],

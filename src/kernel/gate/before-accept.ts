@@ -9,7 +9,7 @@ import type { Cast, Turn } from '../cast/state.ts';
 import { isUnstated, type PlanReading } from '../cast/task.ts';
 import type { Handoff, Reading } from '../dialect.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { refusalOfAcceptance, refusalOfOtherWorklog, refusalOfVerified } from '../ledger/finish.ts';
+import { refusalOfAcceptance, refusalOfOtherWorklog, refusalOfVerified } from '../ledger/decide.ts';
 import type { Task } from '../ledger/state.ts';
 import { type Progress, statusOf, step } from '../report/status.ts';
 import type { State } from '../state.ts';

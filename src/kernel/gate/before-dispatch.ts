@@ -9,12 +9,12 @@ import { CLAIM_CHECKS, type ClaimContext } from '../ledger/claim.ts';
 import { soundnessOf } from '../ledger/run-index.ts';
 import { isTerminal, type Task } from '../ledger/state.ts';
 import type { State } from '../state.ts';
-import { keysWanted } from '../trust/once.ts';
-import type { Refusal } from '../trust/sighting.ts';
+import { keysWanted } from '../trust/decide.ts';
+import { refusedByTrust, remedyFor, withRegistry } from '../trust/quarantine.ts';
+import type { Refusal } from '../trust/state.ts';
 import { trustWatchOf } from '../trust/watch.ts';
 import { type Denied, deny, type NamedCheck } from '../verdict.ts';
 import { refusalOfAgentConfigIn } from './changes.ts';
-import { refusedByTrust, remedyFor, withRegistry } from './trust.ts';
 
 /** What the checks look at. */
 export type DispatchContext = {

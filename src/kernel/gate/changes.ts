@@ -10,11 +10,17 @@ import type { Check } from '../ledger/fact.ts';
 import { MAIN_ROOT, rivalOf, type TaskLock } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import { isTaskFile } from '../ledger/run-index.ts';
-import { refusalOfAnyChange, refusalOfChanges, scopeRule } from '../ledger/scope.ts';
+import {
+  configuredBy,
+  isNamed,
+  refusalOfAgentConfig,
+  refusalOfAnyChange,
+  refusalOfChanges,
+  scopeRule,
+} from '../ledger/scope.ts';
 import { keyOf, runOf, type Task } from '../ledger/state.ts';
 import type { State } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { configuredBy, isNamed, refusalOfAgentConfig } from './agent-config.ts';
 
 /** What was seen of a turn from outside, whatever it says itself. */
 export type Seen = {

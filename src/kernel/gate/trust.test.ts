@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest';
 import type { AgentMateria, Materia } from '../graph/config.ts';
-import type { Attestation, Refusal, Sighting } from '../trust/sighting.ts';
-import { keyOfBlocked, type LoadedRegistry, noTrust, type Trust } from '../trust/state.ts';
+import { quarantined, refusedByTrust } from '../trust/quarantine.ts';
+import {
+  type Attestation,
+  keyOfBlocked,
+  type LoadedRegistry,
+  noTrust,
+  type Refusal,
+  type Sighting,
+  type Trust,
+} from '../trust/state.ts';
 import { deny } from '../verdict.ts';
-import { quarantined, refusedByTrust } from './trust.ts';
 
 const HASH = 'a'.repeat(64);
 const REGISTRY: LoadedRegistry = {

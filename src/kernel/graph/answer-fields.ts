@@ -2,8 +2,8 @@
 // JSON Schema, one of a dialect with fields of its own, or one that a utility is known to return.
 import { ANSWER_FIELDS } from '../capabilities.ts';
 import { given, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
-import { contractNameOf, isGenerator, typeOfMateria } from './authored.ts';
 import { type EdgeCondition, type FieldCondition, isScalar, type Scalar } from './config.ts';
+import { contractNameOf, isGenerator, typeOfMateria } from './issue.ts';
 
 type AnswerField = {
   /** The object of the answer that holds it, where it is not at the top. */

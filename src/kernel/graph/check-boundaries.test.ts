@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { check, issuesOf } from './check.ts';
-import type { Boundaries } from './check-boundaries.ts';
+import { type Boundaries, check, issuesOf } from './check.ts';
 import type { Issue } from './config.ts';
 
 /** A line of agents may hand to its right neighbour; `plan` denies `judge`, also through `build`; `old` is retired. */

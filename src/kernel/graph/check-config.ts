@@ -1,12 +1,11 @@
-// Checks of the configuration itself: what is neither a loadout nor a materia. The shapes come from the field tables; what
-// is here are relations between fields.
-import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../json.ts';
-import { checkKnowledgeRules } from '../knowledge/check-rules.ts';
+// Checks of the configuration itself: what is neither a loadout nor a materia. Shapes come from the field tables. Relations
+// between fields are here.
+import { given, isObject, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { ANY } from '../knowledge/rules.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
-import { checkDefaults } from './authored.ts';
 import { isPath } from './checker.ts';
 import { CONFIG, PRICE, TIER } from './config-fields.ts';
-import { checkFields, error, type Findings, listed, shown } from './issue.ts';
+import { checkDefaults, checkFields, error, type Findings, listed, meant, shown } from './issue.ts';
 import { authored } from './materia-fields.ts';
 import { CHECKERS, WORKTREE } from './project-fields.ts';
 
@@ -134,8 +133,10 @@ function* checkShared(written: JsonObject, field: 'copy' | 'link', example: stri
   }
 }
 
-// Checks of when a conversation is shortened before it is too long: at one percentage, or at several by the size of the
-// model's window. The sizes must be covered from 0 on without a gap, so that every model is meant exactly once.
+/**
+ * When a conversation is shortened: at one percentage, or at several by the size of the model's window. The sizes start at 0
+ * and leave no gap.
+ */
 const EXAMPLE =
   'Write a list such as [{"minContextWindow": 0, "maxContextWindow": 128000, "thresholdPercent": 70}, {"minContextWindow": 128000, "thresholdPercent": 60}]';
 
@@ -199,7 +200,6 @@ function numberAt(tier: JsonObject, field: string): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-// Which loadout is meant where nobody names one: the active one, by its name or by its id, or the only one there is.
 /** Its name, or null where the configuration does not tell. */
 export function activeLoadout(config: JsonObject): string | null {
   const loadouts = objectAt(config, 'loadouts');
@@ -247,4 +247,74 @@ export function* checkActive(config: JsonObject): Findings {
   }
   const what = field === 'activeLoadoutId' ? 'no loadout with the id' : 'no loadout';
   yield error('INVALID_CONFIG', field, `There is ${what} ${shown(given(config, field))}. Set activeLoadout to ${fix}.`);
+}
+
+/**
+ * Checks the surfaces and the permissions of the configuration. An unknown name would route work to no agent or let no agent
+ * write.
+ */
+export function* checkKnowledgeRules(config: JsonObject): Findings {
+  const agents = agentsIn(config);
+  yield* checkSurfaces(config, agents);
+  const scout = given(config, 'reconnaissanceAgent');
+  if (isText(scout)) yield* checkAgent(scout, agents, 'reconnaissanceAgent');
+  yield* checkContext(config, agents);
+}
+
+function* checkSurfaces(config: JsonObject, agents: readonly string[]): Findings {
+  const surfaces = objectAt(config, 'surfaces');
+  const sections = sectionsIn(config);
+  for (const name of Object.keys(surfaces)) {
+    const path = `surfaces.${name}`;
+    const surface = objectAt(surfaces, name);
+    const agent = stringAt(surface, 'agent');
+    if (agent !== null) yield* checkAgent(agent, agents, `${path}.agent`);
+    yield* checkNames(surface, 'neighbours', Object.keys(surfaces), path, 'surface');
+    if (sections !== null) yield* checkNames(surface, 'sections', sections, path, 'section');
+  }
+}
+
+function* checkContext(config: JsonObject, agents: readonly string[]): Findings {
+  const names = sectionsIn(config) ?? [];
+  const context = objectAt(config, 'context');
+  yield* checkTable(objectAt(context, 'read'), [...names, ANY], agents, 'context.read');
+  yield* checkTable(objectAt(context, 'write'), names, agents, 'context.write');
+}
+
+/** By agent, the sections it may read or write. */
+function* checkTable(table: JsonObject, names: readonly string[], agents: readonly string[], path: string): Findings {
+  for (const agent of Object.keys(table)) {
+    if (agent !== ANY) yield* checkAgent(agent, agents, `${path}.${agent}`);
+    yield* checkNames(table, agent, names, path, 'section');
+  }
+}
+
+function* checkAgent(agent: string, agents: readonly string[], path: string): Findings {
+  if (agents.includes(agent)) return;
+  const message = `There is no agent ${shown(agent)}. ${meant(agent, agents)}Name the id or the identity of a materia: ${listed(agents)}.`;
+  yield error('INVALID_CONFIG', path, message);
+}
+
+function* checkNames(object: JsonObject, key: string, names: readonly string[], path: string, what: string): Findings {
+  for (const name of listAt(object, key)) {
+    if (!isText(name) || names.includes(name)) continue;
+    const message = `There is no ${what} ${shown(name)}. ${meant(name, names)}Name one of: ${listed(names)}.`;
+    yield error('INVALID_CONFIG', `${path}.${key}`, message);
+  }
+}
+
+/** Ids and identities of all agents. */
+function agentsIn(config: JsonObject): readonly string[] {
+  const materia = objectAt(config, 'materia');
+  const names = Object.keys(materia).flatMap((id) => {
+    const identity = stringAt(objectAt(materia, id), 'identity');
+    return identity === null ? [id] : [id, identity];
+  });
+  return [...new Set(names)];
+}
+
+/** The sections that were declared; null where nobody said which there are. */
+function sectionsIn(config: JsonObject): readonly string[] | null {
+  const context = objectAt(config, 'context');
+  return given(context, 'sections') === undefined ? null : Object.keys(objectAt(context, 'sections'));
 }

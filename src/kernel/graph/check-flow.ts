@@ -3,7 +3,6 @@
 import { dialectCan, PRESENT } from '../capabilities.ts';
 import { given, isObject, isString, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { answerFieldsOf, isFieldCondition, type KnownFields, OTHER, payloadsFor } from './answer-fields.ts';
-import { type Draft, isGenerator, isGeneratorSocket, materiaOf, typeOfMateria } from './authored.ts';
 import type { UtilityNames } from './check-materia.ts';
 import {
   type Condition,
@@ -14,7 +13,18 @@ import {
   type Loop,
   type Socket,
 } from './config.ts';
-import { error, type Findings, listed, shown, warning } from './issue.ts';
+import {
+  type Draft,
+  error,
+  type Findings,
+  isGenerator,
+  isGeneratorSocket,
+  listed,
+  materiaOf,
+  shown,
+  typeOfMateria,
+  warning,
+} from './issue.ts';
 import { expressionsIn, segmentsOf, slotOf } from './path.ts';
 import { GENERATED } from './resolve-graph.ts';
 import {
@@ -27,9 +37,9 @@ import {
   matches,
   type RoutedHandoff,
   reachedFrom,
+  readsSatisfied,
   successorsOf,
 } from './route.ts';
-import { readsSatisfied } from './socket-rules.ts';
 
 /** One way on from a socket. A budgeted one can be taken only so often. */
 type Way = { readonly to: string; readonly budgeted: boolean };
@@ -258,9 +268,10 @@ function outcomesOf(draft: Draft, socket: Socket, known?: KnownFields): readonly
   return payloads && booleans.flatMap((satisfied) => payloads.map((payload) => ({ satisfied, payload })));
 }
 
-// Warnings about slots of the cast data that a loadout reads and nothing in it writes: most of them are misspelt.
-// What the runtime itself keeps there: the latest handoff fields, the collected context, and the data of an earlier
-// cast that this one continues.
+/**
+ * The runtime sets these slots itself: the latest handoff, the collected context, and the data of an earlier cast that this
+ * one continues.
+ */
 const RUNTIME_SLOTS = ['envelope', 'context', 'previousCastContext'];
 
 /** `at` are the sockets whose turn it belongs to; `ended` where their output is there already. */
@@ -354,7 +365,6 @@ function read(expression: string, path: string, at: readonly string[], ended: bo
   return { slot: slotOf(expression, 'source'), path, at, ended };
 }
 
-// Which slots of the cast data a utility sets by itself, as far as that is known before it runs.
 /** The slots, or null where it may set any: a program of the user's own says whatever it says. */
 function slotsOfUtility(materia: JsonObject, names: UtilityNames | undefined): readonly string[] | null {
   if (given(materia, 'command') !== undefined) return null;

@@ -1,6 +1,5 @@
 // Checks of loop regions: their members, what they consume, and where they go when their list is used up.
 import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../json.ts';
-import { type Draft, edgesOf, isGeneratorSocket, isGuarded, materiaOf } from './authored.ts';
 import {
   checkCondition,
   checkDone,
@@ -10,7 +9,18 @@ import {
   checkNames,
   knownParse,
 } from './check-sockets.ts';
-import { checkFields, error, type Findings, listed, shown } from './issue.ts';
+import {
+  checkFields,
+  type Draft,
+  edgesOf,
+  error,
+  type Findings,
+  isGeneratorSocket,
+  isGuarded,
+  listed,
+  materiaOf,
+  shown,
+} from './issue.ts';
 import { apart, CONSUMES, EXIT, LANES, LOOP, OLD_EXIT, WALK } from './loadout-fields.ts';
 import {
   advanceOfExit,
@@ -181,7 +191,7 @@ function* checkParallel(parallel: Json | undefined, path: string): Findings {
   yield* checkFields(parallel, LANES, { path, code: 'INVALID_LOOP', what: 'parallel' });
 }
 
-// Checks of a loop's legacy `exit`, which `resolve` turns into an `advance` on its source and an exit route.
+/** Checks a legacy `exit`, which `resolve` turns into an `advance` on its source and an exit route. */
 function* checkLegacyExit(draft: Draft, loop: JsonObject, path: string): Findings {
   const at = `${path}.exit`;
   const exit = given(loop, 'exit');
@@ -224,7 +234,7 @@ function* checkAuthoredAdvance(socket: JsonObject, derived: DerivedAdvance, path
   }
 }
 
-// The source has to go on with the next item, and with the same one when the exit's condition does not hold.
+/** The source has to go on with the next item, and with the same one when the exit's condition does not hold. */
 function* checkWayBack(
   socket: JsonObject,
   derived: DerivedAdvance,

@@ -1,23 +1,29 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
-import { policyOf } from '../approval/policy.ts';
+import { policyOf } from '../approval/request.ts';
 import { CAPABILITIES, DEFAULT_RUNNER, dialectCan, orList, PRESENT, runnerCan, runnersThat } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
-import { describeField } from '../field-words.ts';
+import { describeField } from '../field-schema.ts';
 import { given, isObject, isString, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
-import { nearestName } from '../nearest-name.ts';
+import { nearestName } from '../text.ts';
 import type { KnownFields } from './answer-fields.ts';
+import { COMMAND_SLOTS } from './config.ts';
 import {
+  checkFields,
   type Draft,
+  error,
+  type Findings,
   isGenerator,
+  listed,
   materiaOf,
+  meant,
   namedContract,
   namedParse,
   parseFor,
+  shown,
   typeOfMateria,
+  warning,
   withoutFields,
-} from './authored.ts';
-import { COMMAND_SLOTS } from './config.ts';
-import { checkFields, error, type Findings, listed, meant, shown, warning } from './issue.ts';
+} from './issue.ts';
 import { AGENT, TEMPLATE, TOOLS, UTILITY } from './materia-fields.ts';
 import { isForbidden, problemOfSource, problemOfTarget } from './path.ts';
 
@@ -149,7 +155,6 @@ export function* checkGeneratorOutput(object: JsonObject, path: string): Finding
   }
 }
 
-// Checks of who is to carry an agent out: what its runner needs, what it makes nothing of, and who may stand in for it.
 /** What a runner cannot do is found out before a cast, as far as the file tells. */
 function* checkRunner(materia: JsonObject, path: string): Findings {
   const runner = given(materia, 'runner') ?? DEFAULT_RUNNER;
@@ -240,8 +245,6 @@ const MEANINGLESS: Readonly<Record<string, readonly string[]>> = {
   person: ['model', 'thinking', 'system', 'env', 'args', 'baseUrl', 'cwd', 'wire', 'keyVariable'],
 };
 
-// The address of a model says where it is. Who asks there is said by a key in the environment: a user and a password in an
-// address are sent on by no agent, and would stand in a file that is shared.
 /** Where a credential belongs instead. */
 export const CREDENTIAL_BELONGS =
   'Take it out and put the credential into an environment variable: the one that keyVariable names for openai and anthropic, ANTHROPIC_AUTH_TOKEN for claude, OPENAI_API_KEY for codex.';
@@ -262,7 +265,6 @@ export function* checkAddresses(materia: JsonObject, path: string): Findings {
   }
 }
 
-// Checks that a utility which is named exists: a built-in alias, or a script that comes with the product.
 /** What there is by name. The rules know no utility themselves. */
 export type UtilityNames = {
   readonly aliases: readonly string[];
@@ -294,7 +296,7 @@ function* checkName(name: string | null, known: readonly string[], path: string,
   yield error('INVALID_MATERIA', path, `There is no ${what} ${shown(name)}. ${fix}`);
 }
 
-// Checks of `assign`: which part of an output goes to which slot of the cast data.
+/** Checks of `assign`: which part of an output goes to which slot of the cast data. */
 export function* checkAssign(assign: Json | undefined, path: string, code: Code): Findings {
   if (assign === undefined) return;
   if (!isObject(assign)) {
@@ -307,8 +309,9 @@ export function* checkAssign(assign: Json | undefined, path: string, code: Code)
   }
 }
 
-// Checks of who can be held back: where commands that change state wait for an approval, a runner that cannot be stopped before
-// one, or that could never run what was approved, is told before a cast.
+/**
+ * Warns about an agent whose commands need approval and whose runner cannot stop before one, or cannot run an approved one.
+ */
 export function* checkHeldBack(draft: Draft, config: JsonObject): Findings {
   const { hook } = policyOf(given(config, 'approvals'));
   if (hook === 'off') return;

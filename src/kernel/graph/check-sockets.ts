@@ -3,20 +3,25 @@ import { dialectCan, PRESENT } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import { given, isObject, type Json, type JsonObject } from '../json.ts';
 import { answerFieldsOf, type KnownFields, readFieldCondition } from './answer-fields.ts';
+import { checkAssign, checkGeneratorOutput } from './check-materia.ts';
+import { CONDITIONS, END } from './config.ts';
 import {
+  checkFields,
   type Draft,
+  error,
+  type Findings,
   isCondition,
   isGenerator,
   isGuarded,
+  listed,
   materiaOf,
+  meant,
   namedContract,
   namedParse,
   parseFor,
   parseOf,
-} from './authored.ts';
-import { checkAssign, checkGeneratorOutput } from './check-materia.ts';
-import { CONDITIONS, END } from './config.ts';
-import { checkFields, error, type Findings, listed, meant, shown } from './issue.ts';
+  shown,
+} from './issue.ts';
 import { ADVANCE, apart, EDGE, SOCKET, WALK } from './loadout-fields.ts';
 import { problemOfName, problemOfSource } from './path.ts';
 
@@ -238,7 +243,7 @@ export function* checkGuard(draft: Draft, socket: JsonObject, condition: Json | 
   yield error('INVALID_EDGE_CONDITION', path, message);
 }
 
-// An endpoint is where an edge, a route or a loop points: a socket, or `end` where something may be over.
+/** A socket id. An endpoint of an edge, a route or a loop is one, or `end` where the cast may complete. */
 const SOCKET_ID = /^Socket-[1-9]\d*$/;
 
 function isSocketId(value: Json | undefined): value is string {
@@ -277,7 +282,7 @@ function choices(draft: Draft, allowed: 'socket' | 'socket or end'): string {
   return allowed === 'socket' ? sockets : `${sockets}, or ${END}`;
 }
 
-// Checks of what is walked over item by item, shared by loops, `foreach` and `advance`.
+/** Checks of what is walked over item by item, shared by loops, `foreach` and `advance`. */
 export function* checkItems(object: JsonObject, path: string, code: Code): Findings {
   const items = given(object, 'items');
   const problem = problemOfSource(items) ?? problemOfOutput(items);
@@ -299,7 +304,7 @@ export function* checkDone(draft: Draft, object: JsonObject, path: string): Find
   if (done !== undefined) yield* checkEndpoint(draft, done, `${path}.done`, 'socket or end');
 }
 
-// A list outlives the output it came in: every item of it is another turn.
+/** A list outlives the output it came in: every item of it is another turn. */
 function problemOfOutput(items: Json | undefined): string | null {
   if (typeof items !== 'string' || !items.startsWith('$')) return null;
   return 'it must stand in the cast data; assign it to a slot first and write state.slot here';

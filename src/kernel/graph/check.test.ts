@@ -6,7 +6,7 @@ import { check, issuesOf } from './check.ts';
 import type { Issue } from './config.ts';
 import { flow, software } from './fixtures/software.ts';
 import { resolve } from './resolve.ts';
-import { contractOf } from './socket-rules.ts';
+import { contractOf } from './route.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const TIMEOUT_MS = 10_000 + RUNS * 20;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
 import { software } from './fixtures/software.ts';
 import { resolve } from './resolve.ts';
-import { contractOf } from './socket-rules.ts';
+import { contractOf } from './route.ts';
 
 const JSON_EVAL = { materia: 'Eval', parse: 'json' };
 const advance = { cursor: 'i', items: 'state.workItems' };

@@ -74,8 +74,10 @@ export function expressionsIn(template: string): string[] {
 
 type Piece = { readonly text: string } | { readonly expression: string };
 
-// An expression is what stands between `{{` and the next `}}` on one line, without braces or quotation marks. Other
-// braces, such as those of a JSON sample, stay as they are. Every position is looked at a bounded number of times.
+/**
+ * An expression is what stands between `{{` and the next `}}` on one line, without braces or quotation marks. Other braces,
+ * such as those of a JSON sample, stay as they are. Every position is looked at a bounded number of times.
+ */
 function pieces(template: string): Piece[] {
   const found: Piece[] = [];
   let from = 0;
@@ -122,8 +124,10 @@ function valueText(expression: string, scope: Scope): string {
 
 const DEPTH_MAX = 200;
 
-// The built-in writer runs out of stack on values that are nested deeply enough, and indentation grows with the square
-// of the depth.
+/**
+ * The built-in writer runs out of stack on values that are nested deeply enough, and indentation grows with the square of
+ * the depth.
+ */
 function pretty(value: Json): string {
   return isDeeperThan(value, DEPTH_MAX) ? '[nested too deeply to show]' : JSON.stringify(value, null, 2);
 }
@@ -165,7 +169,7 @@ function child(parent: Json | undefined, segment: string): Json | undefined {
   return isObject(parent) && Object.hasOwn(parent, segment) ? parent[segment] : undefined;
 }
 
-// A list takes a new element at its end, but never a gap.
+/** A list takes a new element at its end, but never a gap. */
 function holds(parent: Json | undefined, segment: string): parent is JsonObject | readonly Json[] {
   if (Array.isArray(parent)) return isIndex(segment) && Number(segment) <= parent.length;
   return isObject(parent);
@@ -182,9 +186,7 @@ function withChild(parent: JsonObject | readonly Json[], segment: string, value:
   return value === undefined ? others : { ...(parent as JsonObject), [segment]: value };
 }
 
-// The grammar of paths: dot-separated segments, a numeric one indexes an array. There are no brackets, wildcards,
-// filters or literals. `$` is the output at hand, `state` the data of the cast.
-// They name no data, and code that meets them as plain keys has been fooled before.
+/** These names never name data; as plain keys they change prototypes. */
 const FORBIDDEN_SEGMENTS = ['__proto__', 'prototype', 'constructor'];
 const TEMPLATE_WORDS = ['request', 'stateJson', 'itemJson', 'cursor'];
 const SOURCE_WORDS = ['item', 'lastJson', 'lastOutput'];

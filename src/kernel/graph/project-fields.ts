@@ -1,7 +1,6 @@
 // The field tables of what people say about their project: checkers, surfaces, shared knowledge, the worktree, approvals and
 // hooks. The other sections of the configuration are in `config-fields.ts`.
-import { DEFAULT_POLICY, HOOK_MODES } from '../approval/policy.ts';
-import { TIERS } from '../approval/request.ts';
+import { DEFAULT_POLICY, HOOK_MODES, TIERS } from '../approval/request.ts';
 import { type Field, type Fields, mismatches, type ObjectField } from '../fields.ts';
 import type { Json } from '../json.ts';
 import { SURFACE_LISTS } from '../knowledge/rules.ts';

@@ -13,16 +13,6 @@ import {
 } from '../json.ts';
 import { type AnswerFields, answerFieldsOf, placed, readFieldCondition } from './answer-fields.ts';
 import {
-  contractNameOf,
-  type Draft,
-  edgesOf,
-  isCondition,
-  isGenerator,
-  isGeneratorSocket,
-  parseOf,
-  typeOfMateria,
-} from './authored.ts';
-import {
   type Advance,
   type Condition,
   DEFAULTS,
@@ -35,6 +25,16 @@ import {
   type Loop,
   type Socket,
 } from './config.ts';
+import {
+  contractNameOf,
+  type Draft,
+  edgesOf,
+  isCondition,
+  isGenerator,
+  isGeneratorSocket,
+  parseOf,
+  typeOfMateria,
+} from './issue.ts';
 
 export function graphOf(draft: Draft): Graph {
   const cursors = new Set<string>();
@@ -68,8 +68,10 @@ function loopFor(draft: Draft, id: string, loop: JsonObject, cursors: Set<string
   };
 }
 
-// Two loops that leave the name of their cursor to us each get a cursor of their own; a name that is written down
-// means what it says, even when that shares it.
+/**
+ * Two loops that leave the name of their cursor to us each get a cursor of their own; a name that is written down means what
+ * it says, even when that shares it.
+ */
 function iteratorFor(walk: Walk, owner: string, cursors: Set<string>): Iterator {
   const taken = walk.cursorIsDefault && cursors.has(walk.cursor);
   const cursorKey = taken ? `${walk.cursor}@${owner}` : walk.cursor;
@@ -120,7 +122,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
   };
 }
 
-// The items of a generator come first, so that other assignments can read them.
+/** The items of a generator come first, so that other assignments can read them. */
 function assignOf(socket: JsonObject, materia: JsonObject): Socket['assign'] {
   const written = objectAt(given(socket, 'assign') === undefined ? materia : socket, 'assign');
   const sources = Object.entries(written).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
@@ -192,8 +194,7 @@ function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
   return [own, common].find(isPositiveInteger) ?? DEFAULTS.maxConcurrency;
 }
 
-// What a loop region means as it is written: whom it consumes from, what it walks over, and what its legacy `exit`
-// stands for. The checks and `resolve` both ask here, so that both see the same loop.
+/** The list that a generator makes. */
 export const GENERATED = 'workItems';
 
 /** What is walked over, before the cursors of a loadout are told apart. */

@@ -14,7 +14,6 @@ import {
   stringAt,
 } from '../json.ts';
 import { knowledgeRulesOf } from '../knowledge/rules.ts';
-import { type Draft, draftOf, isGenerator, typeOfMateria, withDefaultRunner } from './authored.ts';
 import {
   type AgentMateria,
   type Budget,
@@ -33,6 +32,7 @@ import {
   WIRES,
   type WorktreeRules,
 } from './config.ts';
+import { type Draft, draftOf, isGenerator, typeOfMateria, withDefaultRunner } from './issue.ts';
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
 
 /** The files that utilities are known to change, by the name of the utility. */
@@ -228,7 +228,7 @@ function limitsOf(limits: JsonObject): Limits {
   };
 }
 
-// An agent without its prompt, or a socket without its schema, must not start as if nothing were missing.
+/** An agent without its prompt, or a socket without its schema, must not start as if nothing were missing. */
 function refuseFileName(value: Json | undefined, id: string): void {
   if (isString(value)) throw new Error(`${id} names a file; its text must be in place before the loadout is resolved`);
 }
@@ -243,7 +243,6 @@ function textAt(object: JsonObject, key: string): string | null {
   return isText(value) ? value : null;
 }
 
-// What the configuration says of the worktree in which a cast works: whether it gets one, and how it is set up.
 /** Null where casts work in the directory itself. */
 export function worktreeOf(config: JsonObject): WorktreeRules | null {
   const written = given(config, 'worktree');

@@ -1,8 +1,8 @@
 // The order of what decides on the runner of an agent: the caller, its materia, the defaults, claude.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { faultOfRunner, withChosenRunner, withDefaultRunner } from './authored.ts';
 import { check } from './check.ts';
+import { faultOfRunner, withChosenRunner, withDefaultRunner } from './issue.ts';
 import { resolve } from './resolve.ts';
 
 const config = (agent: JsonObject, defaults?: JsonObject): JsonObject => ({

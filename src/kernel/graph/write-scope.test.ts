@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import type { Rules } from './config.ts';
 import { resolve } from './resolve.ts';
-import { type Bystander, bystanderAt, hasOwnPaths, isKnownToWrite, toldOfChanges } from './socket-rules.ts';
+import { type Bystander, bystanderAt, hasOwnPaths, isKnownToWrite, toldOfChanges } from './route.ts';
 
 const sockets = {
   'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },

@@ -5,7 +5,7 @@ import { isObject, isString, isText, type Json, type JsonObject, nameOfType } fr
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { integerOf } from '../report/sections.ts';
 import { utf8Length } from '../text.ts';
-import { below, type Finding, textOf, warning } from './finding.ts';
+import { below, type Finding, textOf, warning } from './live-state.ts';
 
 export type Entry = { readonly contract: string; readonly payload: JsonObject };
 
@@ -95,10 +95,7 @@ function skip(path: string, why: string): Finding {
   return warning(`UPDATE_CONTRACTS_SKIPPED:${path}`, path, why);
 }
 
-// Evidence: an entry named `evidence` deposits proof for a criterion of a brief. It needs no permission. All evidence of one
-// report is taken together or not at all, because half of a proof proves something else.
-
-/** The name under which evidence is deposited. No section is called so. */
+/** An entry named `evidence` deposits proof for a criterion of a brief. All evidence of one report is taken or none. */
 export const EVIDENCE = 'evidence';
 
 export const EVIDENCE_TYPES = ['text', 'file', 'command_output', 'url', 'screenshot'] as const;

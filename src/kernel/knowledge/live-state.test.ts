@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import type { Finding } from './finding.ts';
-import { findLiveState } from './live-state.ts';
+import { type Finding, findLiveState } from './live-state.ts';
 
 type Corpus = Readonly<Record<'seed' | 'live' | 'harmless' | 'laterLive' | 'laterHarmless', readonly JsonObject[]>>;
 

@@ -4,7 +4,7 @@ import type { Input } from '../input.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../json.ts';
 import type { Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { type Finding, isEmpty, textOf, warning } from './finding.ts';
+import { type Finding, isEmpty, textOf, warning } from './live-state.ts';
 import {
   isSectionName,
   type Knowledge,
@@ -99,7 +99,7 @@ function wholeText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-// Collecting: a suggestion that is known already is skipped.
+/** Collecting: a suggestion that is known already is skipped. */
 const PER_REPORT_MAX = 20;
 const NOTE_CHARS_MAX = 8_192;
 const WARNINGS_MAX = 100;
@@ -159,7 +159,7 @@ function keysKnown({ open, memory, dropped }: Knowledge): Set<string> {
   ]);
 }
 
-// Deciding: a person accepts a suggestion, for one section or for all agents, or drops it, also after accepting it.
+/** Deciding: a person accepts a suggestion, for one section or for all agents, or drops it, also after accepting it. */
 export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'memory.accept' }>): Verdict {
   const { id, section = null } = input;
   const { knowledge } = state;
@@ -204,7 +204,7 @@ function unknown(id: string, isAccepted: boolean): Denied {
   );
 }
 
-// The key of a text ignores spacing and case. It is no digest to trust: a collision only drops a suggestion.
+/** The key of a text ignores spacing and case. It is no digest to trust: a collision only drops a suggestion. */
 function textKey(text: string): string {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean).join(' ');
   return `${hash(words, 0x811c9dc5)}${hash(words, 0x050c5d1f)}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './live-state.ts';
 import { type Change, diffOf, mergePayloads, valuesOf } from './merge.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 500);

@@ -3,7 +3,7 @@
 //
 // All updates of one place are gathered and then applied in order, so the work grows with the size of what is written.
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
-import { below, type Finding, textOf, warning } from './finding.ts';
+import { below, type Finding, textOf, warning } from './live-state.ts';
 
 /** What a section holds after the payloads were written to it, in order. `findings` takes what deserves a look. */
 export function mergePayloads(
@@ -75,8 +75,10 @@ function uniteLists(
   return unique([...uniteNamed(named, joined.filter(isObject), path, findings), ...news.flat()]);
 }
 
-// A list that is sent again as it stands changes nothing, so that one which holds an element twice on purpose, and
-// was stored so when it was new, survives being sent again. An empty list says nothing either.
+/**
+ * A list that is sent again as it stands changes nothing, so that one which holds an element twice on purpose, and was
+ * stored so when it was new, survives being sent again. An empty list says nothing either.
+ */
 function withoutRepeats(stored: readonly Json[], lists: readonly (readonly Json[])[]): (readonly Json[])[] {
   let before = canonicalJson(stored);
   return lists.filter((list) => {
@@ -139,8 +141,6 @@ function kindOf(value: Json | undefined): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
-
-// Differences, place by place: objects by member, lists by the elements that came and went.
 
 /** A value as bounded text on each side; null on the side where there is none. */
 export type Change = { readonly path: string; readonly before: string | null; readonly after: string | null };

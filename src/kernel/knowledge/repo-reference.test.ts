@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Finding } from './finding.ts';
-import { normaliseReference, normaliseReferences, normaliseRemoteUrl } from './repo-reference.ts';
+import { type Finding, normaliseReference, normaliseReferences, normaliseRemoteUrl } from './live-state.ts';
 
 test.each([
   ['git@github.com:Acme/Queue.git', 'github.com/acme/queue'],

@@ -85,8 +85,6 @@ function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? [...new Set((value as readonly Json[]).filter(isText))] : [];
 }
 
-// Permissions. A table may name an agent by id or by identity. A row for the agent replaces the row for all.
-
 /** An agent, as the tables of permissions may name it. */
 type Named = { readonly id: string; readonly identity?: string | null };
 

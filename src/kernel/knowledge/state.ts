@@ -1,5 +1,6 @@
 // The knowledge of a workspace: its state, its facts, its requests and what each fact changes. Everything is bounded; the
 // history is in the log.
+
 import { type ByKind, rowFor } from '../by-kind.ts';
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
@@ -93,8 +94,6 @@ export function numberOf(id: string): number {
   return Number(id.slice(1));
 }
 
-// Facts.
-
 /** The turn in which an agent wrote; nothing of it where a person did. The author is the one or the other. */
 type Where = { readonly cast?: string; readonly turn?: number; readonly agent?: string; readonly agentId?: string };
 
@@ -161,7 +160,7 @@ export function isKnowledgeFact(fact: { readonly kind: string }): fact is Knowle
   return KNOWLEDGE_FACT.test(fact.kind);
 }
 
-// Requests by hand. Agents write through reports, so each request says whether an agent made it.
+/** Requests by hand. Agents write through reports, so each request says whether an agent made it. */
 export type KnowledgeRequest =
   | {
       readonly kind: 'context.write';
@@ -200,8 +199,10 @@ export function isKnowledgeRequest<T extends { readonly kind: string }>(request:
   return KNOWLEDGE_REQUEST.test(request.kind);
 }
 
-// What each fact changes. An archived cast is read back from its own facts, which are then applied a second time to newer
-// knowledge. So an old version and a suggestion that was counted before change nothing.
+/**
+ * What each fact changes. An archived cast is read back from its own facts, which are then applied a second time to newer
+ * knowledge. So an old version and a suggestion that was counted before change nothing.
+ */
 const ROWS: ByKind<KnowledgeFact, [knowledge: Knowledge], [at: number]> = {
   'context.written': setSection,
   'context.reverted': setSection,

@@ -8,11 +8,9 @@ import { scrubJson } from '../secrets.ts';
 import { utf8Length } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type Artifacts, type Deposit, type Entry, EVIDENCE, sortEntries } from './entries.ts';
-import { type Finding, textOf, warning } from './finding.ts';
-import { findLiveState } from './live-state.ts';
+import { type Finding, findLiveState, normaliseReferences, textOf, warning } from './live-state.ts';
 import { accept, drop } from './memory.ts';
 import { diffOf, mergePayloads } from './merge.ts';
-import { normaliseReferences } from './repo-reference.ts';
 import {
   isSectionName,
   type Knowledge,
@@ -204,7 +202,7 @@ function merge(knowledge: Knowledge, section: string, payload: JsonObject, repla
   return { fact: { kind: 'context.written', section, payload, value, version, diff, ...replaces }, findings };
 }
 
-// Requests by hand are for people. An agent writes through its report, which carries its permissions.
+/** Requests by hand are for people. An agent writes through its report, which carries its permissions. */
 const WHAT: Readonly<Record<KnowledgeRequest['kind'], string>> = {
   'context.write': 'sets a section by hand; agents write with update_contracts in their report',
   'context.revert': 'puts a section back',

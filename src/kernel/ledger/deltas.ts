@@ -170,8 +170,7 @@ function notBeforeOf({ at }: LedgerPen, { retry_after_ms: wait }: JsonObject): n
   return typeof wait === 'number' && wait > 0 ? at + wait : null;
 }
 
-// A draft of the ledger on which a stream of deltas is tried before anything is written: as much of the ledger as the
-// stream can see, and no more of the locks than can matter to it. The rules write on it as on the ledger itself.
+/** A copy of what a stream of deltas can see of the ledger. The stream is tried on it before anything is written. */
 type DraftPen = LedgerPen & { readonly facts: readonly LedgerFact[] };
 
 export function draftFor({ ledger, at }: LedgerPen, run: string, ids: Iterable<string>): DraftPen {

@@ -120,7 +120,6 @@ export type LedgerRequest =
 
 export type RequestOf<K extends LedgerRequest['kind']> = Extract<LedgerRequest, { kind: K }>;
 
-// What happened to tasks and locks. A kind, once released, keeps its meaning for ever.
 /** What was asked for when a task was refused. */
 export type Asked =
   | 'create'
@@ -209,7 +208,6 @@ export function isLedgerFact(fact: { readonly kind: string }): fact is LedgerFac
   return LEDGER_FACT.test(fact.kind);
 }
 
-// The pen of the ledger's rules. A fact is applied as it is written, so that later rules of the same decision see it.
 /** Whether a run holds together. */
 export type Soundness = (run: string) => boolean;
 
@@ -235,8 +233,6 @@ export function refuseTask(pen: LedgerPen, asked: Asked, { run, id }: Task, refu
   return refuse(pen, asked, { run, task: id }, refusal);
 }
 
-// Who is in the way, where it is a cast of which nothing runs: it keeps what it has claimed, because its work is half done,
-// and time does not lift that. Whoever is refused is told so, and how a person frees the paths.
 /** How a cast stands, and since when. Times are in milliseconds. */
 export type Standing = { readonly status: string; readonly since: number | null };
 

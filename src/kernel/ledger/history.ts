@@ -128,8 +128,7 @@ function added(a: Counts, b: Counts): Counts {
   };
 }
 
-// The whole history, told for counting: the ledger with every run there ever was, and beside what the ledger refused what
-// was refused inside casts: answers that broke their contract or a gate's rule, and starts that a gate stopped.
+/** All runs there ever were, for counting, with what the ledger and the gates of casts refused. */
 export type Tally = {
   readonly ledger: Ledger;
   /** By run, when it was first heard of. */
@@ -228,7 +227,6 @@ function turnKey({ cast, turn }: { readonly cast: string; readonly turn: number 
   return `${cast}/${turn}`;
 }
 
-// The ledger alone, told from the facts that concern it: for those who only ask who holds what, and have no time for the casts.
 /**
  * How the kinds of these facts begin. What makes tasks comes last: whoever reads kind after kind while others append must not
  * hear what became of a task without having heard of the task.

@@ -133,7 +133,6 @@ function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor, fenc
   return deny('NON_COMPLIANT', reason, details);
 }
 
-// Why a task stands still: the code it carries while it is blocked, and whether the same work may be tried again.
 /** The code that a text names, or null. */
 export function knownCode(value: Json | undefined): Code | null {
   return isString(value) && Object.hasOwn(CODES, value) ? (value as Code) : null;
@@ -170,8 +169,6 @@ export function reasonOfDelta(delta: JsonObject, blockers: readonly JsonObject[]
   return isText(blocker?.reason) ? blocker.reason : String(delta.reason);
 }
 
-// The record of a claim's life, kept outside the facts under the claim's token, so that a heartbeat costs the same however
-// long the log is.
 /** What is known of the life of a claim's owner. */
 export type Beat = {
   readonly run: string;
@@ -258,8 +255,6 @@ export function lastHeard(heard: number | null, claimedAt: number | null, now: n
   return claimedAt === null || isAhead(claimedAt, now) ? heard : Math.max(heard, claimedAt);
 }
 
-// Heartbeats. While a claim lasts, when its owner was last heard of is kept outside the facts, under the claim's token; a
-// sign of life that finds no such record comes here, to be told why and to be written down.
 /** What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. */
 export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number): readonly BeatChange[] {
   if (fact.kind === 'task.moved' && fact.fence !== undefined) return [{ name: beatName(fact.fence), value: null }];

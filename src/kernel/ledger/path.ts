@@ -27,8 +27,10 @@ export function normalPath(raw: string): NormalPath {
   return { ok: true, path: kept.length === 0 ? '.' : kept.join('/') };
 }
 
-// What makes two normal paths the same file: composed and decomposed letters always are; capitals are told apart only
-// where the disk does so; a path through a link is the path it leads to.
+/**
+ * Two normal paths with one key are one file: composed and decomposed letters are equal, and so are capitals where the disk
+ * ignores case.
+ */
 export function pathKey(path: string, foldCase: boolean): string {
   const composed = path.normalize('NFC');
   return foldCase ? composed.toLowerCase().normalize('NFC') : composed;
@@ -45,8 +47,7 @@ export function coverOf(keys: readonly string[]): (key: string) => boolean {
   };
 }
 
-// Paths in sentences for people and agents: in quotes, so that no full stop and no comma reads as a part of one, and the
-// folder itself by words, for a dot says nothing.
+/** A path in a sentence: in quotes, and the folder itself by words. */
 export function spokenPath(path: string): string {
   return path === '.' ? 'the whole folder' : JSON.stringify(path);
 }
@@ -59,8 +60,6 @@ export function spokenPaths(paths: readonly string[], max = NAMED_MAX): string {
   return `${paths.slice(0, max).map(spokenPath).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-// Links in a folder: a path below a link is another name of a path below its target. The kernel does not look at the disk;
-// what it knows of links arrives as an input, before the first claim that depends on it.
 /** By the path of a link, where it leads: a path below the same root, or an absolute one where it leads out of it. */
 export type Links = Readonly<Record<string, string>>;
 
@@ -92,9 +91,10 @@ function followFirst(path: string, links: Links): string | null {
   }
 }
 
-// When two claimed paths get in each other's way. A path stands for itself and everything below it, by whole segments:
-// `src` covers `src/api` and not `src2`. `.` covers every relative path and `/` covers everything. All paths given here
-// are normal forms. The larger questions walk a tree of segments, so that thousands of claims cost no thousands squared.
+/**
+ * A claimed path covers itself and everything below it, by whole segments. `.` covers every relative path, `/` every path.
+ * All paths here are normal forms.
+ */
 export type Claim = { readonly holder: string; readonly path: string };
 /** Two claims in conflict, by their places in the list that was given; the smaller place comes first. */
 export type Pair = readonly [number, number];
@@ -185,7 +185,7 @@ function newNode(): Node {
   return { below: null, held: null, own: Number.POSITIVE_INFINITY, first: Number.POSITIVE_INFINITY };
 }
 
-// The root of the tree is `/`; under it relative paths live below `.`, absolute ones below an empty name.
+/** Below the root `/`, relative paths start with `.` and absolute ones with an empty name. */
 function segmentsOf(path: string): readonly string[] {
   if (path === '/') return [];
   if (path === '.') return ['.'];

@@ -71,7 +71,7 @@ export function inTheWayOf({ locks }: Ledger, task: Task): (other: Task) => bool
   };
 }
 
-// The tasks in todo in the order of their rank, one after the other: who looks for the best one looks at few of them.
+/** Finds the best task in todo while looking at few of the others. */
 type Among = { readonly runs: readonly Run[]; has(task: Task): boolean };
 type Rank = 'startable' | 'unmet';
 
@@ -147,8 +147,10 @@ function* merged(
   }
 }
 
-// Tasks in the order of their creation, as a tree over the digits of their number. The first ones are found without a look
-// at the others, however many there are. It is plain JSON; whole numbers are the one kind of key that keeps its order there.
+/**
+ * Tasks in the order of their creation, as a tree over the digits of their number: the first ones are found without reading
+ * the rest.
+ */
 const BITS = 6;
 const DEPTH = 5;
 const MASK = (1 << BITS) - 1;

@@ -95,7 +95,6 @@ export function watchHolder(ledger: Ledger, key: string): void {
   }
 }
 
-// Tasks that wait for other tasks of their run: whether the others are done, and whether the waiting could ever end.
 /** The dependencies that are not done, with their status; null where there is no such task. */
 export function unmetOf(dependencies: readonly string[], statusOf: (id: string) => string | undefined) {
   return dependencies
@@ -185,8 +184,7 @@ function cycleRefused(cycle: string[]): Denied {
   return deny('LEDGER_INCONSISTENT', reason, { cycle: cycle.slice(0, 1000) });
 }
 
-// Whether the ledger of a run holds together: asked before every round of assignments, so that nothing is handed out on top
-// of a mistake. All that is wrong is listed, not only the first.
+/** Whether the ledger of a run is consistent, asked before every round of assignments. All faults are listed. */
 const LISTED_MAX = 100;
 
 /** A run of which nothing is suspect is not walked through. */

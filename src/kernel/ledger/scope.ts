@@ -1,8 +1,9 @@
-// Where a task may write: inside its lock scope, off its forbidden scope, and in its own worklog and report. The folder that
-// governs the work is never inside, and no task can lock it by name.
+// Where a task may write: inside its lock scope, outside its forbidden scope, and in its worklog and report. Never in
+// `.baton`, and in files that configure agents only by name.
+import { AGENT_CONFIG } from '../capabilities.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { fileKeyIn, keyIn, type LockTree } from './lock-tree.ts';
-import { coverOf, followLinks, type Links, normalPath, PATH_FAULTS, PathIndex } from './path.ts';
+import { coverOf, covers, followLinks, type Links, normalPath, PATH_FAULTS, PathIndex, pathKey } from './path.ts';
 import { fenceKey, type Ledger, type Task, type TaskSpec } from './state.ts';
 
 const LISTED_MAX = 20;
@@ -110,9 +111,10 @@ export function refusalOfLinkOut(id: string, lockScope: readonly string[], links
   return deny('SCOPE_VIOLATION', reason, { task: id, resource: path, target });
 }
 
-// The files that a packet names for its task: the worklog, which we write, and the report, which the agent writes and we read.
-// Both may lie outside of the task's paths, and the names come from an agent that plans. So neither may be a file that a
-// program obeys: each has its own places and endings, and no name in the path begins with a dot.
+/**
+ * The worklog and the report of a task may lie outside of its paths, and an agent that plans names them. So each has its own
+ * folder and endings, and no name starts with a dot.
+ */
 const WORKLOG = { folders: ['worklogs'], endings: ['.jsonl'], example: 'worklogs/T-12.jsonl' };
 const REPORT = { folders: ['reports', 'outputs'], endings: ['.md', '.json'], example: 'reports/T-12.md' };
 
@@ -177,8 +179,7 @@ function read(written: string, { folders, endings, example }: Kind, isWritable: 
   return { ok: false, fault: place };
 }
 
-// Whether a claim allows a write right now: its token must be the present one, and the path must lie where the task may
-// write. Who asks before each write finds out that it has lost its claim before it does harm.
+/** Whether a claim allows a write now: its fence is current, and the path lies where the task may write. */
 export function mayWrite(ledger: Ledger, fence: number, paths: readonly string[]): Verdict {
   const task = holderOf(ledger, fence);
   if (!task) {
@@ -195,4 +196,96 @@ export function mayWrite(ledger: Ledger, fence: number, paths: readonly string[]
 /** The task in progress under this token. */
 export function holderOf(ledger: Ledger, fence: number): Task | undefined {
   return ledger.tasks[ledger.fences[fenceKey(fence)] ?? ''];
+}
+
+/** Files that configure agent programs and git. A scope reaches them only by name. The table counts in every cast. */
+const GIT = [
+  ...['hooks', 'config', 'config.worktree', 'info', 'objects', 'modules', 'worktrees', 'commondir', 'gitdir'],
+  ...['remotes', 'branches', 'refs'],
+];
+/** Files that configure a program wherever they are: the rest of the table names them below the folder of the program. */
+const FILES: ReadonlySet<string> = new Set(AGENT_CONFIG.filter((path) => !path.includes('/')));
+const FOLDERS: ReadonlyMap<string, ReadonlySet<string>> = foldersIn(AGENT_CONFIG);
+
+function foldersIn(paths: readonly string[]): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const [folder = '', name] = path.split('/');
+    if (name !== undefined) folders.set(folder, (folders.get(folder) ?? new Set()).add(name));
+  }
+  return folders;
+}
+
+/** The folders that hold what configures the programs. */
+export const AGENT_FOLDERS: readonly string[] = [...FOLDERS.keys()];
+
+const NAMED_MAX = 5;
+
+/** The folder of the program, or the file, by which a path gives orders; null where it gives none. */
+export function configuredBy(path: string): string | null {
+  const parts = path.split('/');
+  // Capitals are told apart on some disks only.
+  const names = parts.map((part) => pathKey(part, true));
+  const at = names.findIndex((name, index) => {
+    const below = names[index + 1];
+    if (name === '.git') return below === undefined || GIT.includes(below);
+    if (FILES.has(name)) return below === undefined;
+    // A link or a file in place of the folder counts as all that is read through it.
+    return FOLDERS.has(name) && (below === undefined || FOLDERS.get(name)?.has(below) === true);
+  });
+  return at === -1 ? null : parts.slice(0, at + 1).join('/');
+}
+
+/** Whether one of these paths means the orders themselves, and not only what lies around them. */
+export function isNamed(path: string, scope: readonly string[]): boolean {
+  const by = configuredBy(path);
+  if (by === null || isOfGit(by)) return false;
+  const key = (one: string) => pathKey(one, true);
+  return scope.some((one) => covers(key(by), key(one)) && covers(key(one), key(path)));
+}
+
+/** Of one who changed orders that its scope does not name. */
+export function refusalOfAgentConfig(
+  socket: string,
+  changes: readonly string[],
+  scope: readonly string[],
+): Denied | null {
+  const unnamed = changes.filter((change) => {
+    const normal = normalPath(change);
+    const path = normal.ok ? normal.path : change;
+    return configuredBy(path) !== null && !isNamed(path, scope);
+  });
+  const [first] = unnamed;
+  if (first === undefined) return null;
+  const more = unnamed.length > 1 ? ` (and ${unnamed.length - 1} more)` : '';
+  const by = configuredBy(first) ?? first;
+  if (isOfGit(by))
+    return refusalOfGitFiles(
+      socket,
+      unnamed.filter((path) => isOfGit(configuredBy(path) ?? '')),
+    );
+  const reason = `${socket} changed ${JSON.stringify(first)}${more}, by which agent programs take orders, so that no attempt is begun under it; if it was you, recast. If its turns are meant to change it, name ${JSON.stringify(by)} in their lockScope: a wider scope does not reach it.`;
+  const details = { socket, scope: by, outside: unnamed.slice(0, LISTED_MAX), count: unnamed.length };
+  return deny('SCOPE_VIOLATION', reason, details);
+}
+
+function isOfGit(by: string): boolean {
+  return /(?:^|\/)\.git$/i.test(by);
+}
+
+function refusalOfGitFiles(socket: string, paths: readonly string[]): Denied {
+  const named = paths.slice(0, NAMED_MAX).map((path) => JSON.stringify(path));
+  const more = paths.length > NAMED_MAX ? ` and ${paths.length - NAMED_MAX} more` : '';
+  const reason = `${socket} changed ${named.join(', ')}${more}, by which git runs commands or hides changes, so that no attempt is begun under it. Look at it before you use git there: remove what was planted (rm), or put back what it was; baton itself runs no hooks. If it was you, recast.`;
+  return deny('SCOPE_VIOLATION', reason, {
+    socket,
+    scope: '.git',
+    outside: paths.slice(0, LISTED_MAX),
+    count: paths.length,
+  });
+}
+
+/** Whether what was refused is that the rules were changed under which the next attempt would run. */
+export function isOfRules({ code, details }: Denied): boolean {
+  return code === 'SCOPE_VIOLATION' && typeof details.scope === 'string';
 }

@@ -300,8 +300,7 @@ export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
   return { ok: false, refusal: deny('LEDGER_INCONSISTENT', reason, { run: run ?? null, task: id }) };
 }
 
-// The six statuses of a task and the moves between them. Saying a final status again is a replay: it is harmless and
-// changes nothing. Saying any other status again is no move.
+/** The statuses of a task. Repeating a final status is a harmless replay; repeating any other is no move. */
 export const TASK_STATUSES = ['todo', 'in_progress', 'blocked', 'done', 'failed', 'canceled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 type Move = 'move' | 'replay' | 'illegal';
@@ -342,7 +341,6 @@ export function mayMove(from: TaskStatus, to: TaskStatus): Verdict {
   return deny('INVALID_TRANSITION', `A task cannot go from ${from} to ${to}: ${moves}.`, { from, to, allowed });
 }
 
-// Leaving out of the state what is over: a run with nothing open is read back from its facts when somebody asks for it.
 /** Runs in which nothing is open, by hand and not of a cast, in the order in which they were opened. */
 export function closedRuns(ledger: Ledger): readonly string[] {
   return Object.values(ledger.runs)

@@ -1,7 +1,6 @@
 // The ledger in the words of the operator contract: rows, locks, assignments, codes, and the bundle from which a new session
 // continues a run without the conversation before it.
-import { OPERATOR_CODES, type OperatorCode } from '../codes/operator.ts';
-import type { OperatorRule } from '../codes/operator-rules.ts';
+import { OPERATOR_CODES, type OperatorCode, type OperatorRule } from '../codes/operator.ts';
 import type { Retry } from '../codes/row.ts';
 import { CODES, type Code } from '../codes.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -191,8 +190,6 @@ function rowOf(task: Task, heartbeats: Heartbeats): JsonObject {
   };
 }
 
-// The operator contract knows fourteen codes. A task may be blocked by any code of the product; what other tools are told is
-// then the nearest code of the contract, and the exact one beside it.
 /** Under which code a refusal by each rule of a gate is stored. */
 export const CODE_OF_RULE: Readonly<Record<OperatorRule, OperatorCode>> = {
   'R-PD-001': 'MISSING_REQUIRED_INPUT',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
+import { WORKLOG_FIELDS } from './decide.ts';
 import type { LedgerRequest } from './fact.ts';
-import { WORKLOG_FIELDS } from './finish.ts';
 import { openBook, RUN } from './fixtures/book.ts';
 import { runOf } from './state.ts';
 

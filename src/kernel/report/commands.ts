@@ -162,8 +162,6 @@ function collapsed(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-// The commands that a report names as run. Entries that say "not run" and results behind a command are cut off.
-
 /** A number of skipped tests is a result, and the command was run. */
 const SAYS_NOT_RUN = /\b(?:not run|not executed|(?<!\d )skipped|n\/a)\b/i;
 

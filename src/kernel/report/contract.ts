@@ -3,7 +3,7 @@ import { dialectCan } from '../capabilities.ts';
 import { isScripted } from '../cast/rules.ts';
 import type { Cast, Turn } from '../cast/state.ts';
 import type { Contract } from '../dialect.ts';
-import { contractOf } from '../graph/socket-rules.ts';
+import { contractOf } from '../graph/route.ts';
 import { mayFollow, PLAN_STATUSES } from './status.ts';
 
 export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'input' | 'progress'>): Contract {
@@ -19,8 +19,6 @@ export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'in
 export function agentIdOfTurn(cast: Pick<Cast, 'id'>, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
   return agentIdOf(cast.id, socket, item?.key ?? null);
 }
-
-// The runtime issues the id. The same agent keeps it through repairs, answers, approvals and rework of one piece of work.
 
 /** `a` and sixteen hex digits, from the cast, the socket and the item. Not a secret: authority never rests on knowing it. */
 export function agentIdOf(cast: string, socket: string, item: string | null): string {

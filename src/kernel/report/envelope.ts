@@ -2,7 +2,7 @@
 // Its flags decide whether the report must carry a consolidation_report.
 import type { Field, ValueOf } from '../fields.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { isEmpty } from '../knowledge/finding.ts';
+import { isEmpty } from '../knowledge/live-state.ts';
 import type { SurfaceRule } from '../knowledge/rules.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from './sections.ts';
 
@@ -203,8 +203,6 @@ function roleOf(own: string | null, routing: SurfaceRouting): TurnBrief['agent_r
 function unique(words: readonly string[]): string[] {
   return [...new Set(words)];
 }
-
-// Surfaces are chosen by counting words. The same text and the same surfaces always give the same answer.
 
 /** How the scores are counted; told with every envelope, so that an old one can be understood. */
 export const ROUTING_VERSION = '1';

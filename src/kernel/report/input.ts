@@ -104,8 +104,6 @@ function providerIn(infrastructure: Json | undefined): string | null {
   return word === 'multi-cloud' ? null : word;
 }
 
-// Memory: what a person accepted, by section, the newest first, only of sections the agent may read.
-
 /** By section; what is for everybody stands under `*`. Null where there is nothing. */
 function memoryFor({ memory }: Pick<Knowledge, 'memory'>, isReadable: (section: string) => boolean): JsonObject | null {
   const told = Object.values(memory)
@@ -120,7 +118,7 @@ function noteTold({ id, description, body, type }: Remembered): Json {
   return { id, ...(description === null ? {} : { description }), body, ...(type === undefined ? {} : { type }) };
 }
 
-// Bounds: lists and texts are cut at their ends, and knowledge gets the room that is left.
+/** Bounds: lists and texts are cut at their ends, and knowledge gets the room that is left. */
 const ENVELOPE_BYTES_MAX = 16_384;
 const GOAL_BYTES_MAX = 4_096;
 const CRITERIA_BYTES_MAX = 1_536;

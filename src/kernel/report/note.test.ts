@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { reportOf } from '../../../test/reports.ts';
 import type { ReportNote } from '../cast/state.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { reportNote } from './note.ts';
+import { reportNote } from './consolidation.ts';
 
 const WHO = { socket: 'Socket-1', agent: 'Spec', agentId: 'a0c0ffee', item: null };
 const noted = (report: JsonObject) => reportNote(report, 'COMPLETE', WHO);

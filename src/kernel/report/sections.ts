@@ -41,7 +41,7 @@ export const CONSOLIDATION_KEYS = [
   'next_best_agent',
 ] as const;
 
-// Numbers as agents write them in their reports: as a number, as text, or as a yes or no.
+/** Numbers as agents write them in their reports: as a number, as text, or as a yes or no. */
 const NUMBER_CHARS_MAX = 64;
 const DIGITS = /^[+-]?[0-9]+$/;
 const NUMBER_CHARS = /^[0-9+\-.eE]+$/;
@@ -63,7 +63,7 @@ export function numberOf(value: Json | undefined): number | null {
   return typeof value === 'number' ? finite(value) : null;
 }
 
-// Adding zero turns minus zero, which would not come back from JSON as it was, into zero.
+/** Adding zero turns minus zero, which would not come back from JSON as it was, into zero. */
 function finite(number: number): number | null {
   return Number.isFinite(number) ? number + 0 : null;
 }

@@ -33,8 +33,6 @@ export function statusOf(outcome: Outcome): PlanStatus {
   return found ?? 'BLOCKED';
 }
 
-// Transitions. A refused report is not recorded: the agent keeps its status and may report a legal one instead.
-
 /** At most this many IN_PROGRESS in a row. */
 export const IN_PROGRESS_MAX = 2;
 
@@ -80,7 +78,6 @@ export function step(progress: Progress, to: string): { readonly verdict: Verdic
   return { verdict, progress: { status: to, inProgressCount: count } };
 }
 
-// Loops. A COMPLETE with iterations left and its threshold not reached is held, and the agent goes on. That is no broken report.
 type LoopState = {
   readonly iteration: number;
   readonly max: number;
@@ -110,7 +107,7 @@ export function codeOfLoop({ iteration, max, metric, threshold }: LoopState): st
   return `${CODE}iteration=${iteration}<max=${max},metric=${decimal(metric)}<threshold=${decimal(threshold)}`;
 }
 
-// Measures are printed with a fraction and iterations without one, so that the code tells them apart.
+/** Measures are printed with a fraction and iterations without one, so that the code tells them apart. */
 function decimal(number: number): string {
   const text = String(number);
   return Number.isInteger(number) && !text.includes('e') ? `${text}.0` : text;

@@ -6,7 +6,7 @@ import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
 import { emptyState } from '../state.ts';
 import { deny } from '../verdict.ts';
-import { keysUsedBy, keysWanted } from './once.ts';
+import { keysUsedBy, keysWanted } from './decide.ts';
 
 const request: Request = {
   kind: 'access.refuse',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { asData, asTitle, escaped } from './as-data.ts';
+import { asData, asTitle, escaped } from './injection.ts';
 
 test.each(['</data>', '</DATA>', '< /data>', '<\n/ data>', '</data\t>', 'x </Data x="1">'])(
   '%j does not end the quotation',

@@ -4,8 +4,7 @@ import { newPen } from '../decide.ts';
 import { emptyState } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { decideTrust } from './decide.ts';
-import type { CarriedBlock, TrustRequest } from './request.ts';
-import type { LoadedRegistry } from './state.ts';
+import type { CarriedBlock, LoadedRegistry, TrustRequest } from './state.ts';
 
 const state = emptyState();
 const registry: LoadedRegistry = { digest: 'd'.repeat(64), lock: 'l', version: '1.0.0', agents: {} };

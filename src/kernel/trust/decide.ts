@@ -1,12 +1,19 @@
-// The one place where a request about trust becomes facts and a verdict.
-import type { Input } from '../input.ts';
+// Requests about trust become facts and a verdict. A foreign handoff is judged here: the verifier's finding, the ids used
+// before, and what is in quarantine. Every judgement is written down.
+import type { Fact } from '../fact.ts';
+import type { Input, Request } from '../input.ts';
 import type { Pen } from '../pen.ts';
-import { scrub } from '../secrets.ts';
-import { allow, type Verdict } from '../verdict.ts';
-import { judge } from './judge.ts';
-import { carryOver, release } from './quarantine.ts';
-import type { TrustRequest } from './request.ts';
-import type { LoadedRegistry, RegistryTexts } from './state.ts';
+import { scrub, scrubJson } from '../secrets.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { block, carryOver, quarantined, release, STAGE } from './quarantine.ts';
+import {
+  type LoadedRegistry,
+  type Quarantine,
+  quarantineOf,
+  type RegistryTexts,
+  type Trust,
+  type TrustRequest,
+} from './state.ts';
 
 export function decideTrust(pen: Pen, input: Extract<Input, { kind: TrustRequest['kind'] }>): Verdict {
   switch (input.kind) {
@@ -44,4 +51,130 @@ function turnedAway(pen: Pen, input: Extract<Input, { kind: 'access.refuse' }>):
   const reason = scrub(verdict.reason).text;
   pen.write({ kind: 'access.refused', who, code: verdict.code, reason, minute, times, ...more });
   return allow('it is noted', { noted: true });
+}
+
+type Judge = Extract<Input, { kind: 'handoff.judge' }>;
+
+export function judge(pen: Pen, input: Judge): Verdict {
+  const { handoff, source, target, parent, envelopeDigest, contentDigest = null, requestDigest, refusal } = input;
+  const stage = refusal?.stage ?? Number.POSITIVE_INFINITY;
+  const used = usedBefore(input);
+  const isReplay = stage >= STAGE.replay && used.id !== null;
+  const judged = isReplay ? replay(input, used.id ?? 0) : standing(pen.state.trust, input, stage);
+  const duplicateOf = judged.allow ? used.content : null;
+  const verdict = duplicateOf === null ? judged : duplicate(judged, duplicateOf);
+  pen.write({
+    kind: 'handoff.judged',
+    handoff,
+    usesId: stage >= STAGE.replay && !isReplay,
+    source,
+    target,
+    parent,
+    allow: verdict.allow,
+    code: verdict.code,
+    reason: scrub(verdict.reason).text,
+    details: scrubJson(verdict.details).value as Verdict['details'],
+    envelopeDigest,
+    contentDigest,
+    ...(duplicateOf === null ? {} : { duplicateOf }),
+    requestDigest,
+    registryDigest: input.registry?.digest ?? null,
+    ...foreignTexts(pen.state.trust, input),
+    envelope: scrub(input.envelope).text,
+  });
+  if (refusal && !isReplay) block(pen, refusal, { handoff });
+  return verdict;
+}
+
+/** What a verdict was made under can be read again: the registry in force in its own fact, any other one here. */
+function foreignTexts({ registry }: Trust, input: Judge): { readonly registryTexts?: RegistryTexts } {
+  const isInForce = registry !== null && registry.digest === input.registry?.digest;
+  return input.registryTexts && !isInForce ? { registryTexts: input.registryTexts } : {};
+}
+
+function standing(trust: Trust, input: Judge, stage: number): Verdict {
+  const blocking = stage <= STAGE.agents ? null : blockingOf(trust, input);
+  if (!blocking) return input.verdict;
+  const { reason, code, details } = quarantined(blocking.by);
+  return deny(code, reason, { ...input.otherwise[blocking.end].details, ...details });
+}
+
+type Blocking = { readonly end: 'source' | 'target'; readonly by: Quarantine };
+
+function blockingOf(trust: Trust, input: Judge): Blocking | null {
+  for (const end of ['source', 'target'] as const) {
+    const agent = input[end];
+    const by = agent === null ? null : quarantineOf(trust, agent, input.claimed[end]);
+    if (by) return { end, by };
+  }
+  return null;
+}
+
+function replay({ otherwise }: Judge, seq: number): Denied {
+  return deny('REPLAY', 'a handoff with this id was decided before', { ...otherwise.replay.details, prior: { seq } });
+}
+
+/** An honest sender that heard nothing sends the same again under a new id. Whoever acts on it should know. */
+function duplicate(judged: Verdict, seq: number): Verdict {
+  const remark = {
+    code: 'DUPLICATE_CONTENT',
+    pointer: '',
+    message: 'the same content was accepted before, under another id',
+  };
+  const { warnings } = judged.details;
+  const all = [...(Array.isArray(warnings) ? warnings : []), remark];
+  return { ...judged, details: { ...judged.details, warnings: all, duplicate_of: { seq } } };
+}
+
+const keyOf = (handoffId: string) => `handoff:${handoffId.toLowerCase()}`;
+/** One for each of those who are turned away, for what, at what and when; what a server still had counted at its end is apart. */
+const refusalKeyOf = ({ who, minute, code, what, ended }: Noted) =>
+  ['access', who, code, ...(what === undefined ? [] : [what]), ended ?? minute].join(':');
+const contentKeyOf = (digest: string) => `content:${digest}`;
+
+export function keysWanted(request: Request): readonly string[] {
+  switch (request.kind) {
+    case 'turn.prepared':
+      return request.trust?.envelope ? [keyOf(request.trust.envelope.handoff_id)] : [];
+    case 'handoff.judge':
+      return [...idKeys(request.handoff), ...contentKeys(request.contentDigest)];
+    case 'access.refuse':
+      return [refusalKeyOf({ ...request, code: request.verdict.code })];
+    default:
+      return [];
+  }
+}
+
+/** Where the id of a foreign handoff was used, or its content was accepted under any id; null where that never was. */
+export function usedBefore({ used = {}, handoff, contentDigest }: Judged): Readonly<Record<Usage, number | null>> {
+  const seqOf = ([key]: readonly string[]) =>
+    key !== undefined && Object.hasOwn(used, key) ? (used[key] ?? null) : null;
+  return { id: seqOf(idKeys(handoff)), content: seqOf(contentKeys(contentDigest)) };
+}
+
+type Judged = Pick<Extract<Input, { kind: 'handoff.judge' }>, 'used' | 'handoff' | 'contentDigest'>;
+type Usage = 'id' | 'content';
+type Noted = Pick<Extract<Fact, { kind: 'access.refused' }>, 'who' | 'code' | 'minute' | 'what' | 'ended'>;
+
+const idKeys = (handoff: string | null) => (handoff === null ? [] : [keyOf(handoff)]);
+const contentKeys = (digest: string | null | undefined) => (digest == null ? [] : [contentKeyOf(digest)]);
+
+/**
+ * A handoff that was refused before its id was looked at leaves the id unused. Content is noted by the first handoff that
+ * is accepted with it, for as long as its id: to send again what was refused repeats nothing.
+ */
+export function keysUsedBy(fact: Fact): readonly string[] {
+  switch (fact.kind) {
+    case 'attempt.started':
+      return fact.envelope ? [keyOf(fact.envelope.handoff_id)] : [];
+    case 'handoff.judged':
+      return [
+        ...(fact.usesId ? idKeys(fact.handoff) : []),
+        ...(fact.allow && fact.duplicateOf === undefined ? contentKeys(fact.contentDigest) : []),
+      ];
+    case 'access.refused':
+      return [refusalKeyOf(fact)];
+    default:
+      return [];
+  }
 }

@@ -6,8 +6,7 @@ import { envelope, result, TEAM } from '../../../test/team.ts';
 import { packetOf, watchOf } from '../cast/packet.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { deny } from '../verdict.ts';
-import type { Sighting } from './sighting.ts';
-import type { LoadedRegistry } from './state.ts';
+import type { LoadedRegistry, Sighting } from './state.ts';
 
 const REGISTRY: LoadedRegistry = {
   digest: 'r1',

@@ -1,6 +1,5 @@
-// Text that tries to become instructions. The first line of defence is structural and not here: transferred context reaches
-// the target as delimited data, and its system prompt is exactly the pinned bytes. This is the second: a table of patterns.
-// Nothing is cleaned: text passes unchanged, or is refused. docs/trust.md prints how much the table finds.
+// Text that tries to become instructions. First, agents' text reaches a prompt only as quoted data. Second, a table of
+// patterns refuses known tricks; nothing is cleaned. docs/trust.md prints how much the table finds.
 import type { GovernedCode } from '../codes/governed.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
@@ -24,7 +23,7 @@ const phrase = (...ways: readonly string[]) => new RegExp(` (?:${ways.join('|')}
 /** `text` is looked for in a text, `words` in its words in lower case with a blank around each. */
 type Pattern = { readonly code: GovernedCode; readonly means: string; readonly text?: RegExp; readonly words?: RegExp };
 
-// The words between the bars of a token are bounded, so that many openers cost no more than their number.
+/** The words between the bars of a token are bounded, so that many openers cost no more than their number. */
 const PATTERNS: readonly Pattern[] = [
   { code: 'INJECTION_KEY', means: 'a member name reaches for a prototype' },
   {
@@ -65,13 +64,13 @@ const SMUGGLED: readonly (readonly [what: string, found: RegExp])[] = [
 ];
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'agent', 'tool'];
-// Removed only to read what a reader would see; a joiner inside an emoji is no offence in itself.
+/** Removed only to read what a reader would see; a joiner inside an emoji is no offence in itself. */
 const INVISIBLE = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 const ASCII = /^[\t\n\r -~]*$/;
 const VERBS = `(?:${[DROP, SHOW, SKIP].join('|')})`;
 /** No phrase is without one of these words. */
 const STIRRING = new RegExp(VERBS, 'i');
-// Every context has a member `expected_output`; its name is no order.
+/** Every context has a member `expected_output`; its name is no order. */
 const STIRRING_JSON = new RegExp(`(?!(?<="expected_)output":)${VERBS}`, 'i');
 /** Canonical text of printable ASCII, without an escape and without the beginning of a token. */
 const CALM = /^(?:[ -;=-Z\]-~]|\[(?![I/]))*$/;
@@ -229,4 +228,24 @@ function pathTo(place: Place): string {
 function refused(path: string, what: string): Denied {
   const message = `it holds ${what}, which must not reach the next agent; leave it out, or describe it in words`;
   return deny('UNTRUSTED_CONTEXT_BLOCK', `${path}: ${message}`, { path, issues: [{ path, message }] });
+}
+
+/** What would end the quotation, or a reader could take for its end, is written so that it does not. */
+export function asData(text: string): string {
+  return `<data>\n${escaped(text)}\n</data>`;
+}
+
+/** Escaping twice is the same as escaping once. */
+export function escaped(text: string): string {
+  return text.replace(/<(?=\s*\/\s*data)/gi, '<\\');
+}
+
+const TITLE_CHARS_MAX = 80;
+
+/** A title that may stand outside of a quotation: one short line that can neither open nor close anything. */
+export function asTitle(text: string): string {
+  const line = text.replace(/[<>\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.length > TITLE_CHARS_MAX
+    ? `${line.slice(0, TITLE_CHARS_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`
+    : line;
 }

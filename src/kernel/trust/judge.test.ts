@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { newPen } from '../decide.ts';
 import { emptyState, type State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { decideTrust } from './decide.ts';
-import { keysUsedBy, keysWanted } from './once.ts';
-import type { Refusal } from './sighting.ts';
+import { decideTrust, keysUsedBy, keysWanted } from './decide.ts';
+import type { Refusal } from './state.ts';
 
 const ID = '550e8400-e29b-41d4-a716-446655440000';
 const WRONG = 'b'.repeat(64);

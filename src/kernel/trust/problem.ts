@@ -17,8 +17,7 @@ export function quote(text: string): string {
   return JSON.stringify(shown.toWellFormed());
 }
 
-// What loading a registry has to say about it. A fatal finding refuses every handoff, an agent's finding the handoffs
-// that involve this agent, a warning none.
+/** A fatal finding refuses every handoff, an agent's finding the handoffs of that agent, a warning none. */
 type Level = 'fatal' | 'agent' | 'warning';
 export type Diagnostic = {
   readonly level: Level;

@@ -1,14 +1,24 @@
-// Quarantine: what was found to be wrong is blocked, and only a person lets it go again, for a reason, once manifest, lock
-// and prompt agree. Putting the file back makes the release possible; it does not release anything.
+// Which agents may not speak. A finding blocks an agent, a prompt or a context. Only a person releases it, with a reason,
+// once manifest, lock and prompt agree. The gate before dispatch asks here.
+import type { WithCapabilities } from '../capabilities.ts';
+import { CODES } from '../codes.ts';
+import type { Materia } from '../graph/config.ts';
 import type { Input } from '../input.ts';
-import type { JsonObject } from '../json.ts';
+import { isObject, isString, type JsonObject } from '../json.ts';
 import type { Pen } from '../pen.ts';
-import { allow, deny, type Verdict } from '../verdict.ts';
-import type { Outcome } from './fact.ts';
-import type { CarriedBlock } from './request.ts';
-import type { Refusal } from './sighting.ts';
-import { keyOfBlocked, type Pin, type Quarantine, type Trust } from './state.ts';
-import { isHigher } from './version.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import {
+  type CarriedBlock,
+  keyOfBlocked,
+  type Outcome,
+  type Pin,
+  type Quarantine,
+  quarantineOf,
+  type Refusal,
+  type Sighting,
+  type Trust,
+} from './state.ts';
+import { isAttested } from './watch.ts';
 
 /** Blocks what a refusal names. Where it is blocked already, it is counted. */
 export function block({ state, write }: Pen, { verdict, blocks }: Refusal, where: JsonObject): void {
@@ -109,4 +119,115 @@ function nowOf({ agent }: Quarantine, { registry }: Release): Pin | null {
 
 function pinOf(agents: Readonly<Record<string, Pin>> | undefined, id: string): Pin | null {
   return (agents && Object.hasOwn(agents, id) && agents[id]) || null;
+}
+
+/** Whether `version` is higher than `before`. What is no version is never higher. */
+export function isHigher(version: string, before: string): boolean {
+  const [a, b] = [partsOf(version), partsOf(before)];
+  if (!a) return false;
+  if (!b) return true;
+  for (const [index, number] of a.core.entries()) {
+    const other = b.core[index] ?? 0;
+    if (number !== other) return number > other;
+  }
+  return comparePre(a.pre, b.pre) > 0;
+}
+
+/** Whether the first number of `version` is higher than that of `before`. What is no version is never higher. */
+export function isMajorHigher(version: string, before: string): boolean {
+  const [a, b] = [partsOf(version), partsOf(before)];
+  return a !== null && (b === null || (a.core[0] ?? 0) > (b.core[0] ?? 0));
+}
+
+type Parts = { readonly core: readonly number[]; readonly pre: readonly string[] };
+
+function partsOf(version: string): Parts | null {
+  const [, core, pre] = /^(\d+\.\d+\.\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(version) ?? [];
+  if (core === undefined) return null;
+  return { core: core.split('.').map(Number), pre: pre === undefined ? [] : pre.split('.') };
+}
+
+function comparePre(a: readonly string[], b: readonly string[]): number {
+  if (a.length === 0 || b.length === 0) return b.length - a.length;
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const [one, other] = [a[index], b[index]];
+    if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
+    if (one === other) continue;
+    const numbers = [one, other].map((part) => (/^\d+$/.test(part) ? Number(part) : null));
+    const [first = null, second = null] = numbers;
+    if (first !== null && second !== null) return first - second;
+    if (first !== null || second !== null) return first !== null ? -1 : 1;
+    return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The numbers of the checks between which the state of the workspace is asked. */
+export const STAGE = { registry: 1, replay: 7, agents: 8, quarantine: 9 } as const;
+
+/** Why an agent may not be dispatched, or null. `source` is the registry id of the agent that hands to it. */
+export function refusedByTrust(
+  trust: Trust,
+  rules: WithCapabilities,
+  materia: Materia,
+  source: string | null,
+  sighting: Sighting | undefined,
+): Refusal | null {
+  if (!isAttested(trust, rules, materia)) return null;
+  if (trust.registry === null && !sighting) return null;
+  // An agent with an identity asks for a registry. Without one, nothing shows that it is that agent.
+  if (trust.registry === null && sighting?.origin === 'none') return absent(materia.identity ?? '');
+  if (!sighting || (trust.registry !== null && sighting.origin !== 'workspace')) return missing();
+  const { refusal, attestation } = sighting;
+  if (refusal && refusal.stage <= STAGE.agents) return refusal;
+  const blocking =
+    (materia.identity === null ? null : quarantineOf(trust, materia.identity, attestation?.promptHash ?? null)) ??
+    (source === null ? null : quarantineOf(trust, source, null));
+  if (blocking) return { stage: STAGE.quarantine, verdict: quarantined(blocking), blocks: refusal?.blocks ?? null };
+  if (refusal) return refusal;
+  return attestation ? null : missing();
+}
+
+function absent(identity: string): Refusal {
+  const reason =
+    `this agent has the identity ${identity}, and there is no registry; ` +
+    'restore .baton/versions, import one with `baton registry import DIR`, or take `identity` out of the materia';
+  const details = { stage: STAGE.registry, identity };
+  return { stage: STAGE.registry, verdict: deny('REGISTRY_UNUSABLE', reason, details), blocks: null };
+}
+
+function missing(): Refusal {
+  const reason =
+    'this workspace has a registry, and it is missing or cannot be read now; restore .baton/versions, then `baton registry verify`';
+  return { stage: STAGE.registry, verdict: deny('REGISTRY_UNUSABLE', reason, { stage: STAGE.registry }), blocks: null };
+}
+
+export function quarantined(blocking: Quarantine): Denied {
+  const { key, agent, code, reason, since, times } = blocking;
+  const what = agent ?? 'this context';
+  const why = `${what} is blocked (${code}: ${reason}). When a person has put it right: baton registry release ${key} --reason "…"`;
+  const details = { key, agent, cause: code, since: new Date(since).toISOString(), times, stage: STAGE.quarantine };
+  return deny('QUARANTINED', why, { ...details, security_flag: true });
+}
+
+const SUGGESTED = 'details.suggested_target where one is named';
+
+/** What a person does about it. A refusal of something that is blocked says so itself. */
+export function remedyFor({ verdict, blocks }: Refusal): string {
+  if (verdict.code === 'QUARANTINED' || verdict.code === 'REGISTRY_UNUSABLE') return '';
+  // The text of a cast is frozen: nothing but another cast, or the old lock, brings the two together.
+  if (verdict.code === 'HASH_MISMATCH')
+    return '; it was started with another prompt than is locked: `baton check` says whether the configuration still has it; if not, start a new cast';
+  const release = blocks ? `; then: baton registry release ${keyOfBlocked(blocks)} --reason "…"` : '';
+  const target = verdict.details.suggested_target;
+  const named = isObject(target) && isString(target.agent_id) ? target.agent_id : null;
+  const suggested = named === null ? '' : `; suggested target: ${named}`;
+  // Who reads this has no details beside it.
+  const fix = CODES[verdict.code].fix.replace(SUGGESTED, named ?? 'an agent within its boundaries');
+  return `${suggested}; ${fix}${release}`;
+}
+
+/** Trust with the registry that was seen in the workspace, which a dispatch loads first. */
+export function withRegistry(trust: Trust, sighting: Sighting | undefined): Trust {
+  return sighting?.origin === 'workspace' && sighting.registry ? { ...trust, registry: sighting.registry } : trust;
 }

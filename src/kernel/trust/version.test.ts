@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isHigher } from './version.ts';
+import { isHigher } from './quarantine.ts';
 
 test.each([
   ['1.0.1', '1.0.0', true],

@@ -1,11 +1,11 @@
-// What is to be established about the agent of a turn before it is dispatched, and what is handed to it.
+// What is established about the agent of a turn before its dispatch: its identity, its pinned prompt, and who hands it the
+// work.
 import { runnerCan, type WithCapabilities } from '../capabilities.ts';
-import { chosenMateria } from '../cast/rules.ts';
-import { type Cast, type Turn, walkOf } from '../cast/state.ts';
+import { chosenMateria, isScripted } from '../cast/rules.ts';
+import { type Cast, type Speaker, type Turn, walkOf } from '../cast/state.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { truncate } from '../text.ts';
-import { speakerBefore } from './speaker.ts';
 import type { LoadedRegistry, Trust } from './state.ts';
 
 export type TrustWatch = {
@@ -122,4 +122,35 @@ function handedOn({
 function isShallow(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
+}
+
+/** The last agent before a turn. Utilities are passed through, because they speak for no agent. */
+export function speakerBefore(cast: Cast, turn: Pick<Turn, 'lane' | 'item'>): Speaker | null {
+  if (turn.lane === null) return cast.lastAgent;
+  return walkOf(cast, turn)?.agent ?? cast.lanes[turn.lane]?.from ?? null;
+}
+
+/** Notes that the agent of a turn has spoken: whoever comes next was handed to by it. */
+export function noteSpeaker(cast: Cast, turn: Turn): void {
+  const { rules } = cast;
+  if (rules.materia[rules.graph.sockets[turn.socket]?.materia ?? '']?.type !== 'agent') return;
+  const after = speakerBefore(cast, turn)?.socket ?? null;
+  const speaker = { socket: turn.socket, after, handoff: turn.handoffId };
+  const walk = walkOf(cast, turn);
+  if (walk) walk.agent = speaker;
+  cast.lastAgent = speaker;
+}
+
+/** Whether the runner of the turn can be given a system prompt of its own. */
+export function takesSystem(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
+  const materia = chosenMateria(cast, turn);
+  if (materia.type !== 'agent' || isScripted(cast, turn.socket)) return false;
+  return runnerCan(cast.rules, materia.runner, 'takesSystemPrompt');
+}
+
+/** The materia as a runner gets it. */
+export function withPinnedPrompt(cast: Cast, turn: Turn): Materia {
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || !turn.attestation || !takesSystem(cast, turn)) return materia;
+  return { ...materia, system: materia.prompt };
 }

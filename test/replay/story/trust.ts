@@ -1,8 +1,7 @@
 // Trust: a registry comes into force, agents are attested and hand to one another, a prompt that is not the locked one is
 // blocked and released, foreign handoffs are judged, and somebody is turned away.
 import type { Request } from '../../../src/kernel/input.ts';
-import type { Attestation, Sighting } from '../../../src/kernel/trust/sighting.ts';
-import type { LoadedRegistry } from '../../../src/kernel/trust/state.ts';
+import type { Attestation, LoadedRegistry, Sighting } from '../../../src/kernel/trust/state.ts';
 import { allow, deny } from '../../../src/kernel/verdict.ts';
 import { always, graph } from '../../loadouts.ts';
 import type { Stage } from './stage.ts';
