@@ -21,6 +21,7 @@ import {
 import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
 import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
+import { traceparentOf } from './trace-context.ts';
 
 const ERROR_BYTES_MAX = 65_536;
 /** So much is kept of what is no stream, and so much of it is told. */
@@ -43,7 +44,7 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
     async run(packet, place, signal) {
       const call = agentCallOf(packet);
       const key = keyOf(api, settings);
-      const made = api.request(call, settings, key);
+      const made = traced(api.request(call, settings, key), packet);
       let spent: Usage | null = null;
       const settled = (report: AgentReport) => ({ packet, report, warnings: made.warnings, spent });
       const refused = refusalOf(api, settings, packet, key);
@@ -72,6 +73,12 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
       return { kind: 'lost', mayHaveRun: true, reason: 'the process that asked the model is gone' };
     },
   };
+}
+
+/** The provider's own spans, where it has any, are part of the same trace. */
+function traced(made: ApiRequest, packet: Packet): ApiRequest {
+  const traceparent = traceparentOf(process.env, packet);
+  return traceparent === null ? made : { ...made, headers: { ...made.headers, traceparent } };
 }
 
 function keyOf(api: ModelApi, { keyVariable, env = {} }: ApiSettings): string | null {

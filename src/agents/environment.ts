@@ -6,6 +6,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AttemptDirs } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { traceVariables } from './trace-context.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -46,6 +47,7 @@ export function agentEnvironment(
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,
     ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),
+    ...traceVariables(inherited, { cast, turn, attempt }),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   utilityStdin,
 } from './process/utility-protocol.ts';
 import { confined } from './sandbox.ts';
+import { traceVariables } from './trace-context.ts';
 
 const GRACE_MS = 1_000;
 const STDERR_BYTES_MAX = 1_048_576;
@@ -122,5 +123,6 @@ function environment(
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,
     ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),
+    ...traceVariables(process.env, { cast, turn, attempt }),
   };
 }

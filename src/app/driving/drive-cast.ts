@@ -35,6 +35,7 @@ import { groundFor } from './cast-ground.ts';
 import { wayOut } from './check-start.ts';
 import { layeredRunners } from './layered-runners.ts';
 import { notifier } from './notify.ts';
+import { tracer } from './traces.ts';
 
 type Drive = {
   /** Runs once the cast is ours to drive. */
@@ -69,6 +70,8 @@ export async function driveCast(
   onEvent({ kind: 'driving', cast, past, says });
   const telling = notifier(workspace, { say, ring: () => onEvent({ kind: 'bell' }) });
   telling.learn(past);
+  const tracing = tracer(workspace, say);
+  tracing.learn(past);
   const signing = checkpointWhileDriven(workspace, say);
   try {
     const engine = new Engine({
@@ -89,6 +92,7 @@ export async function driveCast(
     await engine.drive(cast, started, ({ entries }) => {
       onEvent({ kind: 'change', entries });
       telling.saw(entries);
+      tracing.saw(entries);
       for (const { seq } of entries.slice(-1)) signing.saw(seq);
     });
   } catch (error) {
@@ -103,7 +107,7 @@ export async function driveCast(
     // The lease of a process that has ended counts for nothing, so a store that is broken by now does no harm.
     await store.lease('releaseCast', cast, me).catch(() => undefined);
   }
-  await telling.settled();
+  await Promise.all([telling.settled(), tracing.settled()]);
   await writeWorklogsOf(cast, store, workspace, say);
   await keepQuarantine(store, workspace, say);
   await checkpointAtEnd(workspace, say);
