@@ -8,7 +8,7 @@ import type { Role } from '../../src/access/rights.ts';
 import { createToken } from '../../src/access/tokens.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
-import { BATON, baton, environment, json, personToken, removeProject } from '../cli/baton.ts';
+import { BATON, baton, batonProcess, environment, json, personToken, type Ran, removeProject } from '../cli/baton.ts';
 
 export type SceneCast = { readonly request: string; readonly loadout: string; readonly agents: JsonObject | null };
 
@@ -72,6 +72,11 @@ export class Served {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await fetch(`${this.#url}/api/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
     return (await answer.json()) as Verdict;
+  }
+
+  /** A command of the person at a terminal. */
+  baton(args: readonly string[]): Promise<Ran> {
+    return batonProcess(this.dir, args);
   }
 
   /** Runs a cast until it ends or waits, and answers its id. */

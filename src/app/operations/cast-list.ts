@@ -13,30 +13,36 @@ const WITH_FIGURES_MAX = 200;
 
 export const castList: Operation<'cast.list'> = async (workspace, input) => {
   const store = workspace.hasLog() ? workspace.castStore() : null;
-  const listed = store ? await found(store, input, workspace.program) : [];
+  const { rows, matching } = store ? await found(store, input, workspace.program) : { rows: [], matching: null };
   const count = store ? await store.view('castCount') : 0;
-  const casts = withBranches(listed, workspace.stateDir);
-  return allow(`${casts.length} of ${count} casts`, { casts: casts.map((cast) => ({ ...cast })), count });
+  const casts = withBranches(rows, workspace.stateDir).map((cast) => ({ ...cast }));
+  return allow(`${casts.length} of ${count} casts`, { casts, count, matching: matching ?? count });
 };
 
 type Input = InputOf<FieldsOf<'cast.list'>>;
 
-async function found(store: WorkspaceStore, input: Input, program: string): Promise<readonly Driven[]> {
+/** The casts of one page, and how many fit in all; null where that is every cast. */
+type Found = { readonly rows: readonly Driven[]; readonly matching: number | null };
+
+async function found(store: WorkspaceStore, input: Input, program: string): Promise<Found> {
   const { limit, status, text } = input;
   const before = input.before === undefined ? undefined : (await nameCast(store, input.before, program)).cast;
-  const query = {
+  const filter = status === 'open' ? { isOpen: true } : status === undefined ? {} : { status: status as CastStatus };
+  const fits = (cast: Listed) => text === undefined || hasWords(cast, text);
+  const isFiltered = status !== undefined || text !== undefined;
+  const matching = isFiltered ? (await listCasts(store, Date.now(), filter)).filter(fits).length : null;
+  const all = await listCasts(store, Date.now(), {
+    ...filter,
     ...(before === undefined ? {} : { before }),
-    ...(status === 'open' ? { isOpen: true } : status === undefined ? {} : { status: status as CastStatus }),
     // Words are looked for in all of them.
     ...(limit === undefined || text !== undefined ? {} : { limit }),
-  };
-  const all = await listCasts(store, Date.now(), query);
-  const fitting = text === undefined ? all : all.filter((cast) => hasWords(cast, text));
+  });
+  const fitting = all.filter(fits);
   const newest = limit === undefined ? fitting : fitting.slice(Math.max(0, fitting.length - limit));
   const rows: Driven[] = [];
   for (const cast of newest.toReversed())
     rows.push({ ...(await driven(store, cast)), ...(await figures(store, cast, limit)) });
-  return rows;
+  return { rows, matching };
 }
 
 function hasWords({ cast, request, loadout }: Listed, text: string): boolean {

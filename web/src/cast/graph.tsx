@@ -421,7 +421,6 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
       <button
         type="button"
         className="node-open nodrag nopan"
-        aria-label={inLine(`${name}: ${SAYS[shown]}. ${[...marks, belowName(socket)].join(', ')}`)}
         aria-current={selected === id ? 'true' : undefined}
         onClick={() => openSocket(id)}
         onKeyDown={(event) => {
@@ -431,13 +430,16 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
           follow(id, event.key);
         }}
       >
-        <span className={`materia materia-${colourOf(materia)}`} aria-hidden="true" />
-        <span className="node-line">
-          <Name text={name} className="node-name" />
-          <Glyph status={SIGN[shown]} says={SAYS[shown]} />
+        <span className="unseen">{inLine(`${name}: ${SAYS[shown]}. ${[...marks, belowName(socket)].join(', ')}`)}</span>
+        <span className="node-face" aria-hidden="true">
+          <span className={`materia materia-${colourOf(materia)}`} />
+          <span className="node-line">
+            <Name text={name} className="node-name" />
+            <Glyph status={SIGN[shown]} says={SAYS[shown]} />
+          </span>
+          <span className="node-below">{belowName(socket)}</span>
+          <Now socket={socket} lines={live} />
         </span>
-        <span className="node-below">{belowName(socket)}</span>
-        <Now socket={socket} lines={live} />
       </button>
       {marks.length > 0 ? (
         <span className="legends" aria-hidden="true">

@@ -5,6 +5,7 @@ import type { CastPage, PageAct, PageSocket, TurnRow } from '../../../src/app/vi
 import type { Entry, Json, Refusal, Text } from '../api.ts';
 import { useKeys } from '../keys.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';
+import { Diffs } from '../parts/diff.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
 import { CloseButton, Facts } from '../parts/pane.tsx';
@@ -14,7 +15,6 @@ import { Foreign, ForeignLines, Name } from '../parts/text.tsx';
 import { CodeChip, RefusalBlock, VerdictBlock } from '../parts/verdict.tsx';
 import { clock, clockSeconds, count, duration, exactly, money, plural, stopwatch, tokens } from '../words.ts';
 import { ActButton } from './acts.tsx';
-import { Diff } from './diff.tsx';
 import { type Follower, useSpeech } from './follow.ts';
 import { placeIssues } from './json-place.ts';
 import { attemptSign, attemptWords, nameOf, pillOf, ranFor } from './shown.ts';
@@ -724,7 +724,7 @@ function Changes({ story: { touched, diff } }: { story: TurnStory }): ReactNode 
       {diff === null ? (
         <p className="pane-note">No diff was kept: it is kept where the cast works in a worktree.</p>
       ) : (
-        <Diff text={diff} outside={outside} />
+        <Diffs text={diff} outside={outside} />
       )}
     </>
   );

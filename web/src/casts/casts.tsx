@@ -12,11 +12,12 @@ import { castPath, go, linkTo, useRoute, withQuery } from '../router.ts';
 import { CAST_CHANGES, type CastRow, resultOf } from '../shell/overview.ts';
 import { statusOf } from '../shell/places.tsx';
 import { count, duration, exactly, money, when } from '../words.ts';
-import { useLook } from '../workspace.ts';
+import { useLook, useMay } from '../workspace.ts';
 import '../parts/lists.css';
 
 const FILTERS = [
   ['', 'All'],
+  ['open', 'Open'],
   ['running', 'Running'],
   ['waiting', 'Waiting'],
   ['paused', 'Paused'],
@@ -26,10 +27,12 @@ const FILTERS = [
 ] as const;
 const PAGE = 200;
 
-type Page = { readonly casts: readonly CastRow[]; readonly count: number };
+/** `matching` are on all pages. */
+type Page = { readonly casts: readonly CastRow[]; readonly matching: number };
 
 export default function Casts(): ReactNode {
   const { query } = useRoute();
+  const mayStart = useMay()('cast.start');
   const [status, text] = [query.get('status') ?? '', query.get('text') ?? ''];
   const [typed, setTyped] = useState(text);
   const field = useRef<HTMLInputElement>(null);
@@ -57,9 +60,11 @@ export default function Casts(): ReactNode {
   return (
     <>
       <Header title="Casts" beside={isRead ? count(total) : null}>
-        <Button kind="primary" keys="c" onPress={() => go('/?new=1')}>
-          New cast
-        </Button>
+        {mayStart ? (
+          <Button kind="primary" keys="c" onPress={() => go('/?new=1')}>
+            New cast
+          </Button>
+        ) : null}
       </Header>
       <div className="filters">
         <div className="filter-text">
@@ -117,7 +122,9 @@ export default function Casts(): ReactNode {
           {status || text ? (
             <Empty act={<Button onPress={() => go('/casts')}>Show all</Button>}>No cast fits this filter.</Empty>
           ) : (
-            <Empty act={<Button onPress={() => go('/?new=1')}>Start a cast</Button>}>No casts yet.</Empty>
+            <Empty act={mayStart ? <Button onPress={() => go('/?new=1')}>Start a cast</Button> : null}>
+              No casts yet.
+            </Empty>
           )}
         </div>
       ) : (
@@ -184,7 +191,15 @@ function useCastPages(filter: Readonly<Record<string, string>>) {
   useEffect(() => {
     if (first) setKept((old) => (old.key === key ? old : { key, rows: first, isEnd: first.length < PAGE }));
   }, [first, key]);
-  const changed = useMemo(() => new Map(first?.map((row) => [row.cast, row])), [first]);
+  const fitting = useMemo(() => new Set(first?.map(({ cast }) => cast)), [first]);
+  // A row that fits the filter no longer stays where it is, and says what became of it.
+  const end = first && first.length === PAGE ? (first.at(-1)?.startedAt ?? '') : '';
+  const hasLeft = first !== undefined && current?.rows.some((row) => row.startedAt > end && !fitting.has(row.cast));
+  const others = useLook<Page>(hasLeft ? 'cast.list' : null, { limit: PAGE }, CAST_CHANGES).details?.casts;
+  const changed = useMemo(
+    () => new Map([...(others ?? []), ...(first ?? [])].map((row) => [row.cast, row])),
+    [others, first],
+  );
   const rows = useMemo(() => (current?.rows ?? []).map((row) => changed.get(row.cast) ?? row), [current, changed]);
   const known = useMemo(() => new Set(rows.map(({ cast }) => cast)), [rows]);
   const oldest = rows.at(-1);
@@ -207,7 +222,7 @@ function useCastPages(filter: Readonly<Record<string, string>>) {
       setKept((old) => (old.key === key ? { key, rows: merged(old.rows, casts), isEnd: casts.length < PAGE } : old));
     });
   }, [key, oldest, current]);
-  const total = current?.isEnd ? rows.length : Math.max(newest.details?.count ?? 0, rows.length);
+  const total = current?.isEnd ? rows.length : Math.max(newest.details?.matching ?? 0, rows.length);
   const { refusal, refresh } = newest;
   return { rows, total, fresh: freshRows.length, refusal, isRead: current !== null, showFresh, more, refresh };
 }

@@ -75,7 +75,7 @@ export default function Home(): ReactNode {
                   n="today"
                   right={
                     <a {...linkTo('/casts')} className="quiet-link">
-                      All {count(total)} casts
+                      {recent.details ? `All ${count(total)} casts` : 'All casts'}
                     </a>
                   }
                 >
@@ -165,11 +165,18 @@ function Waits({ waits, canWait, now }: { waits: readonly InboxRow[]; canWait: n
 /** `Item 5, Store every expiry in UTC in Sessions end too early`. */
 export function About({ row }: { row: InboxRow }): ReactNode {
   const { item } = row;
+  // A title that names the item already says it.
+  const name = item && !titleOf(row).includes(item.title) ? item.title : null;
   return (
     <>
       {item ? (
         <>
-          Item {item.n}, <Foreign text={item.title} />
+          Item {item.n}
+          {name === null ? null : (
+            <>
+              , <Foreign text={name} />
+            </>
+          )}
           {row.request ? <span className="quiet"> in </span> : null}
         </>
       ) : null}

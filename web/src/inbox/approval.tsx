@@ -2,10 +2,11 @@
 import { Fragment, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';
-import { Diff, type FilePatch, patchesIn } from '../parts/diff.tsx';
+import { Diff } from '../parts/diff.tsx';
 import { AreaField, TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/glyphs.tsx';
 import { Facts } from '../parts/pane.tsx';
+import { type FilePatch, patchesIn } from '../parts/patches.ts';
 import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, ForeignLines, Quote } from '../parts/text.tsx';
 import { RefusalBlock } from '../parts/verdict.tsx';
@@ -305,7 +306,7 @@ function Request({
       />
       <Quote by={who} note="not sealed" text={inOwnWords(view)} />
       {toRead.length > 0 ? (
-        <div ref={diff} className="card-diffs">
+        <div ref={diff} className="diffs">
           {toRead.map(({ path, change }) =>
             change?.patch ? (
               <Diff

@@ -31,6 +31,7 @@ export function Source({
   title,
   marks = [],
   tintOf,
+  drawn,
   firstLine = 1,
   numbers,
   isStreaming = false,
@@ -43,6 +44,8 @@ export function Source({
   marks?: readonly Mark[];
   /** How a line is tinted, for a diff. */
   tintOf?: (line: string) => Tint;
+  /** A line as it is shown where nothing is marked in it; else it is shown as it is. */
+  drawn?: (line: string) => ReactNode;
   firstLine?: number;
   /** What stands before each line, where that is not simply its number. */
   numbers?: readonly string[];
@@ -118,6 +121,7 @@ export function Source({
         {...{ text: loaded.text, marks, firstLine, isStreaming, isCut: left > 0 }}
         {...(wanted ? { found, foundAt } : {})}
         {...(tintOf ? { tintOf } : {})}
+        {...(drawn ? { drawn } : {})}
         {...(numbers ? { numbers } : {})}
         {...(onSeenAll ? { onSeenAll } : {})}
       />
@@ -199,6 +203,7 @@ function Lines({
   found = NOTHING_FOUND,
   foundAt = 0,
   tintOf,
+  drawn,
   firstLine,
   numbers,
   isStreaming,
@@ -211,6 +216,7 @@ function Lines({
   /** Which of them is brought into the window. */
   foundAt?: number;
   tintOf?: (line: string) => Tint;
+  drawn?: (line: string) => ReactNode;
   firstLine: number;
   numbers?: readonly string[];
   isStreaming: boolean;
@@ -273,7 +279,11 @@ function Lines({
             >
               <span className="line-number">{numbers ? numbers[n] : firstLine + n}</span>
               <code>
-                <Marked line={line} from={from} marks={here.filter((mark) => mark.ghost === undefined)} />
+                {drawn && here.length === 0 ? (
+                  drawn(line)
+                ) : (
+                  <Marked line={line} from={from} marks={here.filter((mark) => mark.ghost === undefined)} />
+                )}
                 {isStreaming && n === shown.length - 1 ? <span className="caret" /> : null}
               </code>
             </div>

@@ -78,13 +78,18 @@ export function resultOf({ status, reason, items, code }: CastRow): string {
   const of = items && items.total > 0 ? `${items.done} of ${items.total} items` : '';
   if (status === 'completed') return of || 'done';
   if (status === 'aborted') return `stopped${of ? `, ${of}` : ''}`;
-  // The name in brackets is the one that people gave it.
-  const named = reason.replace(/\b[Ss]ocket-\d+ \(([^)]+)\)/g, '$1');
-  return named || code?.toLowerCase().replaceAll('_', ' ') || status;
+  return inWords(reason) || code?.toLowerCase().replaceAll('_', ' ') || status;
+}
+
+/** A reason as the log has it, with the names that people gave, and without the command: the page has a button for that. */
+export function inWords(reason: string): string {
+  return reason.replace(/\b(?:[Ss]ocket|WI)-\d+ \(([^)]+)\)/g, '$1').replace(/; (?:answer|decide) with: .*$/s, '');
 }
 
 export type Overview = {
+  /** The newest of them. */
   readonly openCasts: readonly CastRow[];
+  readonly openCount: number;
   /** What stops a cast, the oldest first. */
   readonly waits: readonly InboxRow[];
   readonly canWait: readonly InboxRow[];
@@ -96,21 +101,24 @@ export function useInbox(): Answer<{ readonly inbox: readonly InboxRow[] }> & { 
 }
 
 export function useOverview(): Overview {
-  const casts = useLook<{ readonly casts: readonly CastRow[] }>(
+  const casts = useLook<{ readonly casts: readonly CastRow[]; readonly matching: number }>(
     'cast.list',
     { limit: 50, status: 'open' },
     CAST_CHANGES,
   );
   const inbox = useInbox();
+  const status = useLook<Pick<Overview, 'hold'>>('status', {}, ['ledger.held', 'ledger.unheld']);
+  const hold = status.details?.hold ?? null;
   return useMemo(() => {
     const oldest = inbox.details?.inbox ?? [];
     return {
       openCasts: (casts.details?.casts ?? []).filter(isOpen),
       waits: oldest.filter(({ stops }) => stops),
       canWait: oldest.filter(({ stops }) => !stops),
-      hold: null,
+      openCount: casts.details?.matching ?? 0,
+      hold,
     };
-  }, [casts.details, inbox.details]);
+  }, [casts.details, inbox.details, hold]);
 }
 
 export function isOpen({ status }: Pick<CastRow, 'status'>): boolean {

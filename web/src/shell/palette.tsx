@@ -9,7 +9,7 @@ import { Foreign } from '../parts/text.tsx';
 import { sentence } from '../parts/verdict.tsx';
 import { castPath, go, inboxPath, useRoute } from '../router.ts';
 import { nextTheme } from '../theme.ts';
-import { useLook, useWorkspace } from '../workspace.ts';
+import { useLook, useMay, useWorkspace } from '../workspace.ts';
 import { type CastRow, KINDS, type Overview, titleOf } from './overview.ts';
 import { type PaletteRow as Row, usePaletteRows } from './palette-rows.ts';
 import { PLACES, statusOf } from './places.tsx';
@@ -33,6 +33,7 @@ export default function Palette({
   onKeys: () => void;
 }): ReactNode {
   const { hello } = useWorkspace();
+  const mayStart = useMay()('cast.start');
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const [operation, setOperation] = useState<Operation | null>(null);
@@ -68,7 +69,9 @@ export default function Palette({
       ...PLACES.map(({ name, path, key, icon }): Row => {
         return { id: path, says: `Go to ${name}`, keys: `g ${key}`, icon, run: leave(() => go(path)) };
       }),
-      { id: 'new', says: 'Start a cast', keys: 'c', icon: 'plus', run: leave(() => go('/?new=1')) },
+      ...(mayStart
+        ? [{ id: 'new', says: 'Start a cast', keys: 'c', icon: 'plus', run: leave(() => go('/?new=1')) } as const]
+        : []),
       ...[...casts.values()].map((row): Row => {
         const says = row.request;
         return {
@@ -103,7 +106,7 @@ export default function Palette({
     // What is called so comes before what only mentions it.
     const begins = (row: Row) => words.length > 0 && (row.beside ?? '').toLowerCase().startsWith(words.join(' '));
     return [...fits.filter(begins), ...fits.filter((row) => !begins(row))].slice(0, ROWS_MAX);
-  }, [text, overview, found.details, hello, onClose, onKeys, offered, codes]);
+  }, [text, overview, found.details, hello, onClose, onKeys, offered, codes, mayStart]);
   useKeys('Palette', [{ keys: 'Escape', says: 'Close', run: onClose, inFields: true }], { isModal: true });
   if (operation)
     return (

@@ -24,6 +24,8 @@ function isHere({ path }: Place, route: Route): boolean {
   return path === '/' ? place === undefined : path.slice(1) === place;
 }
 
+const OPEN_SHOWN = 12;
+
 export function Sidebar({
   route,
   overview,
@@ -34,14 +36,14 @@ export function Sidebar({
   onPalette: () => void;
 }): ReactNode {
   const { hello } = useWorkspace();
-  const { openCasts, waits } = overview;
+  const { openCasts, openCount, waits } = overview;
   return (
     <nav className="sidebar" aria-label="Places">
       <div className="workspace" title={hello?.workspace.dir}>
         <Mark />
         <b>{hello?.workspace.name}</b>
       </div>
-      <button type="button" className="find" onClick={onPalette} aria-label="Go to, do, find" title="Go to, do, find">
+      <button type="button" className="find" onClick={onPalette} title="Go to, do, find">
         <Icon name="search" />
         <span className="label">Go to, do, find</span>
         <Kbd keys="mod+k" />
@@ -71,10 +73,10 @@ export function Sidebar({
         <>
           <div className="open-casts">
             <span id="open-casts">Open casts</span>
-            <span>{count(openCasts.length)}</span>
+            <span>{count(openCount)}</span>
           </div>
           <ul aria-labelledby="open-casts" className="open-list">
-            {openCasts.slice(0, 12).map((row) => (
+            {openCasts.slice(0, OPEN_SHOWN).map((row) => (
               <li key={row.cast}>
                 <a
                   {...linkTo(castPath(row.cast))}
@@ -92,6 +94,13 @@ export function Sidebar({
                 </a>
               </li>
             ))}
+            {openCount > OPEN_SHOWN ? (
+              <li>
+                <a {...linkTo('/casts?status=open')} className="place place-more">
+                  <span className="label">{count(openCount - OPEN_SHOWN)} more</span>
+                </a>
+              </li>
+            ) : null}
           </ul>
         </>
       ) : null}

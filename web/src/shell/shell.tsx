@@ -4,11 +4,12 @@ import { commandAt, copy } from '../command.ts';
 import { useKeys } from '../keys.ts';
 import { Banner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
+import { Header } from '../parts/pane.tsx';
 import { Empty, LoadingRows } from '../parts/states.tsx';
 import { go, inboxPath, type Route, useRoute } from '../router.ts';
 import { nextTheme } from '../theme.ts';
 import { clockSeconds, count, inLine, plural } from '../words.ts';
-import { tryNow, useWorkspace } from '../workspace.ts';
+import { tryNow, useMay, useWorkspace } from '../workspace.ts';
 import { Keys } from './keys-help.tsx';
 import { BottomBar, PLACES, Sidebar } from './places.tsx';
 import './shell.css';
@@ -18,12 +19,28 @@ import Palette from './palette.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { AskToken } from './token.tsx';
 
-const Home = lazy(() => import('../home/home.tsx'));
-const Casts = lazy(() => import('../casts/casts.tsx'));
-const Inbox = lazy(() => import('../inbox/inbox.tsx'));
-const Ledger = lazy(() => import('../ledger/ledger.tsx'));
-const History = lazy(() => import('../history/history.tsx'));
-const CastView = lazy(() => import('../cast/CastView.tsx'));
+const VIEWS = {
+  home: () => import('../home/home.tsx'),
+  casts: () => import('../casts/casts.tsx'),
+  inbox: () => import('../inbox/inbox.tsx'),
+  ledger: () => import('../ledger/ledger.tsx'),
+  history: () => import('../history/history.tsx'),
+  cast: () => import('../cast/CastView.tsx'),
+  graph: () => import('../cast/graph.tsx'),
+};
+const Home = lazy(VIEWS.home);
+const Casts = lazy(VIEWS.casts);
+const Inbox = lazy(VIEWS.inbox);
+const Ledger = lazy(VIEWS.ledger);
+const History = lazy(VIEWS.history);
+const CastView = lazy(VIEWS.cast);
+
+/** The other views are fetched when nothing else is to be done: they are wanted most when the server is gone. */
+function fetchViews(): void {
+  const fetchAll = () => void Promise.allSettled(Object.values(VIEWS).map((view) => view()));
+  if ('requestIdleCallback' in window) requestIdleCallback(fetchAll, { timeout: 5_000 });
+  else setTimeout(fetchAll, 2_000);
+}
 
 export function Shell(): ReactNode {
   const { connection, hello } = useWorkspace();
@@ -49,11 +66,13 @@ function Frame(): ReactNode {
   const route = useRoute();
   const overview = useOverview();
   const [open, setOpen] = useState<'palette' | 'keys' | null>(null);
+  useEffect(fetchViews, []);
   const next = overview.waits[0];
+  const mayStart = useMay()('cast.start');
   useKeys('Everywhere', [
     { keys: 'mod+k', says: 'Go to, do, find', run: () => setOpen('palette'), inFields: true },
     { keys: '?', says: 'Keys of this view', run: () => setOpen('keys') },
-    { keys: 'c', says: 'Start a cast', run: () => go('/?new=1') },
+    ...(mayStart ? [{ keys: 'c', says: 'Start a cast', run: () => go('/?new=1') }] : []),
     { keys: 'w', says: 'Next that waits for me', run: () => go(next ? inboxPath(next.id) : '/inbox') },
     { keys: 'y', says: 'Copy the command of what has the focus', run: () => void copyFocused() },
     { keys: 'shift+d', says: 'Light, dark, system', run: nextTheme },
@@ -102,9 +121,12 @@ function View({ route: { path } }: { route: Route }): ReactNode {
   if (place === 'cast' && id !== undefined && (sub === undefined || sub === 'turn'))
     return <CastView key={id} cast={id} turn={sub === 'turn' ? subId : undefined} />;
   return (
-    <div className="page-missing">
-      <Empty act={<Button onPress={() => go('/')}>Go to Home</Button>}>This address leads nowhere.</Empty>
-    </div>
+    <>
+      <Header title="Nothing here" />
+      <div className="page-missing">
+        <Empty act={<Button onPress={() => go('/')}>Go to Home</Button>}>This address leads nowhere.</Empty>
+      </div>
+    </>
   );
 }
 
