@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
+import { check } from '../kernel/graph/check.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { BUNDLED } from '../workspace/find-config.ts';
 import { runBuiltin, runShipped, SHIPPED_UTILITIES, type ShippedInput, shippedCommand } from './index.ts';
 import { BUILTINS, SHIPPED, UTILITY_NAMES } from './utility.ts';
 
@@ -17,6 +19,23 @@ const input = (params: JsonObject): ShippedInput => ({ cwd, castId: 'c1', params
 test('every name that a check accepts can be run', () => {
   expect(BUILTINS).toEqual(['noop', 'echo', 'project.ensureIgnored', 'vcs.detect']);
   expect(Object.keys(SHIPPED_UTILITIES)).toEqual(SHIPPED);
+});
+
+test('what ships is ready by its name, and sorted as a utility', () => {
+  const bundled = JSON.parse(readFileSync(BUNDLED, 'utf8'));
+  for (const name of SHIPPED)
+    expect(bundled.materia[name]).toMatchObject({
+      ...{ type: 'utility', group: 'Utility', script: { kind: 'shippedUtility', name }, parse: 'json' },
+      description: expect.stringMatching(/^[A-Z].{10,}\.$/),
+    });
+  expect(bundled.materia['Commit-Sigil'].generator).toBe(true);
+  const sockets = SHIPPED.map((materia, index) => {
+    const next = index + 1 === SHIPPED.length ? 'end' : `Socket-${index + 2}`;
+    return [`Socket-${index + 1}`, { materia, edges: [{ when: 'always', to: next }] }];
+  });
+  const loadouts = { All: { entry: 'Socket-1', sockets: Object.fromEntries(sockets) } };
+  const issues = check({ ...bundled, activeLoadout: 'All', loadouts }, { utilities: UTILITY_NAMES });
+  expect(issues.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
 test.each<[string, JsonObject, string]>([

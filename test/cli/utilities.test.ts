@@ -1,9 +1,10 @@
 // Utilities for real: processes with the protocol on their standard input, built-ins, and shipped scripts.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { BUNDLED } from '../../src/workspace/find-config.ts';
 import {
   agent,
   always,
@@ -269,6 +270,51 @@ test('shipped scripts run as processes: Ignore-Artifacts twice, Detect-VCS', asy
   const second = await castIn(dir);
   expect(second.view.data).toMatchObject({ artifactIgnore: { added: [], unchanged: ['.baton/state/'] } });
   expect(read(dir, '.gitignore')).toBe('dist/\n.baton/state/\n');
+});
+
+test('what Commit-Sigil passes on is the list that the loop walks', async () => {
+  const { materia } = JSON.parse(readFileSync(BUNDLED, 'utf8'));
+  const loops = {
+    items: {
+      sockets: ['Socket-3'],
+      consumes: { from: 'Socket-2', output: 'workItems' },
+    },
+  };
+  const config = {
+    materia: { 'Commit-Sigil': materia['Commit-Sigil'], Plan: { ...agent, generator: true }, Build: agent },
+    loadouts: {
+      L: {
+        entry: 'Socket-1',
+        loops,
+        sockets: {
+          'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },
+          'Socket-2': {
+            materia: 'Commit-Sigil',
+            edges: [
+              { when: 'satisfied', to: 'Socket-3' },
+              { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 1 },
+            ],
+          },
+          'Socket-3': {
+            materia: 'Build',
+            advance: { cursor: 'workItemIndex', items: 'state.workItems' },
+            edges: [always('Socket-3')],
+          },
+        },
+      },
+    },
+  };
+  const planned = (...titles: string[]) => ({ workItems: titles.map((title) => ({ title, context: 'Do it.' })) });
+  const Plan = [planned('Add a page'), planned('feat: one', 'fix: two')];
+  const { view } = await castIn(
+    project({ 'c.json': config, 'a.json': { Plan, Build: ['done', '$repeat'] } }),
+    ...['--agents', 'a.json'],
+  );
+  expect([view.status, view.path.map(({ socket, item }) => `${socket} ${item ?? ''}`.trim())]).toEqual([
+    'completed',
+    ['Socket-1', 'Socket-2', 'Socket-1', 'Socket-2', 'Socket-3 WI-1', 'Socket-3 WI-2'],
+  ]);
+  expect(view.data.workItems).toEqual(Plan[1]?.workItems);
 });
 
 test('a relative script lies beside the file that names it, wherever the cast runs', async () => {
