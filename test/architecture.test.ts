@@ -15,7 +15,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   dialects: { src: ['kernel'], npm: ['ajv', 'secure-json-parse'], node: false },
   /** Who may hand to whom: registries, envelopes and what is attested of them. */
   trust: {
-    src: ['kernel', 'dialects/json-text.ts', 'dialects/json-answer.ts', 'dialects/calendar-day.ts'],
+    src: ['kernel', 'dialects/json-text.ts', 'dialects/json-answer.ts'],
     npm: ['canonicalize'],
     node: true,
   },

@@ -11,7 +11,7 @@ import { validateOperator } from '../src/dialects/operator/read.ts';
 import { check } from '../src/kernel/graph/check.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
 import { buildInput } from '../src/kernel/report/envelope.ts';
-import { readInstant as readGovernedInstant } from '../src/trust/timestamp.ts';
+import { readInstant as readGovernedInstant } from '../src/trust/lineage.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 const names = Object.keys(PUBLISHED_SCHEMAS);

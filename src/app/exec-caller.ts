@@ -9,7 +9,7 @@ import { refuseChanged } from '../approvals/use-approval.ts';
 import { approvalsNamed, around } from '../hooks/exec-call.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
-import { shellLine } from '../shell/words.ts';
+import { shellLine } from '../shell/programs.ts';
 import { type LocatedWorkspace as Located, locate } from '../workspace/locate.ts';
 import type { Workspace } from './workspace.ts';
 

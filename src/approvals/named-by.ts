@@ -2,9 +2,8 @@
 // an approved command must not read anything else later.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Invocation, type ShellStep, stepsOf } from '../shell/programs.ts';
+import { type Invocation, type ShellStep, shellLine, stepsOf } from '../shell/programs.ts';
 import type { Word } from '../shell/read-line.ts';
-import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
 import { filesRead, matchesOf } from './files-read.ts';
 

@@ -3,10 +3,9 @@
 // shells. docs/approvals.md shows the hit rate on the test corpus.
 import { join, resolve } from 'node:path';
 import { type ApprovalPolicy, TIERS, type Tier } from '../kernel/approval/request.ts';
-import { type Invocation, SHELLS, type ShellStep, stepsOf, WRAPPERS } from '../shell/programs.ts';
+import { type Invocation, SHELLS, type ShellStep, shellLine, stepsOf, WRAPPERS } from '../shell/programs.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import type { Word } from '../shell/read-line.ts';
-import { shellLine } from '../shell/words.ts';
 import { placesWritten } from '../shell/written-paths.ts';
 import { blockedIn } from './policy.ts';
 import { ACTS, BEFORE, HARMLESS_VARIABLE, NAMED, type RiskRow, type RiskRows, ROWS, riskRows } from './risk-table.ts';

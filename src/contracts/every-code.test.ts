@@ -2,7 +2,7 @@
 // of codes promises can happen, and what can happen is in the table.
 import { expect, test } from 'vitest';
 import { exampleReport } from '../dialects/gaia/brief.ts';
-import { gaia } from '../dialects/gaia/index.ts';
+import { gaia } from '../dialects/index.ts';
 import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from '../dialects/operator/brief.ts';
 import { OPERATOR_CODES } from '../kernel/codes/operator.ts';
 import { GAIA_CODES, GAIA_REPORT_CODES } from '../kernel/codes/turn.ts';

@@ -1,11 +1,11 @@
 // The schemas we publish for others, by file name. They are generated from the same sources the validators read.
-import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from '../dialects/gaia/schema.ts';
-import { handoffSchema } from '../dialects/materia/fields.ts';
+import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from '../dialects/gaia/contract.ts';
+import { handoffSchema } from '../dialects/materia/contract.ts';
 import { OPERATOR_SCHEMAS } from '../dialects/operator/contract.ts';
 import { CONFIG_SCHEMA } from '../kernel/graph/config-fields.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from '../trust/schema.ts';
-import { TIMESTAMP_PATTERN } from '../trust/timestamp.ts';
+import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from '../trust/envelope.ts';
+import { TIMESTAMP_PATTERN } from '../trust/lineage.ts';
 
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   config: CONFIG_SCHEMA,

@@ -79,7 +79,7 @@ function sort(text: string, spans: readonly Span[], fields: AnswerFields) {
   return { objects, broken };
 }
 
-// A quote ends at most one name, so that the pattern takes time in proportion to the text.
+/** A quote ends at most one name, so that the pattern takes time in proportion to the text. */
 const QUOTED_NAME = /["'`“]([^"'`“”\\]{1,200})["'`”]\s*:/g;
 
 /** A whole word, and as a name only where a colon follows. */
@@ -175,11 +175,12 @@ function mostPlausible(spans: readonly Span[]): Span | undefined {
   return spans.toSorted((a, b) => rank(a) - rank(b) || b.end - b.start - (a.end - a.start))[0];
 }
 
-// Finds the places in free text where JSON objects may stand, in one pass.
-//
-// Only outermost places count. What lies inside an object, an array or a group of braces is never a candidate of its own,
-// so that a piece of a broken or truncated answer cannot pass for the whole answer. For the same reason backticks inside
-// such a place are the content of a string and no fence, and a JSON object that never closes ends the search.
+/**
+ * Finds the places in free text where JSON objects may stand, in one pass.  Only outermost places count. What lies inside an
+ * object, an array or a group of braces is never a candidate of its own, so that a piece of a broken or truncated answer
+ * cannot pass for the whole answer. For the same reason backticks inside such a place are the content of a string and no
+ * fence, and a JSON object that never closes ends the search.
+ */
 type Span = {
   readonly start: number;
   /** The offset after the last character; the end of the text when the span never closes. */
@@ -191,7 +192,7 @@ type Span = {
   fenced: boolean;
 };
 
-// Each opener that is prose and never closes costs a look to the end of the text, so their number is bounded.
+/** Each opener that is prose and never closes costs a look to the end of the text, so their number is bounded. */
 const PROSE_OPENERS_MAX = 16;
 const SPANS_MAX = 256;
 const FENCE = '```';

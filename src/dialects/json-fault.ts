@@ -148,7 +148,7 @@ function readString(text: string, start: number, isSimple: boolean): Step {
   }
 }
 
-// Not a quote, a backslash or a control character; false also for NaN, beyond the end.
+/** Not a quote, a backslash or a control character; false also for NaN, beyond the end. */
 function isPlain(code: number): boolean {
   return code >= 0x20 && code !== 0x22 && code !== 0x5c;
 }

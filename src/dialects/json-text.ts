@@ -171,8 +171,10 @@ export function lineAt(text: string, offset: number): { readonly line: number; r
   return { line, lineStart };
 }
 
-// Whether a value that a program hands over is plain JSON. Text cannot hold anything else, a value can: a member that is
-// undefined, a function, a number without bounds, an object that contains itself.
+/**
+ * Whether a value that a program hands over is plain JSON. Text cannot hold anything else, a value can: a member that is
+ * undefined, a function, a number without bounds, an object that contains itself.
+ */
 const NODES_MAX = 2_000_000;
 
 /** What keeps the value from being JSON of a sane size, with the place, or null. */
@@ -212,8 +214,6 @@ function isPlainObject(value: object): boolean {
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-// The exact text of one member of a JSON object, as it was written: what parsing would hide, such as a key that stands
-// twice, is still there.
 /** The text of the last member of that name, or null. The object must be valid JSON. */
 export function memberText(object: string, name: string): string | null {
   const quoted = JSON.stringify(name);

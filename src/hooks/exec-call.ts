@@ -8,8 +8,7 @@ import type { Approval } from '../kernel/approval/state.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { truncate } from '../kernel/text.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { type Invocation, stepsOf } from '../shell/programs.ts';
-import { plainWords } from '../shell/words.ts';
+import { type Invocation, plainWords, stepsOf } from '../shell/programs.ts';
 
 export type ExecCall =
   | { readonly kind: 'alone'; readonly id: string; readonly argv: readonly string[] }

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { argvOf, plainWords, shellLine } from './words.ts';
+import { argvOf, plainWords, shellLine } from './programs.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 

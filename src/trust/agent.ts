@@ -1,4 +1,4 @@
-// An agent of a registry as manifest, lock and prompt describe it together, and the registry that holds the agents.
+// An agent as manifest, lock and prompt describe it together, and the registry that holds the agents.
 import type { JsonObject } from '../kernel/json.ts';
 import type { Diagnostic } from '../kernel/trust/problem.ts';
 import type { Sha256 } from './canonical.ts';

@@ -8,18 +8,14 @@ import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/state.t
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';
-import { INCIDENTS, refusal as refusalAt } from './answer.ts';
-import { checkComposition } from './composition.ts';
-import type { AgentRef, Envelope, HandoffRequest } from './envelope.ts';
+import { INCIDENTS, refusal as refusalAt, suggestId } from './answer.ts';
+import { checkComposition } from './boundary.ts';
+import { type AgentRef, type Envelope, type HandoffRequest, PROTOCOL_VERSION } from './envelope.ts';
 import { checkHashes, checkVersions, type End } from './identity.ts';
 import type { PastHandoff } from './lineage.ts';
-import { driftFrom } from './lock.ts';
+import { driftFrom, isUtf8 } from './lock.ts';
 import { isPinnedModel } from './manifest.ts';
-import { TRUST_POLICY } from './policy.ts';
-import { isUtf8 } from './prompt.ts';
-import { PROTOCOL_VERSION } from './schema.ts';
-import type { StageName } from './stage.ts';
-import { suggestId } from './suggestion.ts';
+import { type StageName, TRUST_POLICY } from './stage.ts';
 import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
 
 type Attested = {

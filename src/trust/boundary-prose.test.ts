@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { proseBoundaries } from './boundary-prose.ts';
+import { proseBoundaries } from './boundary.ts';
 
 const IDS = ['domain-01-content', 'domain-02-analysis', 'domain-03-data', 'domain-07-legal', 'router'];
 

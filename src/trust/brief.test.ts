@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { EXAMPLE, governedBrief, governedRepair } from './brief.ts';
+import { EXAMPLE, governedBrief, governedRead, governedRepair, mintEnvelope, refTo } from './dialect.ts';
 import { checkSchema } from './envelope.ts';
 import { CLEAN, envelope, ID, put, verify } from './fixtures/world.ts';
 import { governed } from './index.ts';
-import { mintEnvelope, refTo } from './mint.ts';
-import { governedRead } from './read.ts';
 
 const contract = { dialect: 'text', generator: false, utility: false, requires: [], assign: {}, schema: null } as const;
 

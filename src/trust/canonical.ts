@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type canonicalize from 'canonicalize';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { ENVELOPE_SCHEMA, type Schema } from './schema.ts';
+import { ENVELOPE_SCHEMA, type Schema } from './envelope.ts';
 
 /** Lower-case hex of the SHA-256 of exactly these bytes, or of the UTF-8 bytes of this text. */
 export type Sha256 = (content: Uint8Array | string) => string;
@@ -31,9 +31,6 @@ export function digestsOf(
   };
 }
 
-// The canonical text of a JSON value (RFC 8785): members in the order of their names, no white space. Every verdict
-// needs two such texts, one of them a part of the other, so this writer keeps the part while it writes the whole.
-// What is not plain JSON data, like an object of a class, it leaves to the library that knows how to treat it.
 /** Undefined for what has no canonical text, such as a value with half a character in a string. */
 export type CanonicalTexts = {
   readonly whole: string | undefined;
@@ -95,7 +92,7 @@ type Writer = {
 /** Deeper than any text we read; a value that contains itself ends here too. */
 const DEPTH_MAX = 200;
 
-// Each of these answers the text before with the value's own text behind it.
+/** Each of these answers the text before with the value's own text behind it. */
 function write(before: string, value: Json, depth: number, writer: Writer): string {
   if (typeof value === 'string') return before + quoted(value, writer);
   if (typeof value === 'object' && value !== null && depth <= DEPTH_MAX) {
@@ -147,7 +144,7 @@ function writePlanned(before: string, values: readonly Json[], plan: Plan, depth
   return `${text}}`;
 }
 
-// No quote, no backslash, no control character, no half of a character: stands in JSON as it is.
+/** No quote, no backslash, no control character, no half of a character: stands in JSON as it is. */
 const AS_IT_IS = /^[ !#-[\]-~\u0080-\uD7FF\uE000-\uFFFF]*$/;
 
 function quoted(text: string, writer: Writer): string {
@@ -161,8 +158,10 @@ const FEW = 16;
 /** How to write an object whose names arrive in a known order: which member comes next, and what stands before it. */
 type Plan = { readonly names: readonly string[]; readonly order: readonly number[]; readonly marks: readonly string[] };
 
-// Most objects of an envelope have the members its schema names, in its order. Their names need not be sorted and
-// quoted again and again.
+/**
+ * Most objects of an envelope have the members its schema names, in its order. Their names need not be sorted and quoted
+ * again and again.
+ */
 const PLANS: ReadonlyMap<string, readonly Plan[]> = Map.groupBy(
   plansIn(ENVELOPE_SCHEMA),
   ({ names }) => names[0] ?? '',
@@ -195,7 +194,7 @@ function planOf(names: readonly string[]): Plan {
   return { names, order: ordered.map((name) => names.indexOf(name)), marks };
 }
 
-// By UTF-16 code units, as both comparisons here go. For a few names the plainest way is the fastest by far.
+/** By UTF-16 code units, as both comparisons here go. For a few names the plainest way is the fastest by far. */
 function sorted(names: string[]): string[] {
   if (names.length > FEW) return names.sort();
   for (let index = 1; index < names.length; index++) {
@@ -207,7 +206,6 @@ function sorted(names: string[]): string[] {
   return names;
 }
 
-// The canonical text of any value, as the library writes it.
 /** Undefined for what has none, such as a value with half a character in a string. */
 export function libraryText(value: Json | object): string | undefined {
   try {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { checkComposition, remarksOnShares } from './composition.ts';
+import { checkComposition, remarksOnShares } from './boundary.ts';
 import { world } from './fixtures/world.ts';
 import { readComposition } from './manifest.ts';
-import { type Policy, TRUST_POLICY } from './policy.ts';
+import { type Policy, TRUST_POLICY } from './stage.ts';
 
 const [A, B, C, D] = ['domain-05-product', 'domain-02-analysis', 'domain-09-technical', 'domain-01-content'] as const;
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { CODES } from '../kernel/codes.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import { governedRead } from './dialect.ts';
 import { CLEAN, envelope, NOW, sha256 } from './fixtures/world.ts';
-import { governedRead } from './read.ts';
 import { loadRegistry, readRegistry } from './registry.ts';
 import { validateGoverned } from './validate.ts';
 

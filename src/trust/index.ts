@@ -1,24 +1,28 @@
 // The governed dialect: handoffs between agents pinned by the hash of their prompts. Everything here is pure;
 // `registry-folder.ts`, which reads from disk, is imported by itself.
 import type { Dialect } from '../kernel/dialect.ts';
-import { governedBrief, governedRepair } from './brief.ts';
-import { governedRead } from './read.ts';
+import { governedBrief, governedRead, governedRepair } from './dialect.ts';
 
 export type { Diagnostic } from '../kernel/trust/problem.ts';
 export type { Agent, Registry } from './agent.ts';
-export { checkBoundary } from './boundary.ts';
-export { proseBoundaries as boundariesIn } from './boundary-prose.ts';
-export { type EnvelopeValues as Given, EXAMPLE, governedBrief as brief, governedRepair as repair } from './brief.ts';
+export { checkBoundary, proseBoundaries as boundariesIn } from './boundary.ts';
 export { canonicalDigest as digestOf, type Sha256 } from './canonical.ts';
+export {
+  type EnvelopeValues as Given,
+  EXAMPLE,
+  governedBrief as brief,
+  governedRead as read,
+  governedRepair as repair,
+  type Minting,
+  mintEnvelope,
+  refTo,
+} from './dialect.ts';
 export type { AgentRef, Envelope, HandoffRequest, HandoffState } from './envelope.ts';
+export { ENVELOPE_SCHEMA } from './envelope.ts';
 export type { LookupParent, PastHandoff } from './lineage.ts';
 export { lockOf } from './lock.ts';
-export { type Minting, mintEnvelope, refTo } from './mint.ts';
-export { type Policy, TRUST_POLICY as DEFAULT_POLICY } from './policy.ts';
-export { governedRead as read } from './read.ts';
 export { LOCK_PATH, loadRegistry, MANIFEST_PATH, readRegistry, unusable } from './registry.ts';
-export { ENVELOPE_SCHEMA } from './schema.ts';
-export { FIRST_STAGE_THAT_USES_THE_ID, STAGES } from './stage.ts';
+export { FIRST_STAGE_THAT_USES_THE_ID, type Policy, STAGES, TRUST_POLICY as DEFAULT_POLICY } from './stage.ts';
 export { type GovernedOptions, type RegistryLoader, validateGoverned } from './validate.ts';
 export { MAX_AGE_S, MAX_SKEW_S, type VerifyOptions, verifyHandoff } from './verify.ts';
 

@@ -57,7 +57,7 @@ function parseBytes(bytes: Uint8Array): ParsedEnvelope {
   }
 }
 
-// A list over the limit needs a longer text than this, and so does a text over the limit.
+/** A list over the limit needs a longer text than this, and so does a text over the limit. */
 const SHORT = 2 * LIMITS.arrayItems;
 
 /**
@@ -89,8 +89,10 @@ export function envelopeTexts(value: Json, isVerbatim: boolean): CanonicalTexts 
   return canonicalTexts(value, request, isVerbatim, context);
 }
 
-// Whether the text alone rules out most of what could be found in its value. Half a character stands in a text as it
-// is or behind `\u`.
+/**
+ * Whether the text alone rules out most of what could be found in its value. Half a character stands in a text as it is or
+ * behind `\u`.
+ */
 function isSmall(text: string, value: Json, depth: number): boolean {
   const isSimple = text.length <= SHORT && text.isWellFormed() && !text.includes('\\u');
   return isSimple && depth <= LIMITS.depth && longHistory(value).length === 0;
@@ -107,8 +109,10 @@ function within(root: unknown): ParsedEnvelope {
   return { ok: true, value: root as Json, isVerbatim: false, isHarmless: false, texts: null };
 }
 
-// False ends the search. It goes no deeper than the limit, and counts the least text each value needs, so that neither
-// depth nor a value that contains itself can exhaust the stack or the clock.
+/**
+ * False ends the search. It goes no deeper than the limit, and counts the least text each value needs, so that neither depth
+ * nor a value that contains itself can exhaust the stack or the clock.
+ */
 function visit(value: unknown, search: Search): boolean {
   const { problems, path } = search;
   search.bytes += leastBytes(value);
@@ -180,7 +184,7 @@ function longHistory(root: unknown): Problem[] {
   return [limit('/context/state/conversation_history', message)];
 }
 
-// Quotes and a separator, or one digit and a separator.
+/** Quotes and a separator, or one digit and a separator. */
 function leastBytes(value: unknown): number {
   return typeof value === 'string' ? value.length + 3 : 2;
 }

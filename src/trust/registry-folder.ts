@@ -4,11 +4,11 @@ import { join, resolve, sep } from 'node:path';
 import { fatal } from '../kernel/trust/problem.ts';
 import type { Registry } from './agent.ts';
 import type { Sha256 } from './canonical.ts';
-import { type ReadFile, safePath } from './prompt.ts';
+import { type ReadFile, safePath } from './lock.ts';
 import { loadRegistry, unusable } from './registry.ts';
 import type { RegistryLoader } from './validate.ts';
 
-// Loaded when something is hashed: a short command that only reads a manifest starts faster without it.
+/** Loaded when something is hashed: a short command that only reads a manifest starts faster without it. */
 export const sha256: Sha256 = (content) => process.getBuiltinModule('node:crypto').hash('sha256', content, 'hex');
 
 export function loadRegistryFolder(dir: string): Registry {
@@ -40,7 +40,7 @@ export function registryLoader(base: string | null): RegistryLoader {
   };
 }
 
-// Reads one file of the folder. A pipe or a device is no file.
+/** Reads one file of the folder. A pipe or a device is no file. */
 const FILE_BYTES_MAX = 16 * 1_048_576;
 
 /** Null for what is missing, unreadable, too large, not a plain file, or outside the folder. `path` has no `..` in it. */
@@ -65,7 +65,7 @@ function leavesFolder(dir: string, path: string): boolean {
   }
 }
 
-// Opened without waiting: a named pipe in place of a file must not hold up the verifier.
+/** Opened without waiting: a named pipe in place of a file must not hold up the verifier. */
 function readPlainFile(file: string): Uint8Array | null {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {

@@ -7,13 +7,11 @@ import { type Json, nameOfType } from '../kernel/json.ts';
 import { type Diagnostic, fatal, faulty, warning } from '../kernel/trust/problem.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import type { Agent, Registry } from './agent.ts';
-import { driftOf } from './boundary-prose.ts';
+import { checkComposition, driftOf, remarksOnShares } from './boundary.ts';
 import { canonicalDigest, type Sha256 } from './canonical.ts';
-import { checkComposition, remarksOnShares } from './composition.ts';
-import { type LockEntry, type PromptLock, readLock, toLockJson } from './lock.ts';
+import { checkPrompt, type LockEntry, type PromptLock, type ReadFile, readLock, toLockJson } from './lock.ts';
 import { type AgentRecord, isSemver, type Manifest, readManifest, toManifestJson } from './manifest.ts';
-import { TRUST_POLICY } from './policy.ts';
-import { checkPrompt, type ReadFile } from './prompt.ts';
+import { TRUST_POLICY } from './stage.ts';
 
 export function readRegistry(manifestJson: Json, lockJson: Json, read: ReadFile, sha256: Sha256): Registry {
   const manifest = readManifest(manifestJson);
@@ -108,7 +106,7 @@ function join(record: AgentRecord, entry: LockEntry | undefined, read: ReadFile,
   };
 }
 
-// Findings that need the other agents.
+/** Findings that need the other agents. */
 function remarks(agent: Agent, agents: ReadonlyMap<string, Agent>): Diagnostic[] {
   const { id, collaboration } = agent;
   const broken = checkComposition({ agents }, agent, '', TRUST_POLICY);
@@ -131,7 +129,6 @@ function orphans(lock: PromptLock, agents: ReadonlyMap<string, Agent>): Diagnost
     .map((id) => warning(null, 'LOCK_ORPHAN', `the lock pins ${id.slice(0, 64)}, which the manifest does not list`));
 }
 
-// Loads a registry through a function that reads files, so that disk, archive and memory are the same to it.
 /** `dir` is where the registry stands within what `read` can see; empty for its root. */
 export function loadRegistry(dir: string, read: ReadFile, sha256: Sha256): Registry {
   const within = (path: string) => (dir === '' ? path : `${dir.replace(/\/+$/, '')}/${path}`);
@@ -145,7 +142,7 @@ export function loadRegistry(dir: string, read: ReadFile, sha256: Sha256): Regis
   return readRegistry(manifest.json, lock.json, inside, sha256);
 }
 
-// The two files of a registry as JSON: where they stand, and how their bytes are read.
+/** The two files of a registry as JSON: where they stand, and how their bytes are read. */
 export const MANIFEST_PATH = 'versions/prompt-manifest.json';
 export const LOCK_PATH = 'versions/prompt-lock.json';
 const FILE_BYTES_MAX = 16 * 1_048_576;
@@ -169,7 +166,6 @@ export function readRegistryJson(name: string, bytes: unknown): { readonly json:
   return fatal('REGISTRY_NOT_JSON', `the ${name} is not strict JSON: ${reading.message} (line ${reading.line})`);
 }
 
-// A registry as the log knows it.
 /** What of a registry is remembered with the log. Null where it cannot be used. */
 export function loadedFrom(registry: Registry, lockHash: string): LoadedRegistry | null {
   if (!registry.usable || registry.digest === null) return null;

@@ -1,7 +1,7 @@
 // Every refusal says what to do about it, in words that a program can act on.
 import { expect, test } from 'vitest';
 import { GOVERNED_CODES, type GovernedCode } from '../kernel/codes/governed.ts';
-import { remediesFor } from './suggestion.ts';
+import { remediesFor } from './answer.ts';
 
 const suggestion = (via: 'direct' | 'archetype' | 'orchestrator') =>
   ({ agent_id: 'x', agent_type: 'domain', via, why: 'it covers that' }) as const;

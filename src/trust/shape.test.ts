@@ -2,9 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
+import { ENVELOPE_SCHEMA, schemaMismatches } from './envelope.ts';
 import { envelope, put } from './fixtures/world.ts';
-import { ENVELOPE_SCHEMA } from './schema.ts';
-import { schemaMismatches } from './shape.ts';
 
 const isEnvelope = new Ajv2020({ ownProperties: true, allowUnionTypes: true }).compile(ENVELOPE_SCHEMA);
 

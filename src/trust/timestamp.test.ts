@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkFreshness, type Instant, readInstant } from './timestamp.ts';
+import { checkFreshness, type Instant, readInstant } from './lineage.ts';
 
 const EPOCH: Instant = { seconds: 0, nanos: 0 };
 

@@ -4,8 +4,8 @@ import { isObject, isString, type Json } from '../kernel/json.ts';
 import { fatal } from '../kernel/trust/problem.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Registry } from './agent.ts';
-import { type Policy, TRUST_POLICY } from './policy.ts';
 import { unusable } from './registry.ts';
+import { type Policy, TRUST_POLICY } from './stage.ts';
 import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
 
 /** Gives the registry of a folder; null asks for the one that holds where a line names none. */

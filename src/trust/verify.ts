@@ -6,28 +6,27 @@ import { checkInjection } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem, quote } from '../kernel/trust/problem.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';
-import { acceptedVerdict, rejectedVerdict, type VerifyProgress } from './answer.ts';
-import { checkBoundary, checkScope, checkSelf, patternOf, sourceCouldDoIt } from './boundary.ts';
+import { acceptedVerdict, rejectedVerdict, suggestId, suggestTarget, type VerifyProgress } from './answer.ts';
+import { checkBoundary, checkComposition, checkScope, checkSelf, patternOf, sourceCouldDoIt } from './boundary.ts';
 import { canonicalDigest } from './canonical.ts';
-import { denies, edgesTo } from './collaboration.ts';
-import { checkComposition } from './composition.ts';
-import { checkClaims, checkSchema, claimedBy, type Envelope, nothingRecomputed } from './envelope.ts';
+import { checkClaims, checkSchema, claimedBy, type Envelope, nothingRecomputed, PROTOCOL_VERSION } from './envelope.ts';
 import { checkHashes, checkQuarantine, checkVersions, type End, type EndRole, resolveEnds } from './identity.ts';
 import {
   checkChain,
+  checkFreshness,
   checkOriginator,
   checkParent,
   checkRoot,
+  checkTimestampForm,
+  type Instant,
   type LookupParent,
   lineageOf,
   originatorOf,
+  readClock,
 } from './lineage.ts';
+import { denies, edgesTo } from './manifest.ts';
 import { envelopeTexts, parseEnvelope } from './parse.ts';
-import { type Policy, TRUST_POLICY } from './policy.ts';
-import { PROTOCOL_VERSION } from './schema.ts';
-import type { StageName } from './stage.ts';
-import { suggestId, suggestTarget } from './suggestion.ts';
-import { checkFreshness, checkTimestampForm, type Instant, readClock } from './timestamp.ts';
+import { type Policy, type StageName, TRUST_POLICY } from './stage.ts';
 
 export type VerifyOptions = {
   readonly registry: Registry;
@@ -91,7 +90,7 @@ type Hearing = {
 /** What they ask once both agents are known. */
 type EndsHearing = Hearing & { readonly envelope: Envelope; readonly source: End; readonly target: End };
 
-// Null lets the next stage look: stages stand in chains of `??`, in their order.
+/** Null lets the next stage look: stages stand in chains of `??`, in their order. */
 function stopAt(stage: StageName, problems: readonly Problem[]): Refused | null {
   return problems.length > 0 ? { stage, problems } : null;
 }
@@ -287,7 +286,7 @@ function checkReach(
   return checkBoundary(source, target, envelope.context.request, policy);
 }
 
-// Whoever a problem of these stages points at is not verified; about the other nothing is known yet.
+/** Whoever a problem of these stages points at is not verified; about the other nothing is known yet. */
 function blame(progress: VerifyProgress, problems: readonly Problem[]): readonly Problem[] {
   if (problems.length === 0) return problems;
   const isBlamed = (role: EndRole) => problems.some(({ pointer }) => pointer.startsWith(role, 1));

@@ -6,9 +6,9 @@ import { afterAll, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
 import { lockOf } from '../trust/lock.ts';
-import { TRUST_POLICY } from '../trust/policy.ts';
 import { LOCK_PATH, loadRegistry, MANIFEST_PATH } from '../trust/registry.ts';
 import { sha256 } from '../trust/registry-folder.ts';
+import { TRUST_POLICY } from '../trust/stage.ts';
 import { boundariesIn, boundariesOf } from './registry-boundaries.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);

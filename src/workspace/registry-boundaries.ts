@@ -5,14 +5,12 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Boundaries } from '../kernel/graph/check.ts';
 import { given, isObject, isString, type Json, objectAt } from '../kernel/json.ts';
-import { checkBoundary } from '../trust/boundary.ts';
+import { checkBoundary, checkShares } from '../trust/boundary.ts';
 import { libraryText } from '../trust/canonical.ts';
-import { denies } from '../trust/collaboration.ts';
-import { checkShares } from '../trust/composition.ts';
-import { isSemver, readManifest } from '../trust/manifest.ts';
-import { TRUST_POLICY } from '../trust/policy.ts';
+import { denies, isSemver, readManifest } from '../trust/manifest.ts';
 import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry.ts';
 import { readInside } from '../trust/registry-folder.ts';
+import { TRUST_POLICY } from '../trust/stage.ts';
 import type { LocatedWorkspace } from './locate.ts';
 
 /** Every edge of a cast carries a request of this type, and names no scopes. */

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { validateWorklogText } from '../dialects/operator/worklog.ts';
+import { validateWorklogText } from '../dialects/operator/result.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { NO_LINE, syncWorklog, type WorklogPlace, worklogLines } from './worklog-file.ts';

@@ -29,7 +29,7 @@ import { Decider } from '../../src/engine/decider.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { logFileIn } from '../../src/log/sqlite/open.ts';
-import { shellLine } from '../../src/shell/words.ts';
+import { shellLine } from '../../src/shell/programs.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import { asProcesses, BATON, baton, flow, json, project, put as putIn, type Ran, read, untilWritten } from './baton.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { validateWorklogText } from '../../src/dialects/operator/worklog.ts';
+import { validateWorklogText } from '../../src/dialects/operator/result.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { asProcesses, baton, isRunning, json, project, put, read, start as run, until, untilWritten } from './baton.ts';
 import { ask, claim, codesIn, create, finish, heartbeat, packet, RUN, result, rows, start } from './ledger-story.ts';

@@ -6,9 +6,9 @@ import { MEMORIALIZE_CLASSES, MEMORIALIZE_TYPES } from '../../kernel/knowledge/m
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 import { PLAN_STATUSES } from '../../kernel/report/status.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
+import { gaia } from '../index.ts';
 import { exampleReport, gaiaBriefFor } from './brief.ts';
 import { APPROVAL_ADVISORY_KEYS, OWNERSHIP_ASSESSMENTS, RISK_LEVELS } from './contract.ts';
-import { gaia } from './index.ts';
 import { findBlock, readReport } from './read.ts';
 import { validateGaia, validateMerge, validateTransition } from './validate.ts';
 

@@ -200,7 +200,7 @@ function socketLines(contract: Pick<Contract, 'assign' | 'schema'>): string[] {
   return lines;
 }
 
-// A repair: what was wrong, code by code and place by place, then the format once more.
+/** A repair: what was wrong, code by code and place by place, then the format once more. */
 const ISSUES_MAX = 20;
 const ISSUE_CHARS_MAX = 240;
 const EXCERPT_CHARS = 60;

@@ -95,8 +95,6 @@ function checkAgentId(value: Json | undefined, issuedId: string | null): Finding
   return [invalid('AGENT_ID', value, path, `not the agent_id of this turn: ${advice}`)];
 }
 
-// evidence_report: seven lists, and the verification that COMPLETE needs.
-
 /** Every valid status needs the seven keys. What they hold is the agent's affair: even null is an answer. */
 export function checkEvidence(report: JsonObject): Finding[] {
   const section = usable(report.evidence_report);
@@ -165,8 +163,6 @@ function entriesOf(report: JsonObject, key: string): readonly Json[] {
   return value === undefined || isEmpty(value) ? [] : [value];
 }
 
-// consolidation_report: required when several surfaces are at work.
-
 /** Looked at only when the INPUT asked for it. Every key must be there; a list may be empty. */
 export function checkConsolidation(report: JsonObject, required: boolean): Finding[] {
   if (!required) return [];
@@ -196,8 +192,6 @@ function checkKey(section: JsonObject | null, key: (typeof CONSOLIDATION_KEYS)[n
 function isListKey(key: (typeof CONSOLIDATION_KEYS)[number]): boolean {
   return key !== 'ownership_assessment' && key !== 'next_best_agent';
 }
-
-// approval_request: `rollback` and `verification` are required, the rest is advice.
 
 /** Required for the status APPROVAL_REQUEST; a block that is there under any other status is held to the same rules. */
 export function checkApprovalRequest(report: JsonObject, plan: PlanStatus | null): Finding[] {
@@ -243,8 +237,6 @@ function checkRisk(section: JsonObject): Finding[] {
   return [warning(`APPROVAL_REQUEST_INVALID_RISK_LEVEL:${level}`, 'approval_request.risk_level', advice)];
 }
 
-// loop_state: no COMPLETE while iterations are left and the threshold is not reached.
-
 /** Only a COMPLETE can disprove itself. */
 export function checkLoopState(report: JsonObject, plan: PlanStatus | null): Finding[] {
   const loop = plan === 'COMPLETE' ? loopStateIn(report) : null;
@@ -253,7 +245,10 @@ export function checkLoopState(report: JsonObject, plan: PlanStatus | null): Fin
   return [missing(codeOfLoop(loop), 'loop_state', message)];
 }
 
-// The socket: the paths its assignments read, and its own schema. Only COMPLETE hands something on, so only COMPLETE is checked.
+/**
+ * The socket: the paths its assignments read, and its own schema. Only COMPLETE hands something on, so only COMPLETE is
+ * checked.
+ */
 export function checkSlots(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
   if (!isComplete(report)) return [];
   const absent = slotSources(contract).filter((source) => !hasPath(report, source));

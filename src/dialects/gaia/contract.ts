@@ -1,8 +1,13 @@
-// The words of the agent_contract_handoff, and how its values are asked. Checks, brief and schemas share these lists, so they
-// promise the same.
+// The words of the agent_contract_handoff, their lists for checks and briefs, and the JSON Schemas. The schema of a report
+// is stricter than the checks: what fits it is accepted, except for what the INPUT or a loop_state asks in addition.
+import { jsonSchemaOf } from '../../kernel/field-schema.ts';
+import type { Field, Fields } from '../../kernel/fields.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Finding, isEmpty, textOf } from '../../kernel/knowledge/live-state.ts';
-import type { PlanStatus } from '../../kernel/report/status.ts';
+import { MEMORIALIZE_CLASSES, MEMORIALIZE_TYPES } from '../../kernel/knowledge/memory.ts';
+import { INPUT } from '../../kernel/report/envelope.ts';
+import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
+import { PLAN_STATUSES, type PlanStatus } from '../../kernel/report/status.ts';
 import { JSON_DEPTH_MAX } from '../json-text.ts';
 
 /** Names the fence of the OUTPUT block, and one section of the INPUT envelope. */
@@ -62,8 +67,6 @@ export function asDetails(findings: readonly Finding[]): {
   };
 }
 
-// Presence: a status field only has to be there; a field of a consolidation report or an approval has to hold something.
-
 /** An object with at least one key; anything else cannot be used as a section. */
 export function usable(value: Json | undefined): JsonObject | null {
   return isObject(value) && !isEmpty(value) ? value : null;
@@ -75,8 +78,6 @@ export function either(section: JsonObject | null, key: string): Json | undefine
   const value = section[key];
   return value === undefined || value === null ? (section[key.toUpperCase()] ?? value) : value;
 }
-
-// Bounds of parsed values: depth, finite numbers, no key that poisons prototypes. The JSON reader applies the same to text.
 
 /** What is wrong with the value, or null. */
 export function faultOfValue(value: Json): string | null {
@@ -112,3 +113,140 @@ export function sectionsToWrite(injectedContext: JsonObject | null): readonly st
   const sections = isObject(permissions) ? permissions.writable_sections : undefined;
   return Array.isArray(sections) ? sections.filter(isString) : [];
 }
+
+const ANY = { type: 'json' } as const;
+const TEXT = { type: 'text' } as const;
+const LIST = { type: 'list', of: ANY } as const;
+const STRING = { type: 'text', mayBeEmpty: true } as const;
+const NUMBER = { type: 'number', nullable: true } as const;
+
+const required = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, required: true }]));
+const all = (names: readonly string[], field: Field): Fields => Object.fromEntries(names.map((name) => [name, field]));
+const object = (fields: Fields): Field => ({ type: 'object', unknown: 'free', fields });
+
+/** The shape of a report as it should be written. The checks accept more, and know what the turn asks for. */
+const REPORT: Field = object({
+  ...required({
+    agent_status: object(
+      required({
+        plan_status: { type: 'choice', of: PLAN_STATUSES },
+        agent_id: { type: 'text', form: '^a[0-9a-f]{5,}$' },
+        pending_steps: LIST,
+        next_action: TEXT,
+      }),
+    ),
+    evidence_report: object({ ...required(all(EVIDENCE_KEYS, LIST)), verification: object({}) }),
+  }),
+  consolidation_report: {
+    ...object(
+      required({
+        ...all(CONSOLIDATION_KEYS, LIST),
+        ownership_assessment: { type: 'choice', of: OWNERSHIP_ASSESSMENTS },
+        next_best_agent: TEXT,
+      }),
+    ),
+    nullable: true,
+  },
+  approval_request: {
+    ...object({
+      ...required({
+        ...all([...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS], TEXT),
+        risk_level: { type: 'choice', of: RISK_LEVELS },
+      }),
+      approval_id: { ...STRING, nullable: true },
+    }),
+    nullable: true,
+  },
+  loop_state: {
+    ...object({
+      ...all(['iteration', 'max_iterations'], { type: 'count' }),
+      ...all(['metric', 'threshold'], NUMBER),
+    }),
+    nullable: true,
+  },
+  user_facing_summary: { ...STRING, nullable: true },
+  memory_suggestions: { type: 'list', of: STRING },
+  memorialize_suggestions: {
+    type: 'list',
+    of: object({
+      ...required(all(['description', 'body'], TEXT)),
+      ...all(['slug', 'rationale'], STRING),
+      type: { type: 'choice', of: MEMORIALIZE_TYPES },
+      class: { type: 'choice', of: MEMORIALIZE_CLASSES },
+    }),
+  },
+  update_contracts: { type: 'list', of: object(required({ contract: TEXT, payload: object({}) })) },
+  rollback_executed: { ...STRING, nullable: true },
+  context_consumption: { ...object(all(['tokens_used', 'pct_window'], NUMBER)), nullable: true },
+});
+
+const WHEN_COMPLETE = {
+  evidence_report: {
+    required: ['verification'],
+    properties: { verification: { required: ['result'], properties: { result: { const: 'pass' } } } },
+  },
+} as const;
+
+export const REPORT_SCHEMA: JsonObject = {
+  ...jsonSchemaOf(REPORT, { title: 'agent_contract_handoff' }),
+  allOf: [
+    { anyOf: [isNot('COMPLETE'), { properties: WHEN_COMPLETE }] },
+    {
+      anyOf: [
+        isNot('APPROVAL_REQUEST'),
+        { required: ['approval_request'], properties: { approval_request: { type: 'object' } } },
+      ],
+    },
+  ],
+};
+
+function isNot(status: PlanStatus) {
+  return { properties: { agent_status: { properties: { plan_status: { not: { const: status } } } } } };
+}
+
+/** Requests. A malformed entry or an unknown status fits: it is part of the answer. */
+const MERGE = {
+  type: 'object',
+  unknown: 'free',
+  fields: {
+    base: { type: 'map', of: ANY, nullable: true, means: 'the stored sections by name; empty when left out' },
+    entries: {
+      type: 'list',
+      of: ANY,
+      nullable: true,
+      means: 'objects of contract, the name of a section, and payload, an object',
+      example: [{ contract: 'services', payload: { login: { port: 8080 } } }],
+    },
+    writable_sections: {
+      type: 'list',
+      of: { type: 'text', mayBeEmpty: true },
+      nullable: true,
+      means: 'none when left out',
+    },
+  },
+} as const satisfies Field;
+
+export const MERGE_SCHEMA: JsonObject = jsonSchemaOf(MERGE, { title: 'Entries to merge into stored sections' });
+
+const TRANSITION = {
+  type: 'object',
+  unknown: 'free',
+  fields: {
+    reports: {
+      type: 'list',
+      of: ANY,
+      itemsMin: 1,
+      required: true,
+      means: `each one of ${PLAN_STATUSES.join(', ')}`,
+      example: ['IN_PROGRESS', 'COMPLETE'],
+    },
+  },
+} as const satisfies Field;
+
+export const TRANSITION_SCHEMA: JsonObject = jsonSchemaOf(TRANSITION, {
+  title: 'The statuses one agent reported, in order',
+});
+
+/** INPUT. Flags are booleans here, although any value that holds something sets one. */
+export const INPUT_SCHEMA: JsonObject = jsonSchemaOf(INPUT, { title: 'INPUT envelope of a gaia turn' });

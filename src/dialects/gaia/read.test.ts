@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { CODES } from '../../kernel/codes.ts';
 import type { Contract } from '../../kernel/dialect.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { gaia } from '../index.ts';
 import { exampleReport } from './brief.ts';
-import { gaia } from './index.ts';
 import { readReport } from './read.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 500);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { exampleReport } from './brief.ts';
-import { contextConsumption, judgeReport, rollbackExecuted, userFacingSummary } from './report.ts';
+import { contextConsumption, judgeReport, rollbackExecuted, userFacingSummary } from './read.ts';
 import { mergeContracts } from './validate.ts';
 
 // The names of the contract, written out: a name that is lost there is missed here.

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { PLAN_STATUSES } from '../../kernel/report/status.ts';
 import { exampleReport } from './brief.ts';
-import { judgeReport } from './report.ts';
-import { REPORT_SCHEMA } from './schema.ts';
+import { REPORT_SCHEMA } from './contract.ts';
+import { judgeReport } from './read.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };

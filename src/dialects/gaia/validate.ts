@@ -8,8 +8,7 @@ import { allow, type Denied, type Details, deny, type Verdict } from '../../kern
 import { parseJsonText } from '../json-text.ts';
 import { prepare } from './checks.ts';
 import { asDetails, faultOfValue } from './contract.ts';
-import { readReport, refuseReply } from './read.ts';
-import { judgeReport, type ReportGiven } from './report.ts';
+import { judgeReport, type ReportGiven, readReport, refuseReply } from './read.ts';
 
 /** A string is the whole reply of an agent; anything else is the content of its block, already parsed. */
 export function validateGaia(input: Json, options: Json = {}): Verdict {
@@ -91,7 +90,10 @@ function refuse(reason: string, details: JsonObject): Denied {
   return deny('CONTRACT_VIOLATION', reason, details);
 }
 
-// `gaia/merge`: what stored sections become when entries are written to them. Nothing is stored; a cast writes by the same rules.
+/**
+ * `gaia/merge`: what stored sections become when entries are written to them. Nothing is stored; a cast writes by the same
+ * rules.
+ */
 type MergeRequest = {
   /** The stored sections. */
   readonly base: JsonObject;
@@ -131,8 +133,6 @@ export function mergeContracts({ base, entries, writable_sections }: MergeReques
     return allow(`${permitted.length + deposits.length} of ${entries.length} entries were merged`, details);
   return deny('WRITE_NOT_PERMITTED', `${rejected.size} sections were not written; the others were`, details);
 }
-
-// `gaia/transition`: statuses that one agent reported, in order.
 
 /** Whether the report may follow, and where the agent stands afterwards. */
 export function follow(progress: Progress, report: Json): { readonly verdict: Verdict; readonly progress: Progress } {

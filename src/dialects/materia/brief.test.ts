@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import { isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { materia } from './index.ts';
+import { materia } from '../index.ts';
 
 function contract(parts: Partial<Contract> = {}): Contract {
   return { dialect: 'materia', generator: false, utility: false, requires: [], assign: {}, schema: null, ...parts };

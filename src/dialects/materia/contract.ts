@@ -1,7 +1,9 @@
-// What one socket's contract asks of a payload, worked out once for the reader and the brief: which fields must be there,
-// which payload paths `assign` reads, and which extra fields that makes welcome.
+// What one socket asks of a materia handoff: the table of its fields, which must be there, which paths `assign` reads, and
+// what is said about a value that does not fit.
 import type { Contract } from '../../kernel/dialect.ts';
-import { isObject, isString } from '../../kernel/json.ts';
+import { jsonSchemaOf } from '../../kernel/field-schema.ts';
+import { type Field, type Mismatch, mismatches } from '../../kernel/fields.ts';
+import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import type { AnswerFields } from '../json-answer.ts';
 
 export type Terms = {
@@ -55,4 +57,148 @@ export function fieldsOf(contract: Contract): AnswerFields {
     names: new Set([...own, ...terms.named, ...ofSchema]),
     any: terms.takesAll && ofSchema.length === 0,
   };
+}
+
+const ITEM = {
+  type: 'object',
+  wants: 'an object with `title` and `context`',
+  fields: {
+    title: { type: 'text', required: true, means: 'short name of one unit of work' },
+    context: { type: 'text', required: true, means: 'what has to be done, and how to see that it is done' },
+  },
+} as const satisfies Field;
+
+const EVENT = {
+  type: 'object',
+  wants: 'an object with a `type`',
+  unknown: 'free',
+  fields: {
+    type: { type: 'text', required: true, means: 'what kind of event it is' },
+    severity: { type: 'choice', of: ['debug', 'info', 'warning', 'error', 'critical'], default: 'info' },
+    message: { type: 'text', mayBeEmpty: true },
+    payload: { type: 'map', of: { type: 'json' } },
+    source: {
+      type: 'object',
+      unknown: 'free',
+      fields: { materia: { type: 'text', mayBeEmpty: true }, socketId: { type: 'text', mayBeEmpty: true } },
+    },
+  },
+} as const satisfies Field;
+
+export const HANDOFF = {
+  type: 'object',
+  fields: {
+    workItems: { type: 'list', of: ITEM, means: 'units of work, in the order of work' },
+    satisfied: { type: 'flag', means: 'what guarded edges and advancement read' },
+    context: { type: 'text', mayBeEmpty: true, means: 'what the next agent needs to know' },
+    event: {
+      type: 'list',
+      of: EVENT,
+      wants: 'an array of events',
+      means: 'events for people and hooks; taken out before the payload is handed on',
+    },
+  },
+} as const satisfies Field;
+
+/** Fields that only some sockets take, and work items in the output of a plain utility. */
+export const TEXT = { type: 'text', mayBeEmpty: true } as const satisfies Field;
+export const STATE = { type: 'map', of: { type: 'json' } } as const satisfies Field;
+export const LOOSE_ITEMS = { type: 'list', of: { type: 'json' } } as const satisfies Field;
+
+/** The handoff as a JSON Schema: the contract of a socket that requires nothing and assigns nothing. */
+export const handoffSchema: JsonObject = jsonSchemaOf(HANDOFF, {
+  $id: 'urn:baton:schema:materia-handoff',
+  title: 'Materia handoff',
+  description: 'The one JSON object an agent returns at the end of its turn.',
+});
+
+/** Fields that broader envelopes had, and where their content belongs now. */
+const OBSOLETE: ReadonlyMap<string, string> = new Map([
+  ...['tasks', 'task', 'work'].map((name) => [name, 'generated work goes in `workItems`'] as const),
+  ['passed', 'the routing field is `satisfied`'],
+  ...['summary', 'guidance', 'decisions', 'risks', 'architecture', 'architectureGuidance'].map(
+    (name) => [name, 'write it as text in `context`'] as const,
+  ),
+  ...['feedback', 'missing', 'reason', 'failure', 'rework'].map(
+    (name) => [name, 'set `satisfied` to false and give the reason as text in `context`'] as const,
+  ),
+  ['state', 'only utilities return `state`; write what others need as text in `context`'],
+]);
+
+/** Adds an issue for each place where the value of a field does not fit its table. */
+export function checkField(name: string, value: Json, field: Field, issues: Issues, hint = ''): void {
+  for (const mismatch of mismatches(value, field)) {
+    const path = mismatch.path.reduce<string>(at, at('$', name));
+    const [message, expected] = wordsFor(mismatch, name);
+    issues.add(path, `${message}${hint}`, expected);
+  }
+}
+
+/** What an issue says, and the type it expects. */
+function wordsFor({ rule, path, field, value }: Mismatch, name: string): readonly [message: string, expected?: string] {
+  const last = path.at(-1) ?? name;
+  const whole = name === 'event' ? 'an event' : 'a work item';
+  if (rule === 'unknown') return ['unexpected field: a work item has only `title` and `context`'];
+  const subject = typeof last === 'number' ? whole : `\`${last}\`${path.length > 1 ? ` of ${whole}` : ''}`;
+  if (field.type === 'choice') return [`${subject} must be one of ${field.of.join(', ')}`, field.of.join(' | ')];
+  if (rule === 'blank') return [`${subject} must be a string that is not blank`, 'non-blank string'];
+  const [words, expected] = typeWords(field);
+  return [`${subject} must be ${field.wants ?? words}, not ${nameOfType(value)}`, expected];
+}
+
+function typeWords(field: Field): readonly [words: string, expected: string] {
+  switch (field.type) {
+    case 'flag':
+      return ['true or false', 'boolean'];
+    case 'list':
+      return ['an array', 'array'];
+    case 'text':
+      return field.mayBeEmpty ? ['a string', 'string'] : ['a non-blank string', 'non-blank string'];
+    default:
+      return ['an object', 'object'];
+  }
+}
+
+/** What to say about a field that this contract does not have. */
+export function messageForUnexpected(field: string): string {
+  const hint = OBSOLETE.get(field);
+  return hint === undefined
+    ? 'unexpected field: it is not part of this contract; leave it out'
+    : `unexpected field: it is not part of the contract; ${hint}`;
+}
+
+/**
+ * The list of everything wrong with one payload. It is bounded, because a payload can hold more mistakes than anyone reads.
+ */
+type Issue = { readonly path: string; readonly message: string; readonly expected?: string };
+
+const LISTED_MAX = 200;
+const KEY_SHOWN_MAX = 60;
+
+export class Issues {
+  readonly listed: Issue[] = [];
+  count = 0;
+
+  add(path: string, message: string, expected?: string): void {
+    this.count += 1;
+    if (this.listed.length === LISTED_MAX) return;
+    this.listed.push(expected === undefined ? { path, message } : { path, message, expected });
+  }
+
+  has(path: string): boolean {
+    return this.listed.some((issue) => issue.path === path);
+  }
+
+  /** The details of a refusal; `omitted` says how many issues are not listed. */
+  details(): JsonObject {
+    const omitted = this.count - this.listed.length;
+    return omitted === 0 ? { issues: this.listed } : { issues: this.listed, omitted };
+  }
+}
+
+/** A path one key deeper. Keys come from agents: they are escaped onto one line and cut. */
+export function at(path: string, key: string | number): string {
+  if (typeof key === 'number') return `${path}.${key}`;
+  const escaped = JSON.stringify(key).slice(1, -1);
+  return `${path}.${escaped.length > KEY_SHOWN_MAX ? `${escaped.slice(0, KEY_SHOWN_MAX)}…` : escaped}`;
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
-import { materia } from './index.ts';
+import { materia } from '../index.ts';
 
 const guide = readFileSync(new URL('../../../docs/contracts/materia.md', import.meta.url), 'utf8');
 const example = (name: string) =>

@@ -4,7 +4,7 @@ import { CODES } from '../../kernel/codes.ts';
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { materia } from './index.ts';
+import { materia } from '../index.ts';
 import { readMateria } from './read.ts';
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };

@@ -7,9 +7,22 @@ import { deny } from '../../kernel/verdict.ts';
 import { extractObject } from '../json-answer.ts';
 import { JSON_BYTES_MAX } from '../json-text.ts';
 import { readWithSchema } from '../user-schema.ts';
-import { fieldsOf, type Path, type Terms, takesText, termsOf } from './contract.ts';
-import { checkPlaceholders, mayHoldPlaceholder } from './example.ts';
-import { at, checkField, HANDOFF, Issues, LOOSE_ITEMS, messageForUnexpected, STATE, TEXT } from './fields.ts';
+import { checkPlaceholders, mayHoldPlaceholder } from './brief.ts';
+import {
+  at,
+  checkField,
+  fieldsOf,
+  HANDOFF,
+  Issues,
+  LOOSE_ITEMS,
+  messageForUnexpected,
+  type Path,
+  STATE,
+  TEXT,
+  type Terms,
+  takesText,
+  termsOf,
+} from './contract.ts';
 
 /** A reading of this dialect, with the events that came along when there were any. */
 type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };

@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
-import { handoffSchema } from './fields.ts';
-import { materia } from './index.ts';
+import { materia } from '../index.ts';
+import { handoffSchema } from './contract.ts';
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 500) };
 const timeout = 10_000 + 3 * runs.numRuns;

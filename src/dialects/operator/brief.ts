@@ -120,13 +120,15 @@ function shortened(words: string): string {
   return line.length <= ISSUE_CHARS_MAX ? line : `${line.slice(0, ISSUE_CHARS_MAX - 1).toWellFormed()}…`;
 }
 
-// Payloads that keep the contract, one for each kind that an agent is asked for. Briefs show them.
+/** Payloads that keep the contract, one for each kind that an agent is asked for. Briefs show them. */
 export const EXAMPLE_RESULT = exampleOf(RESULT) as JsonObject;
 export const EXAMPLE_ASSIGNMENT = exampleOf(ASSIGNMENT) as JsonObject;
 export const EXAMPLE_ENVELOPE = exampleOf(ENVELOPE) as JsonObject;
 
-// What a socket asks of a payload beside the contract: the paths its assignments read, and the schema it was given. Only
-// work that is done hands anything on, so an agent that is blocked or failed is not held to it.
+/**
+ * What a socket asks of a payload beside the contract: the paths its assignments read, and the schema it was given. Only
+ * work that is done hands anything on, so an agent that is blocked or failed is not held to it.
+ */
 const DERIVED = ['$.workItems', '$.satisfied'];
 
 /** The payload paths that assignments read. What the graph derives from the payload itself is not among them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
-import { validateBundle } from './orchestrator.ts';
+import { validateBundle } from './assignment.ts';
 
 const row = (over: JsonObject = {}): JsonObject => ({
   task_id: 'T-1',

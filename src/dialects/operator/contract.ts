@@ -8,7 +8,7 @@ import type { Field, Fields, ObjectField } from '../../kernel/fields.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { WORKLOG_FIELDS, type WorklogField } from '../../kernel/ledger/decide.ts';
 import { PRIORITIES, TASK_STATUSES } from '../../kernel/ledger/state.ts';
-import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
+import { CALENDAR_DAY, HOUR, MINUTE } from '../../kernel/text.ts';
 
 export const SCHEMA_VERSION = '1.0.0';
 /** Only the major number decides. */

@@ -9,6 +9,7 @@ import { isCreateIntent } from '../../kernel/ledger/deltas.ts';
 import { unmetOf } from '../../kernel/ledger/run-index.ts';
 import { isTerminal, mayMove, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
+import { checkDeltas, type Delta, deltasOf } from './assignment.ts';
 import { DELTAS, type OperatorOptions } from './contract.ts';
 import {
   checkExtensions,
@@ -20,7 +21,6 @@ import {
   objectsOf,
   payloadOf,
 } from './findings.ts';
-import { checkDeltas, type Delta, deltasOf } from './orchestrator.ts';
 
 type Row = JsonObject & { readonly task_id: string; readonly status: TaskStatus; readonly version: number };
 type Versions = Readonly<Record<string, number>>;

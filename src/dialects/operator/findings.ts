@@ -107,8 +107,10 @@ export function inQuotes(text: string): string {
   return JSON.stringify(shown.toWellFormed());
 }
 
-// What may stand in an object beside its own fields. Extensions start with `x_` and are never looked at; any other
-// unknown field is refused in strict mode and otherwise only mentioned.
+/**
+ * What may stand in an object beside its own fields. Extensions start with `x_` and are never looked at; any other unknown
+ * field is refused in strict mode and otherwise only mentioned.
+ */
 const EXTENSION_PREFIX = 'x_';
 
 export function checkExtensions(found: OperatorFindings, object: JsonObject, table: Table, path: string): void {
@@ -124,7 +126,7 @@ function noteUnknown(found: OperatorFindings, place: string): void {
   } else found.warn(`${place} is not part of the contract; extensions start with x_`);
 }
 
-// Times as the contract writes them: ISO 8601 with a date and a time of day. Without an offset a time is UTC.
+/** Times as the contract writes them: ISO 8601 with a date and a time of day. Without an offset a time is UTC. */
 const FORM =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
 
@@ -154,7 +156,6 @@ export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && TASK_ID.test(value);
 }
 
-// Checks of fields by the tables of the contract.
 /** One finding that names every required field that is not there, in the order of the contract. */
 export function checkPresence(found: OperatorFindings, object: JsonObject, table: Table, path = ''): void {
   const missing = requiredIn(table).filter((name) => object[name] === undefined);
@@ -242,7 +243,7 @@ export function objectsOf(value: Json | undefined): readonly JsonObject[] {
   return elementsOf(value).filter(isObject);
 }
 
-// The beginning every payload shares, and the way from any value to a payload that can be checked.
+/** The beginning every payload shares, and the way from any value to a payload that can be checked. */
 const NODES_MAX = 2_000_000;
 
 type OperatorPayload =

@@ -152,8 +152,10 @@ function faultOfLock(lock: Json): string | null {
   return typeof lock.active === 'boolean' ? null : 'must say with true or false whether it is active';
 }
 
-// The gates behind an execution: whether what came back has the promised shape and stayed inside its scope, and whether
-// every criterion that was asked for is met on evidence.
+/**
+ * The gates behind an execution: whether what came back has the promised shape and stayed inside its scope, and whether
+ * every criterion that was asked for is met on evidence.
+ */
 const LISTED_MAX = 20;
 const RESULT_FIELDS = ['status', 'changes', 'acceptance_check', 'worklog_path', 'notes_for_orchestrator'];
 
@@ -320,7 +322,7 @@ function isListOf(value: Json | undefined, accepts: (item: Json) => boolean): bo
   return Array.isArray(value) && value.every(accepts);
 }
 
-// The rules a gate answers with. Each refusal says under which contract code it is stored.
+/** The rules a gate answers with. Each refusal says under which contract code it is stored. */
 function breaks(
   found: OperatorFindings,
   rule: OperatorRule,

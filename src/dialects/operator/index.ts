@@ -6,12 +6,10 @@ import { operatorRead } from './read.ts';
 
 export const operator: Dialect = { brief: operatorBrief, repair: operatorRepair, read: operatorRead };
 
-export { validateAssignment } from './assignment.ts';
+export { validateAssignment, validateBundle, validateOrchestrator, type WorkItem, workItemsOf } from './assignment.ts';
 export type { OperatorOptions as Options } from './contract.ts';
 export { validateDeltas } from './deltas.ts';
 export { validateLocks } from './locks.ts';
-export { validateBundle, validateOrchestrator, type WorkItem, workItemsOf } from './orchestrator.ts';
 export { validateOperator } from './read.ts';
 export { validateReconcile, validateWatchdog } from './reconcile.ts';
-export { validateResult } from './result.ts';
-export { validateWorklog, validateWorklogText } from './worklog.ts';
+export { validateResult, validateWorklog, validateWorklogText } from './result.ts';

@@ -1,5 +1,3 @@
-// A lock claims a path and everything below it for one task. This file checks records of locks, wherever they stand, and
-// whole lock tables, in which no two tasks may hold overlapping paths.
 import type { Json } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
+import { validateOrchestrator, workItemsOf } from './assignment.ts';
 import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE } from './brief.ts';
-import { validateOrchestrator, workItemsOf } from './orchestrator.ts';
 
 const envelope = (over: JsonObject = {}): JsonObject => ({ ...EXAMPLE_ENVELOPE, ...over });
 const packet = (over: JsonObject = {}): JsonObject => ({ ...EXAMPLE_ASSIGNMENT, ...over });

@@ -6,16 +6,14 @@ import { scrubJson } from '../../kernel/secrets.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { type AnswerFields, extractObject } from '../json-answer.ts';
 import { JSON_BYTES_MAX, parseJsonText } from '../json-text.ts';
-import { validateAssignment } from './assignment.ts';
+import { checkDeltas, validateAssignment, validateBundle, validateOrchestrator, workItemsOf } from './assignment.ts';
 import { refusalOfAssign } from './brief.ts';
 import { ENVELOPE, type OperatorOptions, RESULT, RESULT_STATUSES } from './contract.ts';
 import { validateDeltas } from './deltas.ts';
 import { isRunId, OperatorFindings, objectsOf } from './findings.ts';
 import { validateLocks } from './locks.ts';
-import { checkDeltas, validateBundle, validateOrchestrator, workItemsOf } from './orchestrator.ts';
 import { validateReconcile, validateWatchdog } from './reconcile.ts';
-import { resultFromReport, validateResult } from './result.ts';
-import { validateWorklog, validateWorklogText } from './worklog.ts';
+import { resultFromReport, validateResult, validateWorklog, validateWorklogText } from './result.ts';
 
 type PayloadText =
   | { readonly ok: true; readonly payload: JsonObject }
@@ -104,8 +102,6 @@ function notAnObject(message: string, line: number, column: number): Denied {
   return deny('SCHEMA_INVALID', reason, { path: '$', line, column, issues });
 }
 
-// From the text of a payload to what the ledger may be asked: the payload is read, checked against its contract, and what
-// looks like a secret in it is taken out before anybody stores it.
 /** Which task a payload is about, as far as it says so. */
 export type Subject = { readonly run: string; readonly task: string };
 
@@ -212,7 +208,6 @@ function warningsOf({ details }: Verdict): readonly string[] {
   return Array.isArray(details.warnings) ? details.warnings.filter(isString) : [];
 }
 
-// The door for callers who have a payload and the name of its kind: any value in, one verdict out.
 type Validator = (input: unknown, options: OperatorOptions) => Verdict;
 
 const VALIDATORS: Readonly<Record<string, Validator>> = {

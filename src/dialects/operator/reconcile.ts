@@ -216,7 +216,7 @@ function note(issues: Issue[], code: OperatorCode, message: string, details: Jso
   issues.push({ code, message, ...details });
 }
 
-// Finds the tasks in progress that have been silent for longer than their limit. The time is an input.
+/** Finds the tasks in progress that have been silent for longer than their limit. The time is an input. */
 const TIMEOUT_RULE = 'R-WD-001';
 const SKEW_RULE = 'R-WD-002';
 

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_RESULT } from './brief.ts';
 import { gatePostExecution } from './gates.ts';
-import { validateResult } from './result.ts';
-import { validateWorklog } from './worklog.ts';
+import { validateResult, validateWorklog } from './result.ts';
 
 // Assembled from pieces, so that no scanner takes this file for a leak.
 const join = (...parts: readonly string[]) => parts.join('');

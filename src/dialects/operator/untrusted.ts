@@ -1,5 +1,6 @@
-// Free text inside payloads is data. Secrets in it and structure that imitates the control plane are refused; phrases that
-// try to give orders are only mentioned.
+// Free text inside payloads is data. Secrets in it, and structure that only the control plane may write, are refused.
+// Phrases that ask a reader to change its role are only flagged: people write about such phrases, and no list of them is
+// complete.
 import { isRemark } from '../../kernel/credential.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { findSecrets, scrubJson } from '../../kernel/secrets.ts';
@@ -167,10 +168,6 @@ function nameOf(kind: string): string {
   return PATTERNS[kind] ?? kind.replaceAll('-', '_');
 }
 
-// Text from agents, files and people is data. This file finds text that tries to be more. Structure that only the control
-// plane may write (fields of packets, turns of the system) is always refused. Phrases that ask a reader to change its role
-// are only flagged: people write about such phrases, and no list of them is complete.
-
 type StructuralKind = 'control-field' | 'packet-marker' | 'system-turn' | 'prototype-key';
 type FlagKind = 'role-override' | 'role-change' | 'prompt-disclosure' | 'check-bypass' | 'system-line' | 'hidden-text';
 type Foreign<Kind extends string> = { readonly kind: Kind; readonly path: string; readonly what: string };
@@ -269,8 +266,10 @@ function isSystemTurn(item: Json): item is { role: string } {
 }
 
 const JSON_MEMBER = /\\{0,3}["']([A-Za-z_]{6,30})\\{0,3}["'][ \t\r\n]{0,8}:/g;
-// As a block of YAML, only where a list or a quoted value follows: a sentence may well begin with the name of a field,
-// and people list acceptance criteria under that very heading.
+/**
+ * As a block of YAML, only where a list or a quoted value follows: a sentence may well begin with the name of a field, and
+ * people list acceptance criteria under that very heading.
+ */
 const YAML_MEMBER =
   /(?:^|[\n{,])[ \t>*-]{0,12}(?!acceptance)([A-Za-z_]{6,30})[ \t]{0,4}:[ \t]{0,4}(?=\[|["']|\r?\n[ \t]{0,12}-[ \t])/g;
 const PACKET_MARKER = /(?:^|\n)[ \t]{0,8}\[ASSIGNMENT PACKET\]/;
@@ -279,7 +278,7 @@ const TEMPLATE_TURN =
 const SYSTEM_LINE =
   /(?:^|\n)[ \t#>*[<(-]{0,8}(?:system|developer)(?: (?:message|prompt|note|instruction))?[\]>)* ]{0,4}:/i;
 const ROLE_MEMBER = /["']role\\{0,3}["'][ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\{0,3}["'](?:system|developer)/i;
-// Characters a person does not see: bidirectional overrides and tags. Flags of some regions are written with tags.
+/** Characters a person does not see: bidirectional overrides and tags. Flags of some regions are written with tags. */
 const HIDDEN = /[\u202a-\u202e\u2066-\u2069]|(?<!\u{1f3f4}[\u{e0061}-\u{e007a}]{0,6})[\u{e0000}-\u{e007e}]/u;
 
 function inspectString(text: string, path: string, report: Report): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import { validateOperator } from './read.ts';
-import { validateWorklog, validateWorklogText } from './worklog.ts';
+import { validateWorklog, validateWorklogText } from './result.ts';
 
 const entry = (over: JsonObject = {}): JsonObject => ({
   timestamp: '2026-03-01T06:00:00Z',

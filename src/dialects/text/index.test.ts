@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { textDialect } from './index.ts';
+import { textDialect } from '../index.ts';
 
 const contract: Contract = {
   dialect: 'text',

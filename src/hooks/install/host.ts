@@ -3,7 +3,7 @@
 
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
-import { shellWord } from '../../shell/words.ts';
+import { shellWord } from '../../shell/programs.ts';
 import { withMember } from './json-file.ts';
 
 export type How = {

@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
-import { shellWord } from '../../shell/words.ts';
-import type { Host, How } from './host.ts';
-import { beforeArgs, type Hooked, withHooks, withoutHooks } from './host.ts';
+import { shellWord } from '../../shell/programs.ts';
+import { beforeArgs, type Hooked, type Host, type How, withHooks, withoutHooks } from './host.ts';
 import { changeJson, withMember } from './json-file.ts';
 import { tomlKeys } from './toml-keys.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { validateAssignment } from '../../dialects/operator/assignment.ts';
+import { validateAssignment, validateBundle } from '../../dialects/operator/assignment.ts';
 import { validateLocks } from '../../dialects/operator/locks.ts';
-import { validateBundle } from '../../dialects/operator/orchestrator.ts';
 import { validateReconcile, validateWatchdog } from '../../dialects/operator/reconcile.ts';
 import type { JsonObject } from '../json.ts';
 import { planTasks } from './apply.ts';

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { play } from '../../../test/play.ts';
-import { INPUT_SCHEMA } from '../../dialects/gaia/schema.ts';
+import { INPUT_SCHEMA } from '../../dialects/gaia/contract.ts';
 import { dialects } from '../../dialects/index.ts';
 import { taskOfTurn } from '../cast/item.ts';
 import { decide, newPen } from '../decide.ts';

@@ -1,5 +1,3 @@
-// How the parts of a report are read: its keys, its sections, its lists and its numbers. A key may be written as documented or
-// in capitals; the documented spelling wins where it holds something.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
 export function valueAt(section: JsonObject, key: string): Json | undefined {
@@ -43,7 +41,9 @@ export const CONSOLIDATION_KEYS = [
 
 /** Numbers as agents write them in their reports: as a number, as text, or as a yes or no. */
 const NUMBER_CHARS_MAX = 64;
+
 const DIGITS = /^[+-]?[0-9]+$/;
+
 const NUMBER_CHARS = /^[0-9+\-.eE]+$/;
 
 /** A whole number: fractions are cut off, except in text, where they are no whole number at all. */

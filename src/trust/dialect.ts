@@ -1,9 +1,24 @@
-// What an agent is told that is to hand work on in an envelope, and what it is told when its envelope was refused.
-import type { Contract } from '../kernel/dialect.ts';
+// The governed dialect and the envelopes of a running cast: what an agent is told that hands work on, the reader of its
+// envelope, and envelopes filled in from the registry.
+import { extractObject } from '../dialects/json-answer.ts';
+import type { Contract, Reading } from '../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
-import type { Denied } from '../kernel/verdict.ts';
-import type { AgentRef, Envelope } from './envelope.ts';
-import { AGENT_TYPES, PROTOCOL_VERSION, REQUEST_TYPES } from './schema.ts';
+import { type Problem, quote } from '../kernel/trust/problem.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import type { Registry } from './agent.ts';
+import { refusal } from './answer.ts';
+import {
+  AGENT_TYPES,
+  type AgentRef,
+  checkSchema,
+  type Envelope,
+  type HandoffRequest,
+  type HandoffState,
+  PROTOCOL_VERSION,
+  REQUEST_TYPES,
+} from './envelope.ts';
+import { LIMITS, parseEnvelope } from './parse.ts';
+import type { StageName } from './stage.ts';
 
 /** What the sender cannot know by itself and must copy. */
 export type EnvelopeValues = {
@@ -103,4 +118,77 @@ function copyThese({ source, targets, handoffId, timestamp }: EnvelopeValues): s
 
 function listOf(json: Json | undefined): { readonly [member: string]: Json }[] {
   return Array.isArray(json) ? json.filter(isObject) : [];
+}
+
+/**
+ * Reads the envelope an agent wrote: the one JSON object of its answer, with the shape of a handoff. Who the agents are and
+ * whether they may is for the verifier, which has the registry.
+ */
+export function governedRead(raw: string): Reading {
+  const found = extractObject(raw, { maxBytes: LIMITS.textBytes });
+  if (!found.ok) {
+    const message = `${found.message} (line ${found.line}, column ${found.column})`;
+    if (found.kind === 'forbidden_key') return refuse('injection', [{ code: 'INJECTION_KEY', pointer: '', message }]);
+    const isLimit = found.kind === 'too_large' || found.kind === 'too_deep';
+    return refuse('parse', [{ code: isLimit ? 'LIMIT_EXCEEDED' : 'PARSE', pointer: '', message }]);
+  }
+  const parsed = parseEnvelope(found.value);
+  if (!parsed.ok) return refuse('parse', parsed.problems);
+  const { problems } = checkSchema(parsed.value);
+  if (problems.length > 0) return refuse('schema', problems);
+  return { ok: true, handoff: { outcome: 'done', satisfied: null, payload: parsed.value } };
+}
+
+function refuse(stage: StageName, problems: readonly Problem[]): Reading {
+  return { ok: false, verdict: refusal(stage, problems) };
+}
+
+/**
+ * Envelopes for the edges of a running cast: filled in from the registry, so that only the request and its state come from
+ * outside. Id and time are given; the verifier judges the result like any other.
+ */
+export type Minting = {
+  readonly handoffId: string;
+  readonly timestamp: string;
+  readonly source: string;
+  readonly target: string;
+  readonly request: HandoffRequest;
+  readonly state?: HandoffState;
+  readonly auditTrail: string;
+  readonly links?: NonNullable<Envelope['links']>;
+};
+
+const NO_STATE: HandoffState = { conversation_history: [], accumulated_context: {}, decisions_made: [] };
+
+export function mintEnvelope(registry: Registry, minting: Minting): { readonly envelope: Envelope } | Denied {
+  if (!registry.usable) return deny('REGISTRY_UNUSABLE', 'the registry cannot be used');
+  const source = refTo(registry, minting.source);
+  if ('code' in source) return source;
+  const target = refTo(registry, minting.target);
+  if ('code' in target) return target;
+  const envelope: Envelope = {
+    handoff_id: minting.handoffId,
+    timestamp: minting.timestamp,
+    protocol_version: PROTOCOL_VERSION,
+    source_agent: source,
+    target_agent: target,
+    context: { request: minting.request, state: minting.state ?? NO_STATE },
+    governance: {
+      source_agent_verified: true,
+      target_agent_verified: true,
+      composition_valid: true,
+      boundaries_respected: true,
+      audit_trail: minting.auditTrail,
+    },
+    ...(minting.links && { links: minting.links }),
+  };
+  return { envelope };
+}
+
+/** An agent as envelopes name it: all four parts as the registry has them. */
+export function refTo(registry: Registry, id: string): AgentRef | Denied {
+  const agent = registry.agents.get(id);
+  if (!agent) return deny('AGENT_UNKNOWN', `the manifest has no agent with the canonical id ${quote(id)}`);
+  if (agent.lockedHash === null) return deny('LOCK_ENTRY_MISSING', `the lock has no usable hash for ${agent.id}`);
+  return { agent_type: agent.type, agent_id: agent.id, agent_version: agent.version, prompt_hash: agent.lockedHash };
 }
