@@ -240,7 +240,7 @@ test('each token does what its role may, under its own name, until it is taken b
     ['--role', 'approver', '--name', 'boss'],
   ]);
   const [viewer = '', operator = '', approver = ''] = secrets;
-  const { url, token: own } = await httpServer(dir, env);
+  const { url, token: own } = await httpServer(dir, env, [BATON, 'mcp']);
   expect(new URL(url).hostname).toBe('127.0.0.1');
   const [screen, ci, boss, me] = await Promise.all([viewer, operator, approver, own].map((one) => connected(url, one)));
   const wish = { request: 'do it', agents: 'agents.json' };
@@ -287,7 +287,7 @@ test('each token does what its role may, under its own name, until it is taken b
 test('an agent that got hold of a token is turned away all the same', async () => {
   const dir = project();
   const { env, secrets } = await userWith(dir, [['--role', 'approver', '--name', 'boss']]);
-  const { url } = await httpServer(dir, env);
+  const { url } = await httpServer(dir, env, [BATON, 'mcp']);
   expect((await statusFor(url, secrets[0] ?? '')).status).toBe(200);
   const code = `const response = await fetch(${JSON.stringify(url)}, {
   method: 'POST', body: '{}',

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ownIdentity } from '../../src/agents/process/process-identity.ts';
-import { overStdio } from '../mcp/client.ts';
+import { overProgram } from '../mcp/client.ts';
 import { agent, baton, flow, json, project } from './baton.ts';
 
 test('read_context names the sections its agent may read, and gives each of them', async () => {
@@ -23,7 +23,7 @@ test('read_context names the sections its agent may read, and gives each of them
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', ...ownIdentity() }));
   const env = { BATON_CAST: cast, BATON_ATTEMPT: '1.1', BATON_HOME: join(dir, '.baton/state') };
-  const { ask } = await overStdio(dir, env);
+  const { ask } = await overProgram(dir, env);
   expect((await ask('read_context')).details).toMatchObject({ cast, knowledge: ['services'] });
   expect((await ask('read_context', { section: 'services' })).details).toEqual({
     section: 'services',

@@ -33,19 +33,49 @@ type Seen = {
 
 const calls = new AsyncLocalStorage<Seen>();
 
-/** Runs a command line to its end, as its own process would. */
-export async function callBaton(argv: readonly string[], { cwd, env, input }: Place): Promise<Said> {
+/** A command that runs, such as a server. */
+export type OpenCall = {
+  send(input: string | Buffer): void;
+  /** Ends its standard input. */
+  end(): void;
+  signal(name: NodeJS.Signals): void;
+  onOutput(listener: (text: string) => void): void;
+  stderr(): string;
+  readonly ended: Promise<Said>;
+};
+
+/** Starts a command line, as its own process would run it. */
+export function openCall(argv: readonly string[], { cwd, env }: Omit<Place, 'input'>): OpenCall {
   const [stdout, stderr] = [new Captured(), new Captured()];
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
-  const stdin = Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
+  const stdin = new Readable({ read: () => undefined });
   const events = new EventEmitter().setMaxListeners(0);
-  const code = await new Promise<number>((exit, fail) => {
-    calls.run({ cwd, env: given, stdin, stdout, stderr, events, exit }, () => {
-      import('../../src/cli/main.ts').then(({ carryOut }) => carryOut(argv)).then(exit, fail);
-    });
+  const { promise, resolve: exit, reject } = Promise.withResolvers<number>();
+  const seen: Seen = { cwd, env: given, stdin, stdout, stderr, events, exit };
+  calls.run(seen, () => {
+    import('../../src/cli/main.ts').then(({ carryOut }) => carryOut(argv)).then(exit, reject);
   });
-  events.emit('exit', code);
-  return { code, stdout: stdout.close(), stderr: stderr.close() };
+  const ended = promise.then((code) => {
+    events.emit('exit', code);
+    return { code, stdout: stdout.close(), stderr: stderr.close() };
+  });
+  const outside = AsyncLocalStorage.snapshot();
+  return {
+    send: (input) => calls.run(seen, () => void stdin.push(input)),
+    end: () => calls.run(seen, () => void stdin.push(null)),
+    signal: (name) => calls.run(seen, () => void events.emit(name, name)),
+    onOutput: (listener) => void stdout.on('text', (text: string) => outside(listener, text)),
+    stderr: () => stderr.text(),
+    ended,
+  };
+}
+
+/** Runs a command line to its end, as its own process would. */
+export function callBaton(argv: readonly string[], { input, ...place }: Place): Promise<Said> {
+  const call = openCall(argv, place);
+  if (input.length > 0) call.send(input);
+  call.end();
+  return call.ended;
 }
 
 /** What is written after the end of the call is lost, as it is when a process has ended. */
@@ -54,13 +84,20 @@ class Captured extends Writable {
   #isOver = false;
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
-    if (!this.#isOver) this.#chunks.push(chunk);
+    if (!this.#isOver) {
+      this.#chunks.push(chunk);
+      this.emit('text', chunk.toString('utf8'));
+    }
     done();
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
   }
 
   close(): string {
     this.#isOver = true;
-    return Buffer.concat(this.#chunks).toString('utf8');
+    return this.text();
   }
 }
 

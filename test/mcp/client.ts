@@ -1,12 +1,14 @@
-// The SDK's own client, connected to a real `baton mcp`.
+// The SDK's own client, connected to `baton mcp`: in this process, or as a program of its own.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { BATON, start, until } from '../cli/baton.ts';
+import { BATON, environment, start, until } from '../cli/baton.ts';
+import { type OpenCall, openCall } from '../cli/in-process.ts';
 import type { Answer } from '../cli/ledger-story.ts';
 
 export type Connected = {
@@ -21,20 +23,47 @@ type Variables = NodeJS.ProcessEnv;
 /** What the person at the client answers to a form; with it the client declares that it shows forms. */
 export type Person = (form: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
 
-export function overStdio(
+/** `baton mcp` in this process, by its standard input and output. */
+export function overStdio(dir: string, env: Variables = {}, person?: Person): Promise<Connected> {
+  return connected(transportOf(openCall(['mcp'], { cwd: dir, env: environmentIn(dir, env) })), person);
+}
+
+function transportOf({ send, end, onOutput, ended }: OpenCall): Transport {
+  const buffer = new ReadBuffer();
+  const transport: Transport = {
+    async start() {
+      onOutput((text) => {
+        buffer.append(Buffer.from(text));
+        for (let message = buffer.readMessage(); message !== null; message = buffer.readMessage())
+          transport.onmessage?.(message);
+      });
+      ended.then(
+        () => transport.onclose?.(),
+        (error: Error) => transport.onerror?.(error),
+      );
+    },
+    send: async (message) => send(serializeMessage(message)),
+    async close() {
+      end();
+      await ended;
+    },
+  };
+  return transport;
+}
+
+/** The same as a program: for what its parents, its start or its streams are to show. */
+export function overProgram(
   dir: string,
   env: Variables = {},
-  person?: Person,
   [command = BATON, ...args]: readonly string[] = [BATON, 'mcp'],
 ): Promise<Connected> {
+  const server = { command, args: [...args], cwd: dir, env: environmentIn(dir, env) as Record<string, string> };
+  return connected(new StdioClientTransport({ ...server, stderr: 'inherit' }));
+}
+
+function environmentIn(dir: string, env: Variables): Variables {
   const { PATH = '', HOME = '' } = process.env;
-  const server = {
-    command,
-    args: [...args],
-    cwd: dir,
-    env: { PATH, HOME, TMPDIR: dir, ...env } as Record<string, string>,
-  };
-  return connected(new StdioClientTransport({ ...server, stderr: 'inherit' }), person);
+  return { PATH, HOME, TMPDIR: dir, ...env };
 }
 
 export async function overHttp(
@@ -48,17 +77,26 @@ export async function overHttp(
   return { ...(await connected(transport as Transport, person)), ...served };
 }
 
-/** Starts `baton mcp --http` on a free port, or a program that takes the same options. */
+/** Starts `baton mcp --http` on a free port in this process, or a program that takes the same options. */
 export async function httpServer(
   dir: string,
   env: Variables = {},
-  program: readonly string[] = [BATON, 'mcp'],
+  program: readonly string[] | null = null,
 ): Promise<{ url: string; token: string }> {
-  const { stderr } = start(dir, ['--http', '0'], { env, program });
+  const { stderr } = program ? start(dir, ['--http', '0'], { env, program }) : serving(dir, env);
   const url = await until('the address', () => /MCP at (\S+)/.exec(stderr())?.[1]);
   const given = env.BATON_MCP_TOKEN;
   const token = given ?? (await until('the token', () => /Bearer (\S+)/.exec(stderr())?.[1]));
   return { url, token };
+}
+
+function serving(dir: string, env: Variables): OpenCall {
+  const call = openCall(['mcp', '--http', '0'], { cwd: dir, env: environment(dir, env) });
+  onTestFinished(async () => {
+    call.signal('SIGTERM');
+    await call.ended;
+  });
+  return call;
 }
 
 async function connected(transport: Transport, person?: Person): Promise<Connected> {

@@ -7,7 +7,7 @@ import { submittedHandoff } from '../../src/agents/handoff-file.ts';
 import { ownIdentity } from '../../src/agents/process/process-identity.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { agent, always, BATON, baton, flow, json, project, until } from '../cli/baton.ts';
-import { type Connected, overStdio } from './client.ts';
+import { type Connected, overProgram } from './client.ts';
 
 const config = flow(
   { A: { ...agent, prompt: 'Judge it.' } },
@@ -46,7 +46,7 @@ async function attempt(
   // This test stands for the supervisor: it is a process above the server.
   writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', ...ownIdentity(), ...claim }));
   const known = { BATON_CAST: cast, BATON_ATTEMPT: '1.1', BATON_HOME: join(dir, '.baton/state'), ...env };
-  return { ...(await overStdio(dir, known, undefined, program)), dir, cast, folder };
+  return { ...(await overProgram(dir, known, program)), dir, cast, folder };
 }
 
 test.each<[string, readonly string[] | undefined]>([

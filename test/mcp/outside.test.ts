@@ -2,9 +2,9 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, flow, json, project, put, until } from '../cli/baton.ts';
+import { agent, always, BATON, baton, flow, json, project, put, until } from '../cli/baton.ts';
 import { create, packet, RUN, result } from '../cli/ledger-story.ts';
-import { httpServer, overHttp, overStdio } from './client.ts';
+import { httpServer, overHttp, overProgram, overStdio } from './client.ts';
 
 const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'json', edges: [always('end')] } });
 const slow = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 1_500 } }] };
@@ -14,7 +14,7 @@ function casting(agents: JsonObject = slow): string {
 }
 
 test('any client may start a cast, wait for it in pieces, and fetch its result', async () => {
-  const { ask } = await overStdio(casting({ A: [{ $turn: { output: '{"satisfied":true}', delayMs: 5_000 } }] }));
+  const { ask } = await overProgram(casting({ A: [{ $turn: { output: '{"satisfied":true}', delayMs: 5_000 } }] }));
   const started = await ask('cast_start', { request: 'do it', agents: 'agents.json' });
   expect(started).toMatchObject({ allow: true, details: { status: 'running' } });
   const { cast = '' } = started.details;
@@ -210,7 +210,7 @@ test.each([
 
 test('a request that meant another machine is refused before anything is read', async () => {
   const token = 'a-token-of-my-own';
-  const { url } = await httpServer(project(), { BATON_MCP_TOKEN: token });
+  const { url } = await httpServer(project(), { BATON_MCP_TOKEN: token }, [BATON, 'mcp']);
   const headers = { host: 'evil.example', authorization: `Bearer ${token}` };
   const status = await new Promise((resolve, reject) => {
     const asked = request(url, { method: 'POST', headers }, (answer) => resolve(answer.resume().statusCode));
