@@ -184,18 +184,22 @@ test('notes that wait for a person are counted until the person has decided', as
   expect(json<CastView>(await baton(dir, ['show', '--json'])).memorySuggestions).toBe(1);
 });
 
-test('the skill file is shown, written, kept and taken back', async () => {
+test('the skill files are shown, written, kept and taken back', async () => {
   const dir = project({ '.claude/skills/other/SKILL.md': 'mine\n' });
-  const file = '.claude/skills/agent-contract-handoff/SKILL.md';
+  const [file, reading] = ['handoff', 'reading'].map((name) => `.claude/skills/agent-contract-${name}/SKILL.md`) as [
+    string,
+    string,
+  ];
   const shown = await baton(dir, ['install', 'claude', '--skill']);
   expect([shown.code, existsSync(join(dir, file))]).toEqual([2, false]);
   expect(shown.stdout).toContain(`${file} (new)`);
   const written = json(await baton(dir, ['install', 'claude', '--skill', '--yes', '--json']));
-  expect(written).toEqual({ agent: 'claude', undo: false, files: [file], warnings: [], written: true });
+  expect(written).toEqual({ agent: 'claude', undo: false, files: [file, reading], warnings: [], written: true });
   expect(read(dir, file)).toMatch(/^---\nname: agent-contract-handoff\n/);
   expect(existsSync(join(dir, '.claude/settings.json'))).toBe(false);
   expect(json(await baton(dir, ['install', 'claude', '--skill', '--yes', '--json'])).files).toEqual([]);
   expect((await baton(dir, ['install', 'claude', '--skill', '--undo', '--yes'])).code).toBe(0);
-  expect([existsSync(join(dir, file)), read(dir, '.claude/skills/other/SKILL.md')]).toEqual([false, 'mine\n']);
+  for (const each of [file, reading]) expect(existsSync(join(dir, each))).toBe(false);
+  expect(read(dir, '.claude/skills/other/SKILL.md')).toBe('mine\n');
   expect((await baton(dir, ['install', 'codex', '--skill'])).stderr).toContain('--skill is for claude');
 });

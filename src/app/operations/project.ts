@@ -142,7 +142,8 @@ export const PROJECT = {
       },
       skill: {
         type: 'flag',
-        means: 'claude: instead, a skill file that teaches how to report with an agent_contract_handoff',
+        means:
+          'claude: instead, two skill files that teach how to report with an agent_contract_handoff and how to read one',
       },
       undo: UNDO,
       yes: { type: 'flag', means: 'write without asking; without a terminal nothing is written otherwise' },

@@ -1,9 +1,10 @@
 // The skill file teaches what is checked: whoever knows nothing but its text reports in a way that passes.
 import { expect, test } from 'vitest';
+import { OWNERSHIP_ASSESSMENTS } from '../../dialects/gaia/contract.ts';
 import { readReport } from '../../dialects/gaia/read.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { PLAN_STATUSES } from '../../kernel/report/status.ts';
-import { skillHost, skillText } from './skill.ts';
+import { readingSkillText, skillHost, skillText } from './skill.ts';
 
 const TEXT = skillText();
 const FILE = skillHost.files[0] ?? '';
@@ -55,4 +56,19 @@ test('its own file is replaced and removed, that of somebody else is left alone'
   expect(skillHost.remove(FILE, TEXT)).toBeNull();
   expect(skillHost.remove(FILE, '# mine\n')).toBe('# mine\n');
   expect(skillHost.add(FILE, '# mine\n', HOW)).toMatchObject({ allow: false, code: 'NOT_ALLOWED_NOW' });
+});
+
+test('whoever reads only this knows what each status leads to', () => {
+  const text = readingSkillText();
+  expect(text).toMatch(/^---\nname: agent-contract-reading\ndescription: .{40,1000}\n---\n/);
+  const told = [...text.matchAll(/^- (\w+): .{20,}$/gm)].map(([, word]) => word);
+  expect(told).toEqual([...PLAN_STATUSES, ...OWNERSHIP_ASSESSMENTS]);
+  expect(text).toContain('pass it on nearly as it is');
+});
+
+test('there is a file for each, and it is its own', () => {
+  const [writing = '', reading = ''] = skillHost.files;
+  expect(skillHost.files).toHaveLength(2);
+  expect([skillHost.add(writing, null, HOW), skillHost.add(reading, null, HOW)]).toEqual([TEXT, readingSkillText()]);
+  expect(skillHost.remove(reading, readingSkillText())).toBeNull();
 });
