@@ -28,7 +28,8 @@ const BORDERS: Readonly<Record<string, Border>> = {
   /** The one place that runs git. */
   git: { src: ['kernel', 'access/user-folder.ts'], npm: [], node: true },
   utilities: { src: ['kernel', 'git'], npm: [], node: true },
-  agents: { src: ['kernel', 'utilities', ...PORTS], npm: [], node: true },
+  // Settings of Gemini CLI may hold comments.
+  agents: { src: ['kernel', 'utilities', ...PORTS], npm: ['jsonc-parser'], node: true },
   /** Lines of shell: what they run, where they write, and which of that is dangerous. */
   shell: { src: ['kernel'], npm: [], node: true },
   /** Sealed permissions: how risky a command is, and who asks, by the actor name of the log. */

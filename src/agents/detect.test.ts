@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { detect, detectAgents, versionIn } from './detect.ts';
+import { detect, detectAgents, PROGRAMS, versionIn } from './detect.ts';
 
 let root = '';
 beforeEach(() => {
@@ -82,11 +82,9 @@ test.each<[string, string, string | null]>([
 
 test('a file that may not be run is no program', async () => {
   put('bin/pi', 'text');
-  expect((await detectAgents({ ...env(), PATH: join(root, 'bin') })).map(({ path }) => path)).toEqual([
-    null,
-    null,
-    null,
-  ]);
+  expect((await detectAgents({ ...env(), PATH: join(root, 'bin') })).map(({ path }) => path)).toEqual(
+    PROGRAMS.map(() => null),
+  );
 });
 
 test.each<[string, string | null]>([

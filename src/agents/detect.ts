@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { CAPABILITIES } from '../kernel/capabilities.ts';
 import { isExecutable, only, USUAL } from './environment.ts';
 
-export type ProgramName = 'claude' | 'codex' | 'pi';
+export type ProgramName = 'claude' | 'codex' | 'pi' | 'gemini' | 'opencode';
 
 export type DetectedAgent = {
   readonly name: ProgramName;
@@ -44,6 +44,16 @@ const KNOWN: Readonly<Record<ProgramName, Known>> = {
     places: ['.local/bin', '.npm-global/bin'],
     install: 'npm install -g @earendil-works/pi-coding-agent',
     signIn: 'run pi and /login, or set the key of a provider',
+  },
+  gemini: {
+    places: ['.local/bin', '.npm-global/bin'],
+    install: 'npm install -g @google/gemini-cli',
+    signIn: 'run gemini once and sign in, or set GEMINI_API_KEY',
+  },
+  opencode: {
+    places: ['.opencode/bin', '.local/bin', '.npm-global/bin'],
+    install: 'npm install -g opencode-ai',
+    signIn: 'run opencode auth login, or set the key of a provider',
   },
 };
 

@@ -73,10 +73,19 @@ const LINES_MAX = 5;
 
 /** What the prose of providers and programs gives away. The first row that matches decides. */
 const PROSE: readonly (readonly [FaultCode, RegExp])[] = [
-  ['SESSION_LOST', /no (?:conversation|rollout|session) found/i],
-  ['CONTEXT_OVERFLOW', /(?:prompt|input) is too long|context window|context_length_exceeded|maximum context length/i],
+  [
+    'SESSION_LOST',
+    /no (?:conversation|rollout|session|previous sessions) found|session not found|invalid session identifier/i,
+  ],
+  [
+    'CONTEXT_OVERFLOW',
+    /(?:prompt|input) is too long|context window|context_length_exceeded|maximum context length|maximum number of tokens/i,
+  ],
   ['RATE_LIMITED', /\b429\b|rate[ _]limit|too many requests|usage limit|insufficient_quota|quota exceeded/i],
-  ['AUTH_REQUIRED', /\b401\b|invalid api key|authentication|unauthorized|not logged in|\/login|no api key/i],
+  [
+    'AUTH_REQUIRED',
+    /\b401\b|invalid api key|authentication|unauthorized|not logged in|\/login|no api key|specify the \w{1,40}_API_KEY|set an auth method/i,
+  ],
   [
     'MODEL_UNAVAILABLE',
     /model.not.found|unknown model|no models match|issue with the selected model|(?:in|not a )valid model|\bmodel\b.{1,200}? (?:does not exist|not found)/i,

@@ -7,8 +7,11 @@ import { anthropic } from './anthropic.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { command } from './command.ts';
+import { gemini } from './gemini.ts';
+import { GEMINI_VARIABLE } from './gemini-home.ts';
 import { retryAfterMs } from './model-api.ts';
 import { openai } from './openai.ts';
+import { opencode } from './opencode.ts';
 import { pi } from './pi.ts';
 
 const PLAIN: AgentCall = {
@@ -17,7 +20,7 @@ const PLAIN: AgentCall = {
   retriesMax: 4,
 };
 const call = (more: Partial<AgentCall> = {}): AgentCall => ({ ...PLAIN, ...more });
-const PROGRAMS = [claude, codex, pi];
+const PROGRAMS = [claude, codex, pi, gemini, opencode];
 const EXTENSION = fileURLToPath(new URL('./pi-extension.ts', import.meta.url));
 
 test.each(PROGRAMS)('$name: the prompt goes in on standard input and stands in no argument', (program) => {
@@ -277,4 +280,89 @@ test('pi: who is asked before a tool is named to the extension', () => {
   expect(env.BATON_PI_GUARD).toBe('{"program":"/opt/baton","args":["-C","/w","hook","PreToolUse"]}');
   expect(env).not.toHaveProperty('BATON_PI_SERVERS');
   expect(pi.invoke(call({ tools: 'coding' }), {}).env).not.toHaveProperty('BATON_PI_GUARD');
+});
+
+const MCP = { baton: { command: '/bin/baton', args: ['mcp'], env: { A: '1' }, tools: ['submit_handoff'] } };
+
+const homeOf = (more: Partial<AgentCall>, settings: AgentSettings = {}) =>
+  JSON.parse(gemini.invoke(call(more), settings).env[GEMINI_VARIABLE] ?? '');
+
+test('gemini: it is started in a home of its own where it is known, and by its name where it is not', () => {
+  const { argv } = gemini.invoke(call({ model: 'm', session: { runner: 'gemini', id: 'abc' } }), {
+    ...{ program: '/bin/gemini', args: ['--debug'] },
+  });
+  expect(argv.slice(2)).toEqual(['/bin/gemini', '-o', 'stream-json', '--model', 'm', '--resume', 'abc', '--debug']);
+  expect(argv[1]).toMatch(/gemini-home\.ts$/);
+  expect(gemini.invoke(call(), {}).argv[0]).toBe('gemini');
+});
+
+test.each<[AgentCall['tools'], string[], number]>([
+  ['none', [], 0],
+  ['readOnly', ['read_file', 'grep_search', 'glob', 'list_directory'], 0],
+  ['readAndRun', ['read_file', 'grep_search', 'glob', 'list_directory', 'run_shell_command'], 0],
+  [{ type: 'custom', tools: ['Read', 'web_fetch', 'Bash(git *)', 'teleport'] }, ['read_file', 'web_fetch'], 2],
+])('gemini: tools %j are allowed by a rule, and all others are denied', (tools, names, warnings) => {
+  const { policy } = homeOf({ tools });
+  const allow = `[[rule]]\ntoolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 999\nallowRedirection = true\n\n`;
+  const deny = '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 998\n';
+  expect(policy).toBe(names.length > 0 ? `${allow}${deny}` : deny);
+  expect(gemini.invoke(call({ tools }), {}).warnings).toHaveLength(warnings);
+});
+
+test('gemini: the servers of a turn, its tries, another address and the guard are settings', () => {
+  const { settings, policy, guard, system } = homeOf(
+    { system: 'You plan.', retriesMax: 2 },
+    { mcp: MCP, baseUrl: 'http://m', guard: GUARD },
+  );
+  expect(settings).toMatchObject({
+    general: { maxAttempts: 3 },
+    security: { auth: { selectedType: 'gemini-api-key' } },
+    mcpServers: { baton: { command: '/bin/baton', args: ['mcp'], env: { A: '1' } } },
+    hooksConfig: { enabled: true },
+  });
+  expect(policy).toContain('mcpName = "baton"\ntoolName = ["submit_handoff"]\ndecision = "allow"');
+  expect([guard, system]).toEqual([{ program: GUARD.program, args: GUARD.args }, 'You plan.']);
+  expect(homeOf({}).settings.security).toEqual({ folderTrust: { enabled: false } });
+  const { env, warnings } = gemini.invoke(call({ thinking: 'high' }), { baseUrl: 'http://m' });
+  expect([env.GOOGLE_GEMINI_BASE_URL, warnings]).toEqual([
+    ...['http://m', ['gemini takes no level of thinking; it uses its own']],
+  ]);
+});
+
+const configOf = (more: Partial<AgentCall>, settings: AgentSettings = {}) =>
+  JSON.parse(opencode.invoke(call(more), settings).env.OPENCODE_CONFIG_CONTENT ?? '');
+
+test('opencode: model, thinking, conversation and a title, so that it asks no model for one', () => {
+  const session = { runner: 'opencode', id: 'ses_1' };
+  const { argv } = opencode.invoke(call({ model: 'anthropic/m', thinking: 'high', session }), {
+    args: ['--print-logs'],
+  });
+  expect(argv).toEqual([
+    ...['opencode', 'run', '--format', 'json', '--agent', 'baton', '--title', 'c-1', '--model', 'anthropic/m'],
+    ...['--variant', 'high', '--session', 'ses_1', '--print-logs'],
+  ]);
+});
+
+test.each<[AgentCall['tools'], object, number]>([
+  ['none', { '*': 'deny' }, 0],
+  ['readOnly', { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' }, 0],
+  [{ type: 'custom', tools: ['write', 'teleport'] }, { '*': 'deny', write: 'allow', edit: 'allow' }, 1],
+])('opencode: tools %j are allowed, and all others are denied first', (tools, permission, warnings) => {
+  const made = configOf({ tools }).agent.baton.permission;
+  expect(made).toEqual(permission);
+  expect(Object.keys(made)[0]).toBe('*');
+  expect(opencode.invoke(call({ tools }), {}).warnings).toHaveLength(warnings);
+});
+
+test('opencode: the servers of a turn, the system prompt, another address and the guard', () => {
+  const made = configOf({ model: 'm', system: 'You plan.' }, { mcp: MCP, baseUrl: 'http://m/v1', guard: GUARD });
+  expect(made.mcp.baton).toMatchObject({ command: ['/bin/baton', 'mcp'], environment: { A: '1' }, enabled: true });
+  expect(made.agent.baton).toMatchObject({ prompt: 'You plan.', permission: { baton_submit_handoff: 'allow' } });
+  expect(made.provider.baton).toMatchObject({
+    ...{ options: { baseURL: 'http://m/v1', apiKey: '{env:OPENAI_API_KEY}' }, models: { m: {} } },
+  });
+  const { argv, env } = opencode.invoke(call({ model: 'm' }), { baseUrl: 'http://m/v1', guard: GUARD });
+  expect(argv).toContain('baton/m');
+  expect(JSON.parse(env.BATON_OPENCODE_GUARD ?? '')).toEqual({ program: GUARD.program, args: GUARD.args });
+  expect(opencode.invoke(call(), { baseUrl: 'http://m/v1' }).warnings).toHaveLength(1);
 });

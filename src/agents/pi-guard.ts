@@ -19,7 +19,7 @@ export function guardBy(asked: GuardCall): (pi: GuardedPi) => void {
     pi.on('tool_call', async ({ toolName, input = {} }, ctx) => {
       const use = asHook(toolName, input);
       if (!use) return undefined;
-      const reason = await refusal(asked, { session_id: session, cwd: ctx?.cwd ?? process.cwd(), ...use });
+      const reason = await askGuard(asked, { session_id: session, cwd: ctx?.cwd ?? process.cwd(), ...use });
       if (reason === undefined) return undefined;
       // Nothing else tells the agent under which name its claims count; in a cast they are the cast's.
       const name = `\nTo baton you are ${session}: claim tasks with --owner ${session}.`;
@@ -36,7 +36,10 @@ function asHook(tool: string, input: Input): object | undefined {
 }
 
 /** The reason of a refusal, or undefined. Whatever goes wrong refuses. */
-function refusal({ program, args, isReportOnly = false }: GuardCall, event: object): Promise<string | undefined> {
+export function askGuard(
+  { program, args, isReportOnly = false }: GuardCall,
+  event: object,
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     const refuse = (reason: string) => resolve(isReportOnly ? undefined : reason);
     const child = spawn(program, [...args], { stdio: ['pipe', 'ignore', 'pipe'] });

@@ -5,9 +5,11 @@ import type { Program } from './agent-call.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { command } from './command.ts';
+import { gemini } from './gemini.ts';
+import { opencode } from './opencode.ts';
 import { pi } from './pi.ts';
 
-const PROGRAMS: Readonly<Record<string, Program>> = { claude, codex, pi };
+const PROGRAMS: Readonly<Record<string, Program>> = { claude, codex, pi, gemini, opencode };
 
 /** The program of a materia, and whether it is looked for on this machine. A command is what the materia says. */
 export function programOf({

@@ -63,6 +63,45 @@ export function piTools(scope: Tools): GrantedTools {
   return { tools, warnings };
 }
 
+/** By our names. A rule for single commands would become more than was asked for, and is left out. */
+const GEMINI_NAMES: Readonly<Record<string, string>> = {
+  read: 'read_file',
+  grep: 'grep_search',
+  find: 'glob',
+  ls: 'list_directory',
+  edit: 'replace',
+  write: 'write_file',
+  bash: 'run_shell_command',
+};
+const GEMINI_MORE = ['read_many_files', 'web_fetch', 'google_web_search', 'write_todos'];
+
+const OPENCODE_NAMES: Readonly<Record<string, string>> = {
+  read: 'read',
+  grep: 'grep',
+  find: 'glob',
+  ls: 'list',
+  edit: 'edit',
+  write: 'write',
+  bash: 'bash',
+};
+const OPENCODE_MORE = ['apply_patch', 'webfetch', 'websearch', 'codesearch', 'todowrite', 'lsp'];
+
+export const geminiTools = (scope: Tools) => namedTools('gemini', scope, GEMINI_NAMES, GEMINI_MORE);
+export const opencodeTools = (scope: Tools) => namedTools('opencode', scope, OPENCODE_NAMES, OPENCODE_MORE);
+
+function namedTools(
+  program: string,
+  scope: Tools,
+  names: Readonly<Record<string, string>>,
+  more: readonly string[],
+): GrantedTools {
+  const known = new Set([...Object.values(names), ...more]);
+  const asked = [...new Set(namesOf(scope).map((name) => names[PI_NAMES[name] ?? name] ?? name))];
+  const unknown = asked.filter((name) => !known.has(name));
+  const warnings = unknown.map((name) => `${program} has no tool ${name}; it was left out`);
+  return { tools: asked.filter((name) => known.has(name)), warnings };
+}
+
 type Sandbox = {
   readonly mode: 'read-only' | 'workspace-write';
   readonly shell: boolean;

@@ -50,7 +50,9 @@ export type RunnerAbility =
   /** On macOS its sign-in may be in the keychain, where it cannot be seen. */
   | 'usesKeychain'
   /** It needs a provider, which can be down. */
-  | 'asksProvider';
+  | 'asksProvider'
+  /** `baton install` writes its settings, for sessions outside of casts. */
+  | 'hostsBaton';
 
 type DialectRow = {
   readonly can: readonly DialectAbility[];
@@ -67,8 +69,8 @@ type RunnerRow = {
   readonly agentConfig?: readonly string[];
   /** Variables that hold its key. */
   readonly keyVariables?: readonly string[];
-  /** Files that hold its sign-in: below the folder that the variable names, else below `home` in the home folder. */
-  readonly signIn?: readonly { readonly variable: string; readonly home: string; readonly file: string }[];
+  /** Files that hold its sign-in: below the folder that the variable names, where there is one, else below `home` in the home folder. */
+  readonly signIn?: readonly { readonly variable: string | null; readonly home: string; readonly file: string }[];
 };
 
 export type Capabilities = {
@@ -132,8 +134,35 @@ const CAPABILITIES_0_1_0 = {
 /** The tables that new casts freeze. A new dialect or runner is a row here; a change of a row replaces the one of 0.1.0. */
 export const CAPABILITIES = {
   dialects: { ...CAPABILITIES_0_1_0.dialects },
-  runners: { ...CAPABILITIES_0_1_0.runners },
+  runners: {
+    ...CAPABILITIES_0_1_0.runners,
+    claude: hosting(CAPABILITIES_0_1_0.runners.claude),
+    codex: hosting(CAPABILITIES_0_1_0.runners.codex),
+    pi: hosting(CAPABILITIES_0_1_0.runners.pi),
+    gemini: {
+      can: PROGRAM,
+      agentConfig: [
+        ...['.gemini/settings.json', '.gemini/.env', '.gemini/hooks', '.gemini/commands', '.gemini/extensions'],
+        ...['.gemini/agents', '.gemini/skills', '.gemini/policies'],
+      ],
+      keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+      signIn: [
+        { variable: null, home: '.gemini', file: 'oauth_creds.json' },
+        { variable: null, home: '.gemini', file: 'gemini-credentials.json' },
+      ],
+    },
+    opencode: {
+      can: PROGRAM,
+      agentConfig: ['opencode.json', 'opencode.jsonc', '.opencode'],
+      keyVariables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENCODE_API_KEY'],
+      signIn: [{ variable: null, home: '.local/share/opencode', file: 'auth.json' }],
+    },
+  },
 } as const satisfies Capabilities;
+
+function hosting<Row extends RunnerRow>(row: Row): Row & RunnerRow {
+  return { ...row, can: [...row.can, 'hostsBaton'] };
+}
 
 export type ContractName = keyof typeof CAPABILITIES.dialects;
 export type RunnerName = keyof typeof CAPABILITIES.runners;

@@ -1,4 +1,4 @@
-// The model server speaks three protocols; these tests read it as a client would.
+// The model server speaks four protocols; these tests read it as a client would.
 import { afterEach, expect, test } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
 import { type Answers, type ModelServer, modelServer } from './index.ts';
@@ -14,12 +14,22 @@ const start = async (answers: Answers) => {
   return server;
 };
 
-const PATHS = { messages: '/v1/messages', responses: '/v1/responses', chat: '/v1/chat/completions' } as const;
+const PATHS = {
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+  chat: '/v1/chat/completions',
+  generate: '/v1beta/models/some-model',
+} as const;
 type Protocol = keyof typeof PATHS;
 const ALL = Object.keys(PATHS) as Protocol[];
 
 const bodyOf = (protocol: Protocol, said: readonly string[], stream: boolean): JsonObject => {
   const messages = said.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
+  if (protocol === 'generate') {
+    const contents = said.map((text, index) => ({ role: index % 2 === 0 ? 'user' : 'model', parts: [{ text }] }));
+    const tools = [{ functionDeclarations: [{ name: 'look' }] }];
+    return { systemInstruction: { parts: [{ text: 'be good' }] }, contents, tools };
+  }
   const common = { model: 'some-model', stream };
   if (protocol === 'messages') return { ...common, system: 'be good', messages, tools: [{ name: 'look' }] };
   if (protocol === 'chat') {
@@ -29,8 +39,16 @@ const bodyOf = (protocol: Protocol, said: readonly string[], stream: boolean): J
   return { ...common, instructions: 'be good', input: messages, tools: [{ type: 'function', name: 'look' }] };
 };
 
+/** Gemini's way of answering is part of its path. */
+const pathOf = (protocol: Protocol, stream: boolean) =>
+  protocol === 'generate'
+    ? `${PATHS.generate}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+    : PATHS[protocol];
 const post = (protocol: Protocol, said: readonly string[] = ['hi'], stream = false) =>
-  fetch(`${server?.url}${PATHS[protocol]}`, { method: 'POST', body: JSON.stringify(bodyOf(protocol, said, stream)) });
+  fetch(`${server?.url}${pathOf(protocol, stream)}`, {
+    method: 'POST',
+    body: JSON.stringify(bodyOf(protocol, said, stream)),
+  });
 
 /** The text of a stream, put together as each protocol's clients do. */
 const textOf = (stream: string) =>
@@ -41,6 +59,7 @@ const textOf = (stream: string) =>
     .map((event) => {
       if (event.type === 'content_block_delta') return event.delta.text ?? '';
       if (event.type === 'response.output_text.delta') return event.delta;
+      if (event.candidates) return event.candidates[0].content.parts[0]?.text ?? '';
       return event.choices?.[0]?.delta.content ?? '';
     })
     .join('');
@@ -51,8 +70,8 @@ test.each(ALL)('%s: an answer whole, with its usage', async (protocol) => {
   const text = await response.text();
   expect(response.status).toBe(200);
   expect(text).toContain('"hello"');
-  expect(text).toMatch(/"(?:input|prompt)_tokens":7/);
-  expect(text).toMatch(/"(?:output|completion)_tokens":3/);
+  expect(text).toMatch(/"(?:input_tokens|prompt_tokens|promptTokenCount)":7/);
+  expect(text).toMatch(/"(?:output_tokens|completion_tokens|candidatesTokenCount)":3/);
 });
 
 test.each(ALL)('%s: an answer as a stream', async (protocol) => {
@@ -68,7 +87,7 @@ test.each(ALL.flatMap((protocol) => [false, true].map((stream) => [protocol, str
     await start([{ toolCalls: [{ name: 'look', input: { at: 'this' } }] }]);
     const text = await (await post(protocol, ['hi'], stream)).text();
     expect(text).toContain('"look"');
-    expect(text).toMatch(/tool_use|function_call|tool_calls/);
+    expect(text).toMatch(/tool_use|function_call|tool_calls|functionCall/);
   },
 );
 
@@ -76,7 +95,9 @@ test.each(ALL)('%s: an error with its status and the time to wait', async (proto
   await start([{ status: 429, message: 'slow down', retryAfterSeconds: 2 }]);
   const response = await post(protocol);
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, '2']);
-  expect(await response.text()).toMatch(/rate_limit.*slow down|slow down.*rate_limit/);
+  expect(await response.text()).toMatch(
+    /(?:rate_limit|RESOURCE_EXHAUSTED).*slow down|slow down.*(?:rate_limit|RESOURCE_EXHAUSTED)/,
+  );
 });
 
 test.each(ALL)('%s: a stream that is cut in its middle', async (protocol) => {
@@ -90,7 +111,7 @@ test.each(ALL)(
   async (protocol) => {
     const { url } = await start([{ stall: 'during', text: 'half' }]);
     const body = JSON.stringify(bodyOf(protocol, ['hi'], true));
-    const response = await fetch(`${url}${PATHS[protocol]}`, {
+    const response = await fetch(`${url}${pathOf(protocol, true)}`, {
       method: 'POST',
       body,
       signal: AbortSignal.timeout(300),

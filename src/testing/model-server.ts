@@ -1,10 +1,11 @@
-// A model on loopback for tests. It speaks Anthropic Messages, OpenAI Responses and Chat Completions, streamed and whole, gives the
-// scripted answers, and records every request. It needs no key and no network.
+// A model on loopback for tests. It speaks Anthropic Messages, OpenAI Responses, Chat Completions and Gemini's interface, streamed and
+// whole, gives the scripted answers, and records every request. It needs no key and no network.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type JsonObject } from '../kernel/json.ts';
+import { generate } from './generate.ts';
 import { countTokens, messages } from './messages.ts';
 import { chat, responses } from './openai.ts';
 import {
@@ -38,12 +39,14 @@ export type ModelServer = {
   close(): Promise<void>;
 };
 
-const PROTOCOLS: Readonly<Record<Protocol, ModelProtocol>> = { messages, responses, chat };
+const PROTOCOLS: Readonly<Record<Protocol, ModelProtocol>> = { messages, responses, chat, generate };
 const PATHS: Readonly<Record<string, Protocol>> = {
   '/v1/messages': 'messages',
   '/v1/responses': 'responses',
   '/v1/chat/completions': 'chat',
 };
+/** Gemini's requests name the model and what is asked of it in their path. */
+const GENERATE = /^\/v1(?:beta)?\/models\/([^/:]{1,200}):(generateContent|streamGenerateContent|countTokens)$/;
 const BODY_BYTES_MAX = 64 * 1_048_576;
 
 export async function modelServer({ answers, models = ['test-model'] }: ModelServerOptions): Promise<ModelServer> {
@@ -61,9 +64,12 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
     const body = parse(await bodyOf(incoming));
     if (body === null) return end(response, 400, { error: { message: 'the body is not a JSON object' } });
     if (path === '/v1/messages/count_tokens') return end(response, 200, countTokens(body));
-    const protocol = PATHS[path];
+    const [, model, verb] = GENERATE.exec(path) ?? [];
+    if (verb === 'countTokens') return end(response, 200, { totalTokens: Math.ceil(JSON.stringify(body).length / 4) });
+    const protocol = verb === undefined ? PATHS[path] : 'generate';
     if (!protocol) return end(response, 404, { error: { message: `there is nothing at ${path}` } });
-    const asked = PROTOCOLS[protocol].read(body);
+    const named = model === undefined ? body : { ...body, model, stream: verb === 'streamGenerateContent' };
+    const asked = PROTOCOLS[protocol].read(named);
     const conversation = conversationOf(requests, protocol, asked);
     const request = { number: requests.length + 1, protocol, ...asked, conversation, headers: incoming.headers, body };
     requests.push(request);
@@ -126,7 +132,9 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
 function saysText({ data }: ModelEvent): boolean {
   if (data === '[DONE]') return false;
   const [choice] = objects(data.choices);
-  const isPiece = data.type === 'content_block_delta' || data.type === 'response.output_text.delta';
+  const [candidate] = objects(data.candidates);
+  const isPart = candidate !== undefined && candidate.finishReason === undefined;
+  const isPiece = isPart || data.type === 'content_block_delta' || data.type === 'response.output_text.delta';
   return isPiece || (isObject(choice?.delta) && choice.delta.content !== undefined);
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 
-export type Protocol = 'messages' | 'responses' | 'chat';
+export type Protocol = 'messages' | 'responses' | 'chat' | 'generate';
 
 /** One message, flattened: its text, the tools it calls, and what a tool gave back. */
 export type Message = {

@@ -1,4 +1,4 @@
-// Everybody who must keep the promises of an agent: the model interfaces, the three programs from their pinned folder, any
+// Everybody who must keep the promises of an agent: the model interfaces, the five programs from their pinned folder, any
 // command, a script and a person. Each is told where the model server is, has a home of its own, brings the one tool call
 // that writes a file, and says which promises are not his to keep, and why.
 
@@ -14,8 +14,10 @@ import { claude } from '../../src/agents/claude.ts';
 import { codex } from '../../src/agents/codex.ts';
 import { command } from '../../src/agents/command.ts';
 import type { RetryRules } from '../../src/agents/fault.ts';
+import { gemini } from '../../src/agents/gemini.ts';
 import type { ApiSettings, ModelApi } from '../../src/agents/model-api.ts';
 import { openai } from '../../src/agents/openai.ts';
+import { opencode } from '../../src/agents/opencode.ts';
 import { pi } from '../../src/agents/pi.ts';
 import { programRunner } from '../../src/agents/program-runner.ts';
 import { scripted } from '../../src/agents/scripted.ts';
@@ -199,6 +201,22 @@ export const PROGRAMS: readonly Contender[] = [
       return { env: { PI_TEST_KEY: 'key' } };
     },
   }),
+  program(gemini, {
+    model: 'some-model',
+    streams: true,
+    lacks: { cutShort: 'its events do not say why an answer ended' },
+    shell: (command) => ({ name: 'run_shell_command', input: { command } }),
+    write: ({ cwd }, file, content) => ({ name: 'write_file', input: { file_path: join(cwd, file), content } }),
+    settings: (baseUrl) => ({ baseUrl, env: { GEMINI_API_KEY: 'key' } }),
+  }),
+  program(opencode, {
+    model: 'some-model',
+    streams: true,
+    lacks: {},
+    shell: (command) => ({ name: 'bash', input: { command, description: 'run it' } }),
+    write: ({ cwd }, file, content) => ({ name: 'write', input: { filePath: join(cwd, file), content } }),
+    settings: (url) => ({ baseUrl: `${url}/v1`, env: { OPENAI_API_KEY: 'key' } }),
+  }),
 ];
 
 const ASK_MODEL = fileURLToPath(new URL('./fixtures/ask-model.mjs', import.meta.url));
@@ -299,6 +317,6 @@ export const EVERYBODY: readonly Contender[] = [...PROGRAMS, COMMAND, ...APIS, P
 
 /** Says how to get them when they are not there. */
 export function assertInstalled(): void {
-  if (existsSync(join(CLI, 'node_modules', '.bin', 'claude'))) return;
+  if (existsSync(join(CLI, 'node_modules', '.bin', 'opencode'))) return;
   throw new Error(`the agent programs are not in ${CLI}; run npm run test:agents`);
 }

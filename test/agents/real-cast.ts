@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ProgramName } from '../../src/agents/detect.ts';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
@@ -27,7 +28,7 @@ export type Part = (asked: { readonly tools: number; readonly request: ModelRequ
 export type Parts = Partial<Readonly<Record<Role, Part>>>;
 
 export type RealProgram = {
-  readonly name: 'claude' | 'codex' | 'pi';
+  readonly name: ProgramName;
   readonly tellsDenials: boolean;
   readonly tellsModel: boolean;
   readonly tellsCost: boolean;
@@ -81,6 +82,28 @@ export const REAL: readonly RealProgram[] = [
       // A key that is not one of its own has to be listed, or it would not get there.
       return { materia: { model: 'baton/some-model', env: ['PI_TEST_KEY'] }, env: { PI_TEST_KEY: 'key' } };
     },
+  },
+  {
+    name: 'gemini',
+    tellsDenials: true,
+    tellsModel: true,
+    tellsCost: false,
+    tellsOnTheWay: false,
+    write: (dir, file, content) => ({ name: 'write_file', input: { file_path: join(dir, file), content } }),
+    shell: (command) => ({ name: 'run_shell_command', input: { command } }),
+    submit: (handoff) => ({ name: 'mcp_baton_submit_handoff', input: { handoff } }),
+    setUp: (baseUrl) => ({ materia: { model: 'some-model', baseUrl }, env: { GEMINI_API_KEY: 'key' } }),
+  },
+  {
+    name: 'opencode',
+    tellsDenials: true,
+    tellsModel: true,
+    tellsCost: false,
+    tellsOnTheWay: true,
+    write: (dir, file, content) => ({ name: 'write', input: { filePath: join(dir, file), content } }),
+    shell: (command) => ({ name: 'bash', input: { command, description: 'run it' } }),
+    submit: (handoff) => ({ name: 'baton_submit_handoff', input: { handoff } }),
+    setUp: (url) => ({ materia: { model: 'some-model', baseUrl: `${url}/v1` }, env: { OPENAI_API_KEY: 'key' } }),
   },
 ];
 

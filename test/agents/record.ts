@@ -1,4 +1,4 @@
-// Records what the real programs print, for the tests that run without them: `node test/agents/record.ts`. Everything that
+// Records what the real programs print, for the tests that run without them: `node test/agents/record.ts [NAME…]`. Everything that
 // differs from one run to the next is replaced, so that a new recording shows only what the programs do differently.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import { type Answers, modelServer } from '../../src/testing/index.ts';
 import { assertInstalled, type Contender, type Ground, ground, IMPATIENT, PROGRAMS, packet } from './contenders.ts';
 
 const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
+/** OpenCode’s own names for conversations, messages and their parts. */
+const OWN_ID = /\b(ses|msg|prt)_\w+/g;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 type Case = { readonly tools: 'none' | 'readOnly' | 'coding'; answers(contender: Contender, at: Ground): Answers };
@@ -38,7 +40,8 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 assertInstalled();
-for (const contender of PROGRAMS) {
+const named = process.argv.slice(2);
+for (const contender of PROGRAMS.filter(({ name }) => named.length === 0 || named.includes(name))) {
   mkdirSync(join(FIXTURES, contender.name), { recursive: true });
   for (const [name, { tools, answers }] of Object.entries(CASES)) {
     const at = ground();
@@ -66,9 +69,11 @@ function plain(value: Json, key = ''): Json {
     if (key === 'sections' || key === 'subagent_stats') return {};
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one, name)]));
   }
-  if (typeof value === 'number') return /(?:_ms|Ms|timestamp)$/.test(key) && !/retry|delay/.test(key) ? 0 : value;
+  if (typeof value === 'number')
+    return /(?:_ms|Ms|timestamp|^start|^end)$/.test(key) && !/retry|delay/.test(key) ? 0 : value;
   if (typeof value !== 'string') return value;
   if (key === 'messaging_socket_path') return '/socket';
   if (key === 'timestamp') return '2026-01-01T00:00:00.000Z';
-  return value.replace(UUID, '00000000-0000-4000-8000-000000000000');
+  if (key === 'date') return 'Thu, 01 Jan 2026 00:00:00 GMT';
+  return value.replace(UUID, '00000000-0000-4000-8000-000000000000').replace(OWN_ID, '$1_0');
 }

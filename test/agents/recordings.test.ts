@@ -9,12 +9,14 @@ import { claude } from '../../src/agents/claude.ts';
 import { codex } from '../../src/agents/codex.ts';
 import { command } from '../../src/agents/command.ts';
 import { faultOf } from '../../src/agents/fault.ts';
+import { gemini } from '../../src/agents/gemini.ts';
+import { opencode } from '../../src/agents/opencode.ts';
 import { pi } from '../../src/agents/pi.ts';
 import { programRunner, reportFrom } from '../../src/agents/program-runner.ts';
 import { isObject, type Json } from '../../src/kernel/json.ts';
 import { type Ground, ground, IMPATIENT, PATIENT, packet } from './contenders.ts';
 
-const PROGRAMS = { claude, codex, pi } as const;
+const PROGRAMS = { claude, codex, pi, gemini, opencode } as const;
 type Name = keyof typeof PROGRAMS;
 
 const fileOf = (name: Name, what: string) =>
@@ -30,7 +32,7 @@ test.each(ALL)('%s: an answer, its cost and its conversation', (name) => {
     text: '{"satisfied":true}',
     isFinished: true,
     usage: { input: 120, output: 30 },
-    sessionId: SESSION,
+    sessionId: name === 'opencode' ? 'ses_0' : SESSION,
     model: name === 'codex' ? null : 'some-model',
     toolCalls: [],
     denials: [],
@@ -42,6 +44,8 @@ test.each<[Name, string[], number]>([
   ['claude', ['Write'], 240],
   ['codex', ['command_execution'], 240],
   ['pi', ['write'], 240],
+  ['gemini', ['write_file'], 240],
+  ['opencode', ['write'], 240],
 ])('%s: a tool was used, and the last words are those after it', (name, toolCalls, input) => {
   expect(reportIn(name, 'wrote')).toMatchObject({ text: 'written', isFinished: true, toolCalls, denials: [] });
   expect(reportIn(name, 'wrote').usage?.input).toBe(input);
@@ -52,6 +56,8 @@ test.each<[Name, string[]]>([
   // It runs the command in its sandbox and tells nobody that it failed.
   ['codex', []],
   ['pi', ['write']],
+  ['gemini', ['write_file']],
+  ['opencode', ['write']],
 ])('%s: a tool was refused, and it says it is done all the same', (name, denials) => {
   expect(reportIn(name, 'refused')).toMatchObject({ text: 'written', isFinished: true, denials });
 });
@@ -66,7 +72,7 @@ test.each<[string, string]>([
   ['empty', 'NO_OUTPUT'],
 ])('%s is %s for all of them', (what, code) => {
   const end = { code: 0, signal: null, timedOut: false, stdoutTruncated: false };
-  expect(ALL.map((name) => faultOf(name, end, '', reportIn(name, what))?.code)).toEqual([code, code, code]);
+  expect(ALL.map((name) => faultOf(name, end, '', reportIn(name, what))?.code)).toEqual(ALL.map(() => code));
 });
 
 test.each(ALL)('%s: however the stream is cut into pieces, the report is the same', (name) => {
@@ -89,6 +95,7 @@ test.each(ALL)('%s: a stream that breaks off anywhere is read without a throw, a
     text.indexOf('"type":"result"'),
     text.indexOf('turn.completed'),
     text.lastIndexOf('message_end'),
+    text.lastIndexOf('"step_finish"'),
   );
   for (let end = 0; end < finishing; end += 7)
     expect(reportFrom(PROGRAMS[name], text.slice(0, end)).isFinished).toBe(false);

@@ -3,6 +3,7 @@ import { DEFAULT_RUNNER, runnersThat } from '../../kernel/capabilities.ts';
 import type { OperationEntry } from '../operation.ts';
 
 const PROGRAMS = runnersThat('isProgram');
+const HOSTS = runnersThat('hostsBaton');
 const TESTED = [...PROGRAMS, ...runnersThat('isModelApi')];
 /** It costs a few tokens, so a person says it. */
 export const PROBE = {
@@ -128,8 +129,8 @@ export const PROJECT = {
     fields: {
       agent: {
         type: 'choice',
-        word: PROGRAMS.join('|'),
-        of: PROGRAMS,
+        word: HOSTS.join('|'),
+        of: HOSTS,
         noun: 'agent',
         required: true,
         means: 'the program whose settings are written',
