@@ -40,7 +40,6 @@ test.each<[string, number, unknown, Options?]>([
     envelope(),
     { registry: allowing(A, { target: B, types: ['task'] }, { target: B }) },
   ],
-  ['with a valid signature', 1, envelope(), { signature: 'valid', policy: { requireSignature: true } }],
   ['to a constituent', 2, envelope('product-thinker', B)],
   [
     'to a stranger the archetype names',

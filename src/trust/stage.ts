@@ -5,7 +5,6 @@ import type { GovernedCode } from '../kernel/codes/governed.ts';
 export const STAGES = {
   registry: { number: 1, class: 'hash_mismatch' },
   parse: { number: 2, class: 'schema' },
-  signature: { number: 3, class: 'schema' },
   schema: { number: 4, class: 'schema' },
   protocol: { number: 5, class: 'version' },
   timestamp: { number: 6, class: 'timestamp' },
@@ -28,7 +27,7 @@ type ReasonClass = (typeof STAGES)[StageName]['class'];
 export const FIRST_STAGE_THAT_USES_THE_ID = STAGES.replay.number;
 
 const FLAGGED_STAGES: readonly StageName[] = [
-  ...(['registry', 'signature', 'replay', 'quarantine', 'hash', 'injection', 'audit'] as const),
+  ...(['registry', 'replay', 'quarantine', 'hash', 'injection', 'audit'] as const),
 ];
 
 /** Whether a refusal may be an attack rather than a mistake. */
@@ -72,8 +71,6 @@ export type Policy = {
    * what no output may carry refuses everywhere.
    */
   readonly phrases: 'refuse' | 'flag';
-  /** A valid signature is required. */
-  readonly requireSignature: boolean;
 };
 
 export const TRUST_POLICY: Policy = {
@@ -84,5 +81,4 @@ export const TRUST_POLICY: Policy = {
   orchestratorChain: false,
   requireParent: false,
   phrases: 'refuse',
-  requireSignature: false,
 };

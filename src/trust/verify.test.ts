@@ -37,8 +37,6 @@ const REFUSALS: readonly Row[] = [
   ['an unusable registry', 'REGISTRY_UNUSABLE', envelope(), { registry: world({ lock: () => null }) }],
   ['no JSON', 'PARSE', '{"handoff_id":'],
   ['too much', 'LIMIT_EXCEEDED', put(envelope(), '/context/request/input_data', 'x'.repeat(300_000))],
-  ['no signature where one is required', 'SIGNATURE_INVALID', envelope(), { policy: { requireSignature: true } }],
-  ['a wrong signature', 'SIGNATURE_INVALID', envelope(), { signature: 'invalid' }],
   ['an absent member', 'SCHEMA_MISSING', put(envelope(), '/timestamp')],
   ['a wrong type', 'SCHEMA_TYPE', put(envelope(), '/timestamp', 5)],
   ['a wrong value', 'SCHEMA_ENUM', put(envelope(), '/context/request/type', 'Query')],
@@ -281,7 +279,6 @@ test.each<Row>(REFUSALS)('%s: %s', (_name, code, input, options) => {
 const STAGE_OF: readonly (readonly [RegExp, StageName])[] = [
   [/^REGISTRY_/, 'registry'],
   [/^(PARSE|LIMIT_EXCEEDED)$/, 'parse'],
-  [/^SIGNATURE_/, 'signature'],
   [/^SCHEMA_/, 'schema'],
   [/^PROTOCOL_/, 'protocol'],
   [/^TIMESTAMP_/, 'timestamp'],
@@ -297,7 +294,7 @@ const STAGE_OF: readonly (readonly [RegExp, StageName])[] = [
   [/^ATTESTATION_/, 'attestation'],
 ];
 
-const FLAGGED = /^(REGISTRY_|SIGNATURE|TIMESTAMP_(STALE|FUTURE)|REPLAY|QUARANTINED|LOCK_|HASH_|PROMPT_|INJECTION_)/;
+const FLAGGED = /^(REGISTRY_|TIMESTAMP_(STALE|FUTURE)|REPLAY|QUARANTINED|LOCK_|HASH_|PROMPT_|INJECTION_)/;
 
 test('every code of a refusal has a row', () => {
   const refusals = Object.keys(GOVERNED_CODES).slice(
@@ -331,7 +328,6 @@ const FAULTS: readonly Fault[] = [
     code: 'LIMIT_EXCEEDED',
     spoil: (input) => put(input, '/context/request/expected_output', 'x'.repeat(300_000)),
   },
-  { stage: 3, code: 'SIGNATURE_INVALID', spoil: (input) => input, options: { signature: 'invalid' } },
   { stage: 4, code: 'SCHEMA_MISSING', spoil: (input) => put(input, '/governance/audit_trail') },
   { stage: 5, code: 'PROTOCOL_VERSION', spoil: (input) => put(input, '/protocol_version', '9.0.0') },
   { stage: 6, code: 'TIMESTAMP_STALE', spoil: (input) => put(input, '/timestamp', '2020-01-01T00:00:00Z') },

@@ -43,8 +43,6 @@ export type VerifyOptions = {
   readonly lookupParent?: LookupParent;
   /** Whether a person has read this context, by its digest, and let it pass. */
   readonly isCleared?: (contextDigest: string) => boolean;
-  /** What a check of the received bytes found, where signatures are in use. */
-  readonly signature?: 'valid' | 'invalid' | 'absent';
   /**
    * `graph` is an envelope minted for an edge of a running cast: a graph may loop and may wait for days, so freshness,
    * self-handoff, chain length and cycles are judged for foreign envelopes only.
@@ -96,7 +94,7 @@ function stopAt(stage: StageName, problems: readonly Problem[]): Refused | null 
 }
 
 function verifyInput(input: unknown, hearing: Hearing): Refused | null {
-  const { options, policy, progress } = hearing;
+  const { options, progress } = hearing;
   const unusable = stopAt('registry', checkUsable(options.registry));
   if (unusable) return unusable;
   const parsed = parseEnvelope(input);
@@ -106,7 +104,6 @@ function verifyInput(input: unknown, hearing: Hearing): Refused | null {
   progress.isHarmless = parsed.isHarmless;
   progress.texts = parsed.texts;
   return (
-    stopAt('signature', checkSignature(options.signature ?? 'absent', policy)) ??
     stopAt('schema', schemaProblems(parsed.value, hearing)) ??
     verifyEnvelope(parsed.value as unknown as Envelope, hearing)
   );
@@ -257,11 +254,6 @@ function checkUsable(registry: Registry): Problem[] {
     { code: 'REGISTRY_UNUSABLE', pointer: '', message },
     ...causes.map(({ code, message }) => ({ code, pointer: '', message })),
   ];
-}
-
-function checkSignature(signature: 'valid' | 'invalid' | 'absent', policy: Policy): Problem[] {
-  if (signature === 'valid' || (signature === 'absent' && !policy.requireSignature)) return [];
-  return [{ code: 'SIGNATURE_INVALID', pointer: '', message: `the signature of the envelope is ${signature}` }];
 }
 
 function checkProtocol({ protocol_version }: Envelope): Problem[] {

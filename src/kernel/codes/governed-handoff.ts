@@ -25,13 +25,6 @@ export const HANDOFF_CODES = {
     'a whole conversation or document was put into the context',
     'send less context, or pass it by reference',
   ),
-  SIGNATURE_INVALID: row(
-    401,
-    'repaired',
-    'a signature is required and is absent or wrong',
-    'the sender has no registered key, signed other bytes, or somebody changed the envelope on its way',
-    'sign the exact bytes with a key registered for the source agent',
-  ),
 
   SCHEMA_MISSING: row(
     400,
