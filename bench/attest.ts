@@ -6,7 +6,7 @@ import type { Fact } from '../src/kernel/fact.ts';
 import type { TrustWatch } from '../src/kernel/trust/watch.ts';
 import { chain, NO_PREV } from '../src/log/line.ts';
 import { attest } from '../src/trust/attest.ts';
-import { loadRegistryFolder, sha256 } from '../src/trust/registry-folder.ts';
+import { hashBytes, loadRegistryFolder } from '../src/trust/registry-folder.ts';
 import { median, type Row } from './row.ts';
 
 const BUNDLED = fileURLToPath(new URL('../src/bundled', import.meta.url));
@@ -43,7 +43,7 @@ export function attestTimes(): Row[] {
     attest(registry, 'l', watch, {
       handoffId: crypto.randomUUID(),
       timestamp: '2026-11-16T00:00:00.000Z',
-      promptHash: sha256(prompt),
+      promptHash: hashBytes(prompt),
     });
   const dispatched = () => {
     const { attestation, envelope } = attested();

@@ -14,7 +14,7 @@ import type { Request } from '../src/kernel/input.ts';
 import type { JsonObject } from '../src/kernel/json.ts';
 import { packet, RUN } from '../src/kernel/ledger/fixtures/book.ts';
 import { MAIN_ROOT, rivalOf } from '../src/kernel/ledger/lock-tree.ts';
-import { mayWrite } from '../src/kernel/ledger/scope.ts';
+import { mayWriteNow } from '../src/kernel/ledger/scope.ts';
 import { PRIORITIES } from '../src/kernel/ledger/state.ts';
 import { pending } from '../src/kernel/pending.ts';
 import { emptyState, type State } from '../src/kernel/state.ts';
@@ -246,7 +246,7 @@ export function decidedClaims(): Row[] {
   };
   const beat = ({ ask }: Ledgers) =>
     timed(() => ask({ kind: 'task.heartbeat', task: 'T-1', owner: 'ann', fence: 1 })).micros;
-  const mayWriteThere = ({ state }: Ledgers) => timed(() => mayWrite(state.ledger, 1, ['src/p1/1.ts'])).micros;
+  const mayWriteThere = ({ state }: Ledgers) => timed(() => mayWriteNow(state.ledger, 1, ['src/p1/1.ts'])).micros;
   const whoIsThere = ({ state: { ledger } }: Ledgers) => {
     const began = performance.now();
     rivalOf(ledger.locks, { root: MAIN_ROOT, path: 'src/p1', mode: 'write', task: '' });

@@ -1,7 +1,7 @@
 // What an adapter for a model's HTTP interface gives: a request for a call, and how its stream is read. Pure; the runner
 // does the talking.
 import type { LiveEvent } from '../engine/ports.ts';
-import type { Wire } from '../kernel/graph/config.ts';
+import type { ApiStyle } from '../kernel/graph/config.ts';
 import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings } from './agent-call.ts';
 import type { AgentError, AgentReport } from './report.ts';
@@ -10,7 +10,7 @@ export type ApiSettings = Pick<AgentSettings, 'baseUrl' | 'env'> & {
   /** The variable that holds the key, when it is not the provider's usual one. */
   readonly keyVariable?: string;
   /** OpenAI has two interfaces; compatible servers mostly speak `chat`. */
-  readonly wire?: Wire;
+  readonly wire?: ApiStyle;
 };
 
 export type ApiRequest = {

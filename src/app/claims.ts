@@ -10,7 +10,7 @@ import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { BeatProcess } from '../kernel/ledger/move.ts';
 import { followLinks, normalPath } from '../kernel/ledger/path.ts';
 import { ranked } from '../kernel/ledger/rank.ts';
-import { findTask, type Ledger, type Named, runOf, type Task, taskOf, workRuns } from '../kernel/ledger/state.ts';
+import { findTask, type Ledger, runOf, type Task, type TaskName, taskOf, workRuns } from '../kernel/ledger/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import {
   type ClaimRecord,
@@ -64,7 +64,7 @@ export async function claiming(
 }
 
 /** The wish for one task; none where the claim would be refused as things stand, so that nothing is looked at for it. */
-export function wishFor(ledger: Ledger, named: Named, owner: string, expectedVersion?: number): readonly Wish[] {
+export function wishFor(ledger: Ledger, named: TaskName, owner: string, expectedVersion?: number): readonly Wish[] {
   const found = findTask(ledger, named);
   if (!found.ok) return [];
   const { task } = found;

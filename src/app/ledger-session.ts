@@ -11,9 +11,9 @@ import type { Entry } from '../kernel/fact.ts';
 import { checkCheckers } from '../kernel/graph/check-config.ts';
 import { checkerNames } from '../kernel/graph/checker.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import type { Asked } from '../kernel/ledger/fact.ts';
+import type { RequestKind } from '../kernel/ledger/fact.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
-import { type Beat, type BeatProcess, heardAt } from '../kernel/ledger/move.ts';
+import { type Beat, type BeatProcess, lastSignAt } from '../kernel/ledger/move.ts';
 import { findTask, type Ledger, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
@@ -152,7 +152,7 @@ export function folderOf({ root }: Pick<Task, 'root'>, { dir }: Pick<Located, 'd
 /** When the tasks of a run were last heard of, by task id. */
 export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbeats {
   const own = [...beats.values()].filter((beat) => beat.run === run);
-  return Object.fromEntries(own.map((beat) => [beat.task, heardAt(beat, Date.now())]));
+  return Object.fromEntries(own.map((beat) => [beat.task, lastSignAt(beat, Date.now())]));
 }
 
 /** A JSON value as its text; a text is taken as it is. */
@@ -183,7 +183,7 @@ export function workerNamed(pid: number | undefined): BeatProcess | undefined {
 /** Records the refusal of a payload that breaks its contract. The ledger's rules never see such a payload. */
 export async function refusePayload(
   { store, actor }: Pick<LedgerSession, 'store' | 'actor'>,
-  asked: Asked,
+  asked: RequestKind,
   { refusal, subject }: Extract<Intake<unknown>, { ok: false }>,
 ): Promise<Verdict> {
   const { run, task } = subject;

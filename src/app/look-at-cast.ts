@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptEvent, listenLive } from '../agents/live-watch.ts';
 import type { Store } from '../engine/store.ts';
 import { apply } from '../kernel/apply.ts';
-import { saidNow } from '../kernel/cast/asked.ts';
+import { reasonNow } from '../kernel/cast/asked.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
 import type { Cast } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
@@ -40,7 +40,14 @@ export async function loadView(
   const memory = suggested === 0 ? {} : { memorySuggestions: suggested };
   const now = Date.now();
   // What runs goes on getting older while nothing is written down.
-  return { ...shown, ...saidNow(cast, state, now), elapsedMs: elapsedOf(state, now), ...worktree, ...owned, ...memory };
+  return {
+    ...shown,
+    ...reasonNow(cast, state, now),
+    elapsedMs: elapsedOf(state, now),
+    ...worktree,
+    ...owned,
+    ...memory,
+  };
 }
 
 /** The registry is read only where an agent has proposed another one. */

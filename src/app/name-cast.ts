@@ -4,7 +4,7 @@ import { processState } from '../agents/process/process-identity.ts';
 import { type CastLease, type Driving, LEASE_MS, sightOf } from '../engine/lease.ts';
 import type { CastQuery } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
-import { saidNow } from '../kernel/cast/asked.ts';
+import { reasonNow } from '../kernel/cast/asked.ts';
 import type { CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import { nearestName } from '../kernel/text.ts';
@@ -41,7 +41,7 @@ export type Listed = Omit<CastSummary, 'clock'> & {
 export async function listCasts(store: Pick<Store, 'view'>, now: number, query: CastQuery): Promise<readonly Listed[]> {
   return (await store.view('casts', query)).map(({ clock: { elapsedMs, since }, ...summary }) => {
     const running = since === null ? 0 : Math.max(0, now - since);
-    const said = saidNow(summary.cast, summary, now);
+    const said = reasonNow(summary.cast, summary, now);
     return { ...summary, ...said, reason: reasonOf({ ...summary, ...said }), elapsedMs: elapsedMs + running };
   });
 }

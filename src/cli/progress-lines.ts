@@ -6,7 +6,7 @@ import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cas
 import type { Touched } from '../kernel/cast/fact.ts';
 import type { AgentNote, TurnCheck, Usage } from '../kernel/cast/state.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
-import { hasOwnPaths, toldOfChanges } from '../kernel/graph/route.ts';
+import { hasOwnPaths, isShownChanges } from '../kernel/graph/route.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import { counted } from '../kernel/text.ts';
 import { commandName } from './command-name.ts';
@@ -370,7 +370,7 @@ function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touche
 /** The files that changed while it ran, where whose change it was cannot be told. */
 function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: ProgressState): string[] {
   const { cast, turns } = seen.view;
-  const changes = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
+  const changes = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return changes ? [seen.paint.warn(`    ! ${oneLine(said(changes, seen), 300)}`)] : [];
 }
 

@@ -6,7 +6,7 @@ import type { CastView } from '../app/views/shown-cast.ts';
 import { withSocketNames } from '../app/views/socket-names.ts';
 import type { TaskView } from '../app/views/tasks.ts';
 import { itemsText } from '../kernel/cast/summary.ts';
-import type { Consolidation, Consumption, Proposal, Said } from '../kernel/report/consolidation.ts';
+import type { Consolidation, Consumption, Proposal, Statement } from '../kernel/report/consolidation.ts';
 import { counted } from '../kernel/text.ts';
 import { type Paint, Ready, type ShownLine, statusColour, table } from './paint.ts';
 import { oneLine, safe, wrap } from './terminal-text.ts';
@@ -163,7 +163,7 @@ function linesIn(words: string): string[] {
   return words === '' ? [] : safe(words).split('\n');
 }
 
-function told(list: readonly (Said & { readonly item?: string | null })[], isOne: boolean): string[] {
+function told(list: readonly (Statement & { readonly item?: string | null })[], isOne: boolean): string[] {
   return list.map(({ agent, item = null, text }) => oneLine(withSpeaker(text, agent, item, isOne), 400));
 }
 

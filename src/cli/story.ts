@@ -7,7 +7,7 @@ import type { CastFact, Touched } from '../kernel/cast/fact.ts';
 import type { Item, Usage } from '../kernel/cast/state.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { conditionWords, toldOfChanges } from '../kernel/graph/route.ts';
+import { conditionWords, isShownChanges } from '../kernel/graph/route.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import { counted } from '../kernel/text.ts';
@@ -330,7 +330,7 @@ function where({ turns, names }: Known, turn: number): string {
 
 /** The files that changed beside it, where whose change it was cannot be told. */
 function beside({ cast, turns }: Known, { turn, touched }: { turn: number; touched?: Touched }): string {
-  const told = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
+  const told = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return told ? ` (${told})` : '';
 }
 

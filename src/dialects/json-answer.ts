@@ -1,3 +1,4 @@
+// Finds the one JSON object of an agent's answer, in text with prose and fences around it.
 import { isObject, isSameJson, type JsonObject } from '../kernel/json.ts';
 import { endOfString, findFault, type JsonFault, type JsonFaultKind, skipSpace } from './json-fault.ts';
 import { faultOfSize, type JsonRefusal, lineAt, NOT_JSON, parse, refuseJson, type TextLimits } from './json-text.ts';
@@ -11,18 +12,18 @@ const NOT_AN_OBJECT = 'expected a JSON object at the top level';
 
 type ObjectLimits = TextLimits & {
   /** The members by which an object in a longer text is known as an answer. Called only where there is such a text. */
-  readonly fields?: () => AnswerFields;
+  readonly fields?: () => ExpectedFields;
   /** Whether the object must be the whole text. */
   readonly strict?: boolean;
 };
 
-export type AnswerFields = {
+export type ExpectedFields = {
   readonly names: ReadonlySet<string>;
   /** Whether a member of any other name counts too. */
   readonly any: boolean;
 };
 
-const ANY_FIELD: AnswerFields = { names: new Set(), any: true };
+const ANY_FIELD: ExpectedFields = { names: new Set(), any: true };
 
 /**
  * Finds the one JSON object an answer holds. If the trimmed text is an object, that is the answer. Otherwise every outermost
@@ -62,7 +63,7 @@ type Found = { readonly start: number; readonly value: JsonObject; readonly isNa
 type Broken = { readonly start: number; readonly fault: JsonFault };
 
 /** The objects in the text, and the places that look like an answer and are not JSON. */
-function sort(text: string, spans: readonly Span[], fields: AnswerFields) {
+function sort(text: string, spans: readonly Span[], fields: ExpectedFields) {
   const objects: Found[] = [];
   const broken: Broken[] = [];
   for (const { start, end, kind, closed } of spans) {
@@ -86,7 +87,7 @@ const QUOTED_NAME = /["'`“]([^"'`“”\\]{1,200})["'`”]\s*:/g;
 const BARE_NAME = /(?:([A-Za-z_$][\w$]*)\s*:)|[\w$]+/y;
 
 /** Whether a text that is not JSON was meant as an answer. */
-function looksMeant(piece: string, kind: Span['kind'], { names, any }: AnswerFields): boolean {
+function looksMeant(piece: string, kind: Span['kind'], { names, any }: ExpectedFields): boolean {
   if (kind === 'object' && (any || piece.includes('\\u'))) return true;
   for (const [, name = ''] of piece.matchAll(QUOTED_NAME)) if (names.has(name)) return true;
   return namesBare(piece, names);

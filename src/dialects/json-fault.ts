@@ -1,3 +1,6 @@
+// Finds the first fault of a JSON text without building its value: broken syntax, too many levels, a key that is written
+// twice, or a key that is forbidden.
+
 export type JsonFaultKind = 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key';
 /** `offset` counts UTF-16 code units from the start of the text. */
 export type JsonFault = { readonly kind: JsonFaultKind; readonly message: string; readonly offset: number };

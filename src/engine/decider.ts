@@ -8,7 +8,7 @@ import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import { isAhead } from '../kernel/ledger/move.ts';
 import type { Dialects } from '../kernel/pen.ts';
-import { type Effect, keyOf, pending } from '../kernel/pending.ts';
+import { type Effect, effectKey, pending } from '../kernel/pending.ts';
 import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import {
@@ -180,7 +180,7 @@ export class Decider {
     const cast = this.#here.cast(id);
     if (!cast) return [];
     return pending(cast).map((effect) => {
-      const key = keyOf(effect);
+      const key = effectKey(effect);
       const turn = effect.kind !== 'timer' && isNew(key) ? cast.turns[effect.turn] : undefined;
       if (!turn) return { key, effect };
       if (effect.kind === 'dispatch') return { key, effect, packet: packetOf(cast, turn, this.#here.state.ledger) };

@@ -1,18 +1,18 @@
 // What deciding a batch looks up outside of the state: signs of life, links on disk, ids that are used once, and how long casts have
 // run. The time comes from a clock that cannot be set. A driver measures its own casts; the last total is in the lease, for processes
 // that decide about the cast without driving it.
-import { approvalKeysUsedBy, approvalKeysWanted, endKeysOf, isOfEnd } from '../kernel/approval/settle.ts';
+import { approvalKeysNeeded, approvalKeysUsedBy, endKeysOf, isOfEnd } from '../kernel/approval/settle.ts';
 import type { Approvals } from '../kernel/approval/state.ts';
 import type { Cast } from '../kernel/cast/state.ts';
 import type { Fact } from '../kernel/fact.ts';
 import type { Input, Request } from '../kernel/input.ts';
 import { isString } from '../kernel/json.ts';
 import { isLedgerFact, type RequestOf } from '../kernel/ledger/fact.ts';
-import { type LockTree, linksIn, siteOf } from '../kernel/ledger/lock-tree.ts';
-import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/move.ts';
+import { type LockTree, linksOfRoot, siteOf } from '../kernel/ledger/lock-tree.ts';
+import { beatChanges, beatName, beatOf, lastSignAt } from '../kernel/ledger/move.ts';
 import type { Links } from '../kernel/ledger/path.ts';
 import { findTask, type Ledger, type Task, tasksOf } from '../kernel/ledger/state.ts';
-import { keysUsedBy, keysWanted } from '../kernel/trust/decide.ts';
+import { keysUsedBy, trustKeysNeeded } from '../kernel/trust/decide.ts';
 import { leaseIn, leaseName } from './lease.ts';
 import type { Append, FindLinks, FoundRows, LeaseValues } from './ports.ts';
 
@@ -32,7 +32,7 @@ export function recordsFor(request: Request, ledger: Ledger): readonly string[] 
 export function withHeartbeat(request: Request, ledger: Ledger, held: LeaseValues, now: number): Request {
   const beats = fencesOf(request, ledger).flatMap(({ id, fence }) => {
     const beat = beatOf(held(beatName(fence)));
-    return beat ? [[id, heardAt(beat, now)] as const] : [];
+    return beat ? [[id, lastSignAt(beat, now)] as const] : [];
   });
   if (request.kind === 'cast.recover') return { ...request, heard: Object.fromEntries(beats) };
   const [last] = beats;
@@ -55,7 +55,7 @@ function claimOf({ id, fence }: Task): { id: string; fence: number }[] {
 export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: FindLinks): RequestOf<'ledger.link'>[] {
   const wanted = new Map<string, Set<string>>();
   const pathsIn = (root: string) => {
-    const paths = wanted.get(root) ?? new Set(Object.keys(linksIn(links, root) ?? {}));
+    const paths = wanted.get(root) ?? new Set(Object.keys(linksOfRoot(links, root) ?? {}));
     wanted.set(root, paths);
     return paths;
   };
@@ -72,7 +72,7 @@ export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: 
     }
   }
   return [...wanted].flatMap(([root, paths]) => {
-    const known = linksIn(links, root) ?? {};
+    const known = linksOfRoot(links, root) ?? {};
     const found = find(root, [...paths], known);
     return areSame(found, known) ? [] : [{ kind: 'ledger.link', root, links: found }];
   });
@@ -91,7 +91,7 @@ export function onceKeysFor(requests: readonly Request[], approvals: Approvals):
 }
 
 function keysNamedBy(request: Request, approvals: Approvals): readonly string[] {
-  return [...keysWanted(request), ...approvalKeysWanted(request, approvals)];
+  return [...trustKeysNeeded(request), ...approvalKeysNeeded(request, approvals)];
 }
 
 /** Ids that are used once. The log knows those of earlier commits, and this those of the inputs before in the batch. */

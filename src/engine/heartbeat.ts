@@ -10,9 +10,9 @@ import {
   beatName,
   beatOf,
   beatText,
-  heardAt,
   isAhead,
-  lastHeard,
+  lastSign,
+  lastSignAt,
 } from '../kernel/ledger/move.ts';
 import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { sightOf } from './lease.ts';
@@ -94,7 +94,7 @@ export function findSilent(
     const isOfCast = runOf(ledger, run)?.cast === true;
     if (fence === null || (isOfCast && !abandoned.has(run))) continue;
     const known = beats.get(fence);
-    const lastHeartbeatAt = lastHeard(known ? heardAt(known, now) : null, claimedAt, now);
+    const lastHeartbeatAt = lastSign(known ? lastSignAt(known, now) : null, claimedAt, now);
     const ageS = Math.floor(now / 1000) - Math.floor(lastHeartbeatAt / 1000);
     const row = { run, task: id, owner, fence, lastHeartbeatAt, timeoutS, ageS };
     const observed = known?.worker ? observe(known.worker) : null;

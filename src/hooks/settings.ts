@@ -1,7 +1,7 @@
 // The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
 import { readFileSync } from 'node:fs';
 import type { ContractName } from '../kernel/capabilities.ts';
-import { CONTRACTS, HOOK_RULES, type HookRuleSettings } from '../kernel/graph/config.ts';
+import { CONTRACT_NAMES, HOOK_RULES, type HookRuleSettings } from '../kernel/graph/config.ts';
 import { isHookRuleSettings } from '../kernel/graph/project-fields.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
@@ -41,7 +41,7 @@ function settingsIn(file: string, section: unknown): HookSettings | Denied {
   if (!isObject(section)) return refuse(file, 'hooks must be an object');
   const { contract = null, contractAt = STOPS, worklog = false, rules = {} } = section;
   if (contract !== null && !isContract(contract))
-    return refuse(file, `hooks.contract must be one of ${CONTRACTS.join(', ')}`);
+    return refuse(file, `hooks.contract must be one of ${CONTRACT_NAMES.join(', ')}`);
   if (!Array.isArray(contractAt) || !contractAt.every((one) => STOPS.includes(String(one)))) {
     return refuse(file, `hooks.contractAt must be a list of ${STOPS.join(' and ')}`);
   }
@@ -55,7 +55,7 @@ function settingsIn(file: string, section: unknown): HookSettings | Denied {
 }
 
 function isContract(name: unknown): name is ContractName {
-  return CONTRACTS.some((one) => one === name);
+  return CONTRACT_NAMES.some((one) => one === name);
 }
 
 function refuse(file: string, why: string): Denied {

@@ -78,13 +78,13 @@ export function namesCredential(name: string): boolean {
  * The place of a value. `set` is what follows an equals sign, where anything counts that is no placeholder; `given` and `said`
  * are what follows a colon without quotes, behind the name of a variable and behind a plain word.
  */
-export type Place = 'quoted' | 'set' | 'given' | 'said';
+export type ValueContext = 'quoted' | 'set' | 'given' | 'said';
 
 /**
  * Whether a value in the place of a credential is one. Behind a plain word most of what people write is a remark, so that there
  * a word counts only where nothing but a sign or the end follows it.
  */
-export function isCredential(written: string, place: Place, following: string): boolean {
+export function isCredential(written: string, place: ValueContext, following: string): boolean {
   const value = written.slice(0, JUDGED_MAX).trim();
   if (value === '' || PLACEHOLDER.test(value) || isProse(value) || value.includes('[secret:')) return false;
   if (isReference(value)) return false;

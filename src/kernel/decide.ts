@@ -6,7 +6,7 @@ import { isApprovalRequest } from './approval/request.ts';
 import { expireDue, withdrawOver } from './approval/settle.ts';
 import { type ByKind, rowFor } from './by-kind.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
-import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
+import { takeAnswer, takeDecisions, waitForPerson } from './cast/asked.ts';
 import { budgetTimeLeft, exhausted, recordUntaken, recordUsage, takeUsage } from './cast/budget.ts';
 import { dispatch, startDue, startPostponed, startReady } from './cast/dispatch.ts';
 import { loseAttempt, markUnknown, recover, silenceReason, takeFault } from './cast/fault.ts';
@@ -16,7 +16,7 @@ import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
 import type { Cast, Turn } from './cast/state.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
-import { dropItem, noticeMoves, refusalOfMove, retryItem, takeParked } from './cast/stop.ts';
+import { dropItem, noticeMoves, refusalOfMoveByHand, retryItem, takeParked } from './cast/stop.ts';
 import { blockAll, cancelBlocked } from './cast/task.ts';
 import type { Fact } from './fact.ts';
 import type { Seen } from './gate/changes.ts';
@@ -69,7 +69,10 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
   if (!('cast' in input)) {
     return (
-      refusalOfResting(pen, input) ?? refusalOfMove(pen, input) ?? refuseAgent(pen, input) ?? decideLedger(pen, input)
+      refusalOfResting(pen, input) ??
+      refusalOfMoveByHand(pen, input) ??
+      refuseAgent(pen, input) ??
+      decideLedger(pen, input)
     );
   }
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
@@ -79,7 +82,7 @@ function decideFor(pen: Pen, input: Input): Verdict {
   const cast = openCast(pen.state, input.cast);
   if (cast && pen.facts.length > 0) {
     startReady(pen, cast);
-    waitIfAsked(pen, cast);
+    waitForPerson(pen, cast);
     waitIfParked(pen, cast);
   }
   return verdict;

@@ -4,7 +4,7 @@ import type { ContractName } from './capabilities.ts';
 import type { Cast } from './cast/state.ts';
 import type { Dialect } from './dialect.ts';
 import type { Fact } from './fact.ts';
-import type { Standing } from './ledger/fact.ts';
+import type { RunStatus } from './ledger/fact.ts';
 import type { Ledger } from './ledger/state.ts';
 import type { State } from './state.ts';
 import type { Denied } from './verdict.ts';
@@ -27,7 +27,7 @@ export type Pen = {
   /** The moment up to which the cast ran, as its running time is counted. */
   ranUntil(cast: Cast): number;
   /** The cast whose run it is, where nothing of it runs. */
-  standing(run: string): Standing | null;
+  standing(run: string): RunStatus | null;
   write(fact: Fact): void;
 };
 

@@ -42,6 +42,6 @@ export type Effect =
   | { readonly kind: 'timer'; readonly cast: string; readonly at: number };
 
 /** Names an effect, so that the same owed work is started once. */
-export function keyOf(effect: Effect): string {
+export function effectKey(effect: Effect): string {
   return effect.kind === 'timer' ? `timer:${effect.at}` : `${effect.kind}:${effect.turn}.${effect.attempt}`;
 }

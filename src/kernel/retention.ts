@@ -54,7 +54,7 @@ export function isMergeable(cast: string, work: WorkState): Verdict {
   return deny('NOT_ALLOWED_NOW', `the work of cast ${cast} was ${what}; there is nothing to merge`, { cast });
 }
 
-type MergeAsked = {
+type MergeRequest = {
   readonly cast: string;
   readonly status: string;
   /** Somebody agreed to merge what was accepted so far. */
@@ -65,7 +65,7 @@ type MergeAsked = {
 };
 
 /** Unfinished work is merged only if a person agrees, and never as one commit: the rest could not follow it. */
-export function isWholeEnough({ cast, status, yes, squash, program }: MergeAsked): Verdict {
+export function isWholeEnough({ cast, status, yes, squash, program }: MergeRequest): Verdict {
   if (status === 'completed' || (yes && !squash)) return allow();
   const how = `merge what was accepted so far with \`${program} merge ${cast} --yes\``;
   const why = squash ? `; --squash takes over whole work only` : '';

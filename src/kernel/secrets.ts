@@ -12,7 +12,7 @@ import {
   isSpokenKey,
   isVariable,
   namesCredential,
-  type Place,
+  type ValueContext,
 } from './credential.ts';
 import { isObject, isString, type Json, type JsonObject } from './json.ts';
 
@@ -285,7 +285,7 @@ function* spoken(text: string): Generator<Span> {
 }
 
 /** Where the value that starts here ends, if it is a credential. */
-function valueAt(text: string, from: number, sign: string, behindColon: Place): Span | null {
+function valueAt(text: string, from: number, sign: string, behindColon: ValueContext): Span | null {
   const opening = /^\\{0,3}["'`]/.exec(text.slice(from, from + 4))?.[0] ?? '';
   const start = from + opening.length;
   const quote = opening.at(-1);

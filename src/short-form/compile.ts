@@ -9,10 +9,10 @@ import { listed } from '../kernel/graph/issue.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
 import {
-  AGENT,
+  AGENT_FIELDS,
   type AgentOptions,
   FILE,
-  LOOP,
+  LOOP_FIELDS,
   type LoopOptions,
   millisecondsOf,
   NAME,
@@ -20,15 +20,15 @@ import {
   RESERVED,
   type ShortForm,
   type StepOptions,
-  TOOLS,
+  TOOL_NAMES,
 } from './table.ts';
 
 /** The way to a value in the file. */
-export type Place = readonly (string | number)[];
+export type SourcePath = readonly (string | number)[];
 
 type Mistake = {
   readonly code: 'INVALID_CONFIG' | 'UNKNOWN_ENDPOINT' | 'UNKNOWN_MATERIA' | 'INVALID_LOOP';
-  readonly place: Place;
+  readonly place: SourcePath;
   readonly message: string;
 };
 
@@ -41,7 +41,7 @@ export type Surroundings = {
 export type Compiled = {
   readonly config: JsonObject;
   /** From the beginning of a path in the configuration (`loadouts.bugfix.sockets.Socket-2`) to the place in the file. */
-  readonly origins: ReadonlyMap<string, Place>;
+  readonly origins: ReadonlyMap<string, SourcePath>;
   /** The name of each socket. */
   readonly labels: Readonly<Record<string, string>>;
 };
@@ -51,14 +51,14 @@ type Compilation = ({ readonly ok: true } & Compiled) | { readonly ok: false; re
 type Step = {
   readonly name: string;
   readonly socket: string;
-  readonly place: Place;
+  readonly place: SourcePath;
   readonly options: StepOptions & JsonObject;
   readonly loop: Loop | null;
 };
 type Loop = {
   readonly id: string;
   readonly generator: string;
-  readonly place: Place;
+  readonly place: SourcePath;
   readonly parallel: number | null;
   readonly members: Step[];
 };
@@ -81,8 +81,8 @@ class Compiler {
   readonly #around: Surroundings;
   readonly #steps: Step[] = [];
   readonly #loops: Loop[] = [];
-  readonly #materia = new Map<string, { readonly place: Place; readonly definition: JsonObject }>();
-  readonly #origins = new Map<string, Place>();
+  readonly #materia = new Map<string, { readonly place: SourcePath; readonly definition: JsonObject }>();
+  readonly #origins = new Map<string, SourcePath>();
   #file: ShortForm = { steps: [] };
 
   constructor(name: string, around: Surroundings) {
@@ -140,12 +140,12 @@ class Compiler {
     };
   }
 
-  #mistake(code: Mistake['code'], place: Place, message: string): void {
+  #mistake(code: Mistake['code'], place: SourcePath, message: string): void {
     this.mistakes.push({ code, place, message });
   }
 
   /** Adds what does not fit a table. An unknown member is named with the nearest known one. */
-  #fits(value: Json, table: Parameters<typeof mismatches>[1], place: Place): boolean {
+  #fits(value: Json, table: Parameters<typeof mismatches>[1], place: SourcePath): boolean {
     const found = mismatches(value, table);
     // A misspelt name is one mistake, not an unknown field and a missing one.
     const misspelt = found.flatMap(({ rule, path, field }) =>
@@ -163,7 +163,7 @@ class Compiler {
 
   // Reading
 
-  #readSteps(steps: readonly Json[], place: Place, loop: Loop | null): void {
+  #readSteps(steps: readonly Json[], place: SourcePath, loop: Loop | null): void {
     for (const [index, written] of steps.entries()) {
       const at = [...place, index];
       if (isObject(written) && (Object.hasOwn(written, 'each') || Object.hasOwn(written, 'do'))) {
@@ -175,7 +175,7 @@ class Compiler {
     }
   }
 
-  #namedStep(written: Json, place: Place): readonly [name: string | null, options: Json, place: Place] {
+  #namedStep(written: Json, place: SourcePath): readonly [name: string | null, options: Json, place: SourcePath] {
     if (isString(written)) return [written, {}, place];
     const names = isObject(written) ? Object.keys(written) : [];
     const [name] = names;
@@ -189,7 +189,7 @@ class Compiler {
     return [null, {}, place];
   }
 
-  #addStep(name: string, options: Json, place: Place, loop: Loop | null): void {
+  #addStep(name: string, options: Json, place: SourcePath, loop: Loop | null): void {
     if (!NAME.test(name) || RESERVED.some((word) => word === name)) {
       const why = NAME.test(name) ? `${name} is reserved` : `${JSON.stringify(name)} is not a name`;
       this.#mistake(
@@ -225,12 +225,12 @@ class Compiler {
     }
   }
 
-  #readLoop(written: JsonObject, place: Place, outer: Loop | null): void {
+  #readLoop(written: JsonObject, place: SourcePath, outer: Loop | null): void {
     if (outer !== null) {
       this.#mistake('INVALID_LOOP', place, 'Loops do not nest. Put the inner steps into the outer `do`, or after it.');
       return;
     }
-    if (!this.#fits(written, LOOP, place)) return;
+    if (!this.#fits(written, LOOP_FIELDS, place)) return;
     const { each, do: steps, parallel = null } = written as unknown as LoopOptions;
     const loop: Loop = { id: `each-${each}`, generator: each, place, parallel, members: [] };
     this.#loops.push(loop);
@@ -298,7 +298,7 @@ class Compiler {
     this.#checkAnswer(step);
   }
 
-  #checkBound(step: Step, reject: Exclude<StepOptions['reject'], undefined>, place: Place): void {
+  #checkBound(step: Step, reject: Exclude<StepOptions['reject'], undefined>, place: SourcePath): void {
     if (isString(reject) || reject.then === undefined || reject.max !== undefined) return;
     const isBackwards = this.#steps.indexOf(step) >= this.#steps.findIndex(({ name }) => name === reject.to);
     if (isBackwards) return;
@@ -332,7 +332,7 @@ class Compiler {
     }
   }
 
-  #checkTarget({ loop }: Step, name: string, place: Place): void {
+  #checkTarget({ loop }: Step, name: string, place: SourcePath): void {
     if (name === 'end') {
       if (loop === null) return;
       this.#mistake(
@@ -350,7 +350,7 @@ class Compiler {
     }
   }
 
-  #unknownStep(name: string, place: Place, known: readonly string[]): void {
+  #unknownStep(name: string, place: SourcePath, known: readonly string[]): void {
     const near = nearestName(name, known);
     const guess = near === null ? '' : ` Did you mean ${near}?`;
     this.#mistake('UNKNOWN_ENDPOINT', place, `There is no step ${name}.${guess} There are: ${listed(known)}.`);
@@ -366,7 +366,9 @@ class Compiler {
       this.#define(name, { ...this.#definition(name, options), ...(isGenerator ? { generator: true } : {}) }, place);
       return;
     }
-    const own = Object.fromEntries(Object.entries(options).filter(([field]) => Object.hasOwn(AGENT.fields, field)));
+    const own = Object.fromEntries(
+      Object.entries(options).filter(([field]) => Object.hasOwn(AGENT_FIELDS.fields, field)),
+    );
     const more = { ...agentFields(own), ...(isGenerator ? { generator: true } : {}) };
     const shared = this.#materia.get(agent) ?? this.#stepMateria(agent);
     if (shared) this.#extend(agent, more, place);
@@ -398,7 +400,7 @@ class Compiler {
     return { type: 'utility', ...which, parse: 'json', ...isOnce };
   }
 
-  #define(id: string, definition: JsonObject, place: Place): void {
+  #define(id: string, definition: JsonObject, place: SourcePath): void {
     const known = this.#materia.get(id);
     if (known) {
       if (known.place !== place && JSON.stringify(known.definition) !== JSON.stringify(definition)) {
@@ -414,7 +416,7 @@ class Compiler {
   }
 
   /** A step may add to the agent that it shares, where no other step says otherwise. */
-  #extend(id: string, more: JsonObject, place: Place): void {
+  #extend(id: string, more: JsonObject, place: SourcePath): void {
     const known = this.#materia.get(id);
     if (!known) return;
     for (const [field, value] of Object.entries(more)) {
@@ -546,7 +548,7 @@ const ORIGINS = [
 ] as const;
 
 /** `lock[1]`, or the file itself. */
-function spoken(place: Place): string {
+function spoken(place: SourcePath): string {
   const from = place.findLastIndex(isString);
   if (from === -1) return 'The file';
   return place
@@ -580,7 +582,7 @@ function agentFields({ prompt, promptFile, tools, runner, model, once, talk }: A
   return {
     ...(prompt === undefined ? {} : { prompt }),
     ...(promptFile === undefined ? {} : { promptFile }),
-    ...(tools === undefined ? {} : { tools: TOOLS[tools] }),
+    ...(tools === undefined ? {} : { tools: TOOL_NAMES[tools] }),
     ...(runner === undefined ? {} : { runner }),
     ...(model === undefined ? {} : { model }),
     ...(once === true ? { onCrash: 'wait' } : {}),

@@ -1,6 +1,6 @@
 // A loadout of the short form in TypeScript. The names of steps are checked by type, everything else when it is called.
 import type { Json } from '../kernel/json.ts';
-import { compile, type Place } from './compile.ts';
+import { compile, type SourcePath } from './compile.ts';
 import type { ShortForm, StepOptions } from './table.ts';
 
 type NameOf<Step> = Step extends string
@@ -44,6 +44,6 @@ export function defineLoadout<const Steps extends readonly unknown[]>(
 }
 
 /** `steps[1].fix.next` */
-export function placeText(place: Place): string {
+export function placeText(place: SourcePath): string {
   return place.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${key}`)).join('');
 }

@@ -4,18 +4,18 @@ import { createRequire } from 'node:module';
 import type { Node, ParseError } from 'jsonc-parser';
 import type { Alias, Document, Node as YamlNode } from 'yaml';
 import type { Json } from '../kernel/json.ts';
-import type { Place } from './compile.ts';
+import type { SourcePath } from './compile.ts';
 
 const load = createRequire(import.meta.url);
 
 const SOURCE_BYTES_MAX = 65_536;
 
 /** Counted from 1. */
-export type Position = { readonly line: number; readonly column: number };
-type SourceMistake = Position & { readonly message: string };
+export type TextPosition = { readonly line: number; readonly column: number };
+type SourceMistake = TextPosition & { readonly message: string };
 
 export type Source =
-  | { readonly ok: true; readonly value: Json; readonly positionOf: (place: Place) => Position }
+  | { readonly ok: true; readonly value: Json; readonly positionOf: (place: SourcePath) => TextPosition }
   | { readonly ok: false; readonly mistakes: readonly SourceMistake[] };
 
 export type SourceKind = 'yaml' | 'jsonc' | 'ts';
@@ -46,7 +46,7 @@ function readTypeScript(text: string): Source {
 }
 
 /** Where the names of a place are written, one after the other. Values that were worked out are nowhere in the text. */
-function writtenAt(text: string, place: Place): number {
+function writtenAt(text: string, place: SourcePath): number {
   let at = 0;
   let end = 0;
   for (const key of place) {
@@ -63,7 +63,7 @@ type Fault = { readonly offset: number; readonly message: string };
 type Read = { readonly value: Json; readonly faults: readonly Fault[] };
 
 /** A place that is not in the file, such as a missing field, is looked for at what should hold it. */
-function nearestOffset(offsets: ReadonlyMap<string, number>, place: Place): number {
+function nearestOffset(offsets: ReadonlyMap<string, number>, place: SourcePath): number {
   for (let length = place.length; length > 0; length--) {
     const offset = offsets.get(keyOf(place.slice(0, length)));
     if (offset !== undefined) return offset;
@@ -71,11 +71,11 @@ function nearestOffset(offsets: ReadonlyMap<string, number>, place: Place): numb
   return 0;
 }
 
-function keyOf(place: Place): string {
+function keyOf(place: SourcePath): string {
   return JSON.stringify(place);
 }
 
-function positionAt(text: string, offset: number): Position {
+function positionAt(text: string, offset: number): TextPosition {
   const before = text.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
@@ -98,7 +98,7 @@ function readYaml(text: string, offsets: Map<string, number>): Read {
   }
   if (second)
     faults.push({ offset: second.range?.[0] ?? 0, message: 'A file holds one document. Remove what follows `---`.' });
-  const walk = (node: unknown, place: Place): Json => {
+  const walk = (node: unknown, place: SourcePath): Json => {
     const found = node as YamlNode | Alias | null;
     const offset = found?.range?.[0];
     if (found && offset !== undefined) {
@@ -152,7 +152,7 @@ function readJsonc(text: string, offsets: Map<string, number>): Read {
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const faults: Fault[] = errors.map(({ error, offset }) => ({ offset, message: wordsOf(printParseErrorCode(error)) }));
   if (!tree) faults.push({ offset: 0, message: 'The file is empty. Write an object with `steps`.' });
-  const walk = (node: Node, place: Place): Json => {
+  const walk = (node: Node, place: SourcePath): Json => {
     if (!offsets.has(keyOf(place))) offsets.set(keyOf(place), node.offset);
     if (node.type === 'array') return (node.children ?? []).map((item, index) => walk(item, [...place, index]));
     if (node.type !== 'object') return node.value as Json;

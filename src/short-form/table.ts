@@ -7,12 +7,12 @@ export const NAME = /^[a-z][a-z0-9-]*$/;
 
 export const RESERVED = ['end', 'skip', 'each', 'do', 'item'] as const;
 
-export const TOOLS = { none: 'none', read: 'readOnly', run: 'readAndRun', write: 'coding' } as const;
+export const TOOL_NAMES = { none: 'none', read: 'readOnly', run: 'readAndRun', write: 'coding' } as const;
 const DURATION = '^[1-9][0-9]{0,8}(ms|s|m|h)$';
 
 const tools = {
   type: 'choice',
-  of: Object.keys(TOOLS) as (keyof typeof TOOLS)[],
+  of: Object.keys(TOOL_NAMES) as (keyof typeof TOOL_NAMES)[],
   means: 'what the agent may use; read where nothing is written',
 } as const;
 const runner = { type: 'text', means: 'the program or model service the agent runs on', example: 'claude' } as const;
@@ -34,7 +34,7 @@ const promptFile = {
 } as const;
 
 /** What makes an agent. Steps that share an agent write it once under `agents`. */
-export const AGENT = {
+export const AGENT_FIELDS = {
   type: 'object',
   extensions: true,
   fields: { prompt, promptFile, tools, runner, model, once, talk },
@@ -86,7 +86,7 @@ export const OPTIONS = {
   },
 } as const satisfies Field;
 
-export const LOOP = {
+export const LOOP_FIELDS = {
   type: 'object',
   fields: {
     each: { type: 'text', required: true, means: 'the earlier step whose items are walked over' },
@@ -105,7 +105,7 @@ export const FILE = {
     steps: { type: 'list', of: { type: 'json' }, required: true, itemsMin: 1, means: 'the steps, in order' },
     agents: {
       type: 'map',
-      of: AGENT,
+      of: AGENT_FIELDS,
       names: { type: 'text', form: NAME.source, wants: 'a name of small letters, digits and hyphens' },
       means: 'agents that several steps share',
     },
@@ -113,8 +113,8 @@ export const FILE = {
 } as const satisfies Field;
 
 export type StepOptions = ValueOf<typeof OPTIONS>;
-export type AgentOptions = ValueOf<typeof AGENT>;
-export type LoopOptions = ValueOf<typeof LOOP>;
+export type AgentOptions = ValueOf<typeof AGENT_FIELDS>;
+export type LoopOptions = ValueOf<typeof LOOP_FIELDS>;
 export type ShortForm = ValueOf<typeof FILE>;
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;

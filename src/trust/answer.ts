@@ -7,12 +7,12 @@ import { PROBLEMS_MAX, type Problem } from '../kernel/trust/problem.ts';
 import { type Allowed, allow, type Denied, deny } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';
 import {
-  type AskedScope,
   checkBoundary,
   checkComposition,
   constituents,
   coveredScopes,
   type Pattern,
+  type RequestedScope,
   shareOf,
 } from './boundary.ts';
 import { type CanonicalTexts, digestsOf } from './canonical.ts';
@@ -149,7 +149,7 @@ type RefusedHandoff = {
   readonly code: GovernedCode;
   readonly source: Agent;
   readonly target: Agent;
-  readonly asked: AskedScope;
+  readonly asked: RequestedScope;
   readonly isBlocked: (agent: Agent) => boolean;
 };
 

@@ -120,7 +120,7 @@ function judgeAlone(registry: Registry, agent: Agent, given: AttestInput): Denie
   const ends: End[] = [{ role: 'target_agent', ref, agent }];
   const at = '/target_agent/agent_id';
   const stages: readonly (readonly [StageName, readonly Problem[]])[] = [
-    ['agents', standingOf(agent)],
+    ['agents', statusOfAgent(agent)],
     ['version', checkVersions(ends)],
     ['hash', checkHashes(ends)],
     ['composition', checkComposition(registry, agent, at, TRUST_POLICY)],
@@ -140,7 +140,7 @@ function unsendable({ id }: Agent): Denied {
   return refusalAt('hash', [{ code: 'PROMPT_NOT_TEXT', pointer: '/target_agent/agent_id', message }]);
 }
 
-function standingOf(agent: Agent): Problem[] {
+function statusOfAgent(agent: Agent): Problem[] {
   const at = '/target_agent/agent_id';
   const fault = agent.faults.find(({ code }) => code === 'AGENT_UNKNOWN' || code === 'AGENT_TYPE_MISMATCH');
   if (fault) return [{ code: fault.code, pointer: at, message: `${agent.id}: ${fault.message}` }];

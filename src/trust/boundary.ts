@@ -2,14 +2,14 @@
 // in prose, which only shows a drift. The shares of an archetype's domains add up to exactly 100.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
 import type { Json } from '../kernel/json.ts';
-import { type Diagnostic, type Problem, pointer, quote, warning } from '../kernel/trust/problem.ts';
+import { type Diagnostic, type Problem, pointer, quote, remark } from '../kernel/trust/problem.ts';
 import type { Agent, Registry } from './agent.ts';
 import type { AgentType, RequestType } from './envelope.ts';
 import { type AgentRecord, type AllowEdge, type Collaboration, denies, edgesTo, type Redirect } from './manifest.ts';
 import type { Policy } from './stage.ts';
 
 /** What of a request the limits of an edge look at. */
-export type AskedScope = { readonly type: RequestType; readonly scopes?: readonly string[] };
+export type RequestedScope = { readonly type: RequestType; readonly scopes?: readonly string[] };
 
 type Party = Pick<AgentRecord, 'id' | 'type' | 'collaboration' | 'composition'>;
 
@@ -19,7 +19,7 @@ const AT_TARGET = '/target_agent/agent_id';
 export function checkBoundary(
   source: Party,
   target: Party,
-  asked: AskedScope | null,
+  asked: RequestedScope | null,
   policy: Pick<Policy, 'orchestratorChain'>,
 ): Problem[] {
   const pattern = patternOf(source.type, target.type, policy);
@@ -49,7 +49,7 @@ function isRelated(source: Party, archetype: Party): boolean {
   return constituents(archetype).some((id) => id === source.id || edgesTo(source.collaboration, id).length > 0);
 }
 
-function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[], asked: AskedScope): Problem[] {
+function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[], asked: RequestedScope): Problem[] {
   if (edges.some((edge) => permits(edge, asked))) return [];
   const typed = edges.filter((edge) => edge.types === null || edge.types.includes(asked.type));
   if (typed.length === 0) {
@@ -63,7 +63,7 @@ function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[],
   return [{ code: 'BOUNDARY_NOT_ALLOWED', pointer: '/context/request/scopes', message }];
 }
 
-function permits(edge: AllowEdge, asked: AskedScope): boolean {
+function permits(edge: AllowEdge, asked: RequestedScope): boolean {
   const { types, scopes } = edge;
   return (
     (types === null || types.includes(asked.type)) &&
@@ -170,7 +170,7 @@ export function driftOf(agent: Agent, ids: readonly string[]): Diagnostic[] {
   if (!prose) return [];
   const declared = targetsOf(agent.collaboration);
   const written = targetsOf(prose);
-  const drift = (message: string) => warning(agent.id, 'BOUNDARY_DRIFT', message);
+  const drift = (message: string) => remark(agent.id, 'BOUNDARY_DRIFT', message);
   return [
     ...[...written]
       .filter((id) => !declared.has(id))
@@ -311,10 +311,10 @@ export function remarksOnShares(agent: Agent): Diagnostic[] {
   if (shares.length === 0) return [];
   const largest = Math.max(...shares);
   const leaders = shares.filter((share) => share === largest).length;
-  const remark = (message: string) => warning(agent.id, 'PRIMARY_SHARE', message);
-  if (leaders > 1) return [remark(`${leaders} domains share the lead with ${largest} each`)];
+  const aboutShares = (message: string) => remark(agent.id, 'PRIMARY_SHARE', message);
+  if (leaders > 1) return [aboutShares(`${leaders} domains share the lead with ${largest} each`)];
   if (largest < LEADS_MIN || largest > LEADS_MAX) {
-    return [remark(`the leading share is ${largest}; ${LEADS_MIN} to ${LEADS_MAX} is usual`)];
+    return [aboutShares(`the leading share is ${largest}; ${LEADS_MIN} to ${LEADS_MAX} is usual`)];
   }
   return [];
 }

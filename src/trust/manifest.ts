@@ -2,7 +2,7 @@
 // are read into one record per agent. A broken `allow` is dropped, a broken `deny` denies everything.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
-import { type Diagnostic, fatal, faulty, quote, warning } from '../kernel/trust/problem.ts';
+import { type Diagnostic, fatal, faulty, quote, remark } from '../kernel/trust/problem.ts';
 import { type AgentType, ID_LENGTH_MAX, ID_PATTERN, REQUEST_TYPES, type RequestType } from './envelope.ts';
 
 /** One agent as the manifest describes it; what the manifest leaves out is null. */
@@ -160,14 +160,14 @@ function countFaults(json: JsonObject, agents: ReadonlyMap<string, AgentRecord>)
   return [...real].flatMap(([member, count]) => {
     const stated = taxonomy[member];
     if (typeof stated !== 'number' || stated === count) return [];
-    return warning(null, 'TAXONOMY_COUNT', `taxonomy.${member} says ${stated}; the manifest holds ${count}`);
+    return remark(null, 'TAXONOMY_COUNT', `taxonomy.${member} says ${stated}; the manifest holds ${count}`);
   });
 }
 
 function unknownMembers(agent: string | null, json: JsonObject, known: ReadonlySet<string>): Diagnostic[] {
   return Object.keys(json)
     .filter((member) => !known.has(member))
-    .map((member) => warning(agent, 'UNKNOWN_MEMBER', `${quote(member)} is not read`));
+    .map((member) => remark(agent, 'UNKNOWN_MEMBER', `${quote(member)} is not read`));
 }
 
 function isCanonical(id: string): boolean {
@@ -251,7 +251,7 @@ const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: [] };
 export function readCollaboration(agent: string, json: Json | undefined): [Collaboration, readonly Diagnostic[]] {
   if (json === undefined) return [NO_COLLABORATION, []];
   const malformed = (what: string) =>
-    warning(
+    remark(
       agent,
       'BOUNDARY_MALFORMED',
       `${what} is not understood and permits nothing; write a list such as [{"target": "domain-03-release"}]`,
@@ -282,7 +282,7 @@ export function readCollaboration(agent: string, json: Json | undefined): [Colla
   }
   for (const member of strangers) {
     if (member !== misspelt)
-      found.push(warning(agent, 'UNKNOWN_MEMBER', `${JSON.stringify(member.slice(0, 64))} is not read`));
+      found.push(remark(agent, 'UNKNOWN_MEMBER', `${JSON.stringify(member.slice(0, 64))} is not read`));
   }
   const redirect = list(json.redirect).flatMap((item) =>
     isObject(item) && isString(item.scope) && isString(item.target) ? { scope: item.scope, target: item.target } : [],

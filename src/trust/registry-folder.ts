@@ -9,10 +9,10 @@ import { loadRegistry, unusable } from './registry.ts';
 import type { RegistryLoader } from './validate.ts';
 
 /** Loaded when something is hashed: a short command that only reads a manifest starts faster without it. */
-export const sha256: Sha256 = (content) => process.getBuiltinModule('node:crypto').hash('sha256', content, 'hex');
+export const hashBytes: Sha256 = (content) => process.getBuiltinModule('node:crypto').hash('sha256', content, 'hex');
 
 export function loadRegistryFolder(dir: string): Registry {
-  return loadRegistry('', readerOf(dir), sha256);
+  return loadRegistry('', readerOf(dir), hashBytes);
 }
 
 /** Answers null for what is missing, unreadable, too large, not a plain file, or outside the folder. */
@@ -33,7 +33,10 @@ export function registryLoader(base: string | null): RegistryLoader {
   return (dir) => {
     const folder = dir === null ? base : resolve(base ?? '.', dir);
     if (folder === null)
-      return unusable([fatal('REGISTRY_MISSING', 'no registry folder was named; name it with --registry DIR')], sha256);
+      return unusable(
+        [fatal('REGISTRY_MISSING', 'no registry folder was named; name it with --registry DIR')],
+        hashBytes,
+      );
     const known = loaded.get(folder) ?? loadRegistryFolder(folder);
     loaded.set(folder, known);
     return known;

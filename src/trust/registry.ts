@@ -4,7 +4,7 @@
 
 import { parseJsonText } from '../dialects/json-text.ts';
 import { type Json, nameOfType } from '../kernel/json.ts';
-import { type Diagnostic, fatal, faulty, warning } from '../kernel/trust/problem.ts';
+import { type Diagnostic, fatal, faulty, remark } from '../kernel/trust/problem.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import type { Agent, Registry } from './agent.ts';
 import { checkComposition, driftOf, remarksOnShares } from './boundary.ts';
@@ -118,7 +118,7 @@ function remarks(agent: Agent, agents: ReadonlyMap<string, Agent>): Diagnostic[]
   return [
     ...broken.map(({ code, message }) => faulty(id, code, message)),
     ...remarksOnShares(agent),
-    ...strangers.map((target) => warning(id, 'BOUNDARY_UNKNOWN_TARGET', `its boundaries name ${target.slice(0, 64)}`)),
+    ...strangers.map((target) => remark(id, 'BOUNDARY_UNKNOWN_TARGET', `its boundaries name ${target.slice(0, 64)}`)),
     ...driftOf(agent, [...agents.keys()]),
   ];
 }
@@ -126,7 +126,7 @@ function remarks(agent: Agent, agents: ReadonlyMap<string, Agent>): Diagnostic[]
 function orphans(lock: PromptLock, agents: ReadonlyMap<string, Agent>): Diagnostic[] {
   return [...lock.entries.keys()]
     .filter((id) => !agents.has(id))
-    .map((id) => warning(null, 'LOCK_ORPHAN', `the lock pins ${id.slice(0, 64)}, which the manifest does not list`));
+    .map((id) => remark(null, 'LOCK_ORPHAN', `the lock pins ${id.slice(0, 64)}, which the manifest does not list`));
 }
 
 /** `dir` is where the registry stands within what `read` can see; empty for its root. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
-import { sha256 } from '../trust/registry-folder.ts';
+import { hashBytes } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { readText } from './load-config.ts';
 import { attesterOf } from './registry-attest.ts';
@@ -52,7 +52,7 @@ test('the text that was hashed is the text of the attestation', () => {
   withRegistry();
   expect(seen()).toMatchObject({
     origin: 'workspace',
-    attestation: { promptHash: sha256(prompt) },
+    attestation: { promptHash: hashBytes(prompt) },
     envelope: { handoff_id: ID },
   });
 });

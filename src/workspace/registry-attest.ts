@@ -6,7 +6,7 @@ import type { Sighting } from '../kernel/trust/state.ts';
 import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
 import type { Registry } from '../trust/agent.ts';
 import { attest } from '../trust/attest.ts';
-import { sha256 } from '../trust/registry-folder.ts';
+import { hashBytes } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { hasRegistry, keeperOf } from './registry-lock.ts';
 
@@ -19,7 +19,7 @@ export function attesterOf(dir: string): Attester {
   const own = keeperOf(join(dir, '.baton'));
   const bundled = keeperOf(dirname(BUNDLED));
   return (watch, handoffId, timestamp) => {
-    const given = { handoffId, timestamp, promptHash: sha256(watch.prompt) };
+    const given = { handoffId, timestamp, promptHash: hashBytes(watch.prompt) };
     if (watch.isOn || hasRegistry(join(dir, '.baton'))) {
       const { registry, lockHash, loaded, texts } = own();
       const isKnown = watch.inForce?.digest === loaded?.digest && watch.inForce?.lock === loaded?.lock;
@@ -40,5 +40,5 @@ export function bundledAgents(): (identity: string | null, prompt: string) => bo
 }
 
 function isPinnedIn({ agents }: Registry): (member: Member) => boolean {
-  return ({ identity, prompt }) => agents.get(identity ?? '')?.lockedHash === sha256(prompt);
+  return ({ identity, prompt }) => agents.get(identity ?? '')?.lockedHash === hashBytes(prompt);
 }

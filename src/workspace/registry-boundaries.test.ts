@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { checkBoundary } from '../trust/boundary.ts';
 import { lockOf } from '../trust/lock.ts';
 import { LOCK_PATH, loadRegistry, MANIFEST_PATH } from '../trust/registry.ts';
-import { sha256 } from '../trust/registry-folder.ts';
+import { hashBytes } from '../trust/registry-folder.ts';
 import { TRUST_POLICY } from '../trust/stage.ts';
 import { boundariesIn, boundariesOf } from './registry-boundaries.ts';
 
@@ -39,7 +39,7 @@ function byRegistry(manifest: Uint8Array): Answers {
   const { usable, agents } = loadRegistry(
     '',
     (path) => (path === MANIFEST_PATH ? manifest : lockFor(manifest)),
-    sha256,
+    hashBytes,
   );
   if (!usable) return null;
   return answers(
@@ -58,7 +58,7 @@ function lockFor(manifest: Uint8Array): Uint8Array {
   } catch {
     // What is no JSON is refused whatever the lock says.
   }
-  return bytesOf(JSON.stringify(lockOf(json, () => null, sha256)));
+  return bytesOf(JSON.stringify(lockOf(json, () => null, hashBytes)));
 }
 
 const agent = (collaboration?: Json): JsonObject => (collaboration === undefined ? {} : { collaboration });

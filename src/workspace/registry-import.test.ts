@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { loadRegistryFolder, sha256 } from '../trust/registry-folder.ts';
+import { hashBytes, loadRegistryFolder } from '../trust/registry-folder.ts';
 import { importRegistry } from './registry-lock.ts';
 
 const AT = '2030-01-01T00:00:00.000Z';
@@ -17,7 +17,7 @@ const WORDS = 'You analyse.\n\n### Collaboration Boundaries\n\n- **With Domain 0
 const AGENTS = { 'domain-02-analysis': WORDS, 'domain-05-product': 'You decide.\n', thinker: 'You think.\n' };
 const entry = (id: keyof typeof AGENTS, type = 'domain') => ({
   file: `prompts/${id}.md`,
-  hash: sha256(AGENTS[id]),
+  hash: hashBytes(AGENTS[id]),
   type,
   version: '1.0.0',
 });

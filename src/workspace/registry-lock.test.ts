@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MANIFEST_PATH } from '../trust/registry.ts';
-import { loadRegistryFolder, sha256 } from '../trust/registry-folder.ts';
+import { hashBytes, loadRegistryFolder } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { readJsonFile } from './load-config.ts';
 import { hasRegistry, registryOnceLocked, writeRegistryLock } from './registry-lock.ts';
@@ -26,7 +26,7 @@ test('every prompt is pinned to the SHA-256 of its bytes, and the registry is us
   expect(agents).toHaveLength(5);
   expect(file).toBe(join(dir, 'versions', 'prompt-lock.json'));
   for (const { file: prompt, hash } of Object.values(lock(dir).prompts)) {
-    expect(hash).toBe(sha256(readFileSync(join(dir, prompt))));
+    expect(hash).toBe(hashBytes(readFileSync(join(dir, prompt))));
   }
   expect(loadRegistryFolder(dir).diagnostics).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { proseBoundaries } from '../trust/boundary.ts';
 import { lockOf, type PromptLock, type ReadFile, type Relock, readLock, safePath } from '../trust/lock.ts';
 import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
 import { LOCK_PATH, loadedFrom, loadRegistry, MANIFEST_PATH, readRegistry } from '../trust/registry.ts';
-import { loadRegistryFolder, readerOf, sha256 } from '../trust/registry-folder.ts';
+import { hashBytes, loadRegistryFolder, readerOf } from '../trust/registry-folder.ts';
 import { readJsonFile } from './load-config.ts';
 
 export type Pinned = {
@@ -44,7 +44,7 @@ export function hasRegistry(dir: string): boolean {
  */
 export function writeRegistryLock(dir: string, { read = readerOf(dir), ...relock }: Locking = {}): Pinned {
   const before = lockIn(dir);
-  const json = lockOf(readJsonFile(join(dir, MANIFEST_PATH)), read, sha256, {
+  const json = lockOf(readJsonFile(join(dir, MANIFEST_PATH)), read, hashBytes, {
     ...relock,
     ...(before ? { before } : {}),
   });
@@ -53,7 +53,7 @@ export function writeRegistryLock(dir: string, { read = readerOf(dir), ...relock
   const now = readLock(json);
   for (const [id, entry] of now.entries) {
     const bytes = entry.file === null ? null : read(entry.file);
-    if (bytes && sha256(bytes) === entry.hash) replace(join(dir, pinnedPath(id)), bytes);
+    if (bytes && hashBytes(bytes) === entry.hash) replace(join(dir, pinnedPath(id)), bytes);
   }
   writeWhole(file, json);
   const changed = before ? [...now.entries.keys()].filter((id) => isRepinned(before, now, id)) : [];
@@ -72,9 +72,9 @@ export function registryOnceLocked(
   const before = lockIn(dir);
   return readRegistry(
     manifest,
-    lockOf(manifest, read, sha256, { ...relock, ...(before ? { before } : {}) }),
+    lockOf(manifest, read, hashBytes, { ...relock, ...(before ? { before } : {}) }),
     read,
-    sha256,
+    hashBytes,
   );
 }
 
@@ -142,8 +142,8 @@ export function keeperOf(dir: string): () => Kept {
       return bytes;
     };
     const noting: ReadFile = Object.assign(note, { leaves: (path: string) => read.leaves?.(path) ?? false });
-    const registry = loadRegistry('', noting, sha256);
-    const lockHash = sha256(files.get(LOCK_PATH) ?? new Uint8Array());
+    const registry = loadRegistry('', noting, hashBytes);
+    const lockHash = hashBytes(files.get(LOCK_PATH) ?? new Uint8Array());
     const loaded = loadedFrom(registry, lockHash);
     known = { registry, lockHash, loaded, texts: loaded && textsOf(files) };
     return known;

@@ -5,7 +5,7 @@ import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
 import { isToolScope } from '../kernel/graph/config.ts';
 import { typeOfMateria } from '../kernel/graph/issue.ts';
 import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
-import { type Diagnostic, warning } from '../kernel/trust/problem.ts';
+import { type Diagnostic, remark } from '../kernel/trust/problem.ts';
 import { isHigher, isMajorHigher } from '../kernel/trust/quarantine.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import type { Registry } from '../trust/agent.ts';
@@ -56,14 +56,14 @@ export function rowsOf(registry: Registry, isBlocked: (agent: string) => boolean
 function slots({ agents }: Registry): Diagnostic[] {
   return [...agents.values()]
     .filter(({ prompt }) => prompt && Buffer.from(prompt).includes('{{'))
-    .map(({ id }) => warning(id, 'PROMPT_SLOT', 'its prompt holds {{, and slots of a pinned prompt are never filled'));
+    .map(({ id }) => remark(id, 'PROMPT_SLOT', 'its prompt holds {{, and slots of a pinned prompt are never filled'));
 }
 
 function drift({ agents }: Registry, config: Json): Diagnostic[] {
   return [...approvalsOf(config)].flatMap(([id, used]) => {
     const parts = driftFrom(agents.get(id)?.approval ?? null, used);
     const message = `it was approved with another ${parts.join(' and ')} than the configuration names`;
-    return parts.length === 0 ? [] : warning(id, 'APPROVAL_DRIFT', message);
+    return parts.length === 0 ? [] : remark(id, 'APPROVAL_DRIFT', message);
   });
 }
 
@@ -71,9 +71,9 @@ function repinned({ usable, agents }: Registry, before: LoadedRegistry | null): 
   if (!usable) return [];
   return Object.entries(before?.agents ?? {}).flatMap(([id, pin]) => {
     const now = agents.get(id);
-    if (!now) return warning(id, 'LOCK_ENTRY_GONE', 'it was in force here and the registry does not list it any more');
+    if (!now) return remark(id, 'LOCK_ENTRY_GONE', 'it was in force here and the registry does not list it any more');
     if (now.lockedHash === null || now.lockedHash === pin.hash || isHigher(now.version, pin.version)) return [];
-    return warning(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${now.version}`);
+    return remark(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${now.version}`);
   });
 }
 
@@ -84,22 +84,22 @@ function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
   return Object.keys(history).flatMap((id): Diagnostic[] => {
     const now = entries.get(id);
     if (!agents.has(id))
-      return [warning(id, 'LOCK_ENTRY_GONE', 'it was locked once and the registry does not list it any more')];
+      return [remark(id, 'LOCK_ENTRY_GONE', 'it was locked once and the registry does not list it any more')];
     if (!now) return [];
     const { version, hash, declared } = now;
     const past = pastPins(history, id);
     const same = past.filter((pin) => pin.version === version);
     if (same.some((pin) => pin.hash !== hash))
-      return [warning(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${version}`)];
+      return [remark(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${version}`)];
     if (past.some((pin) => isHigher(pin.version ?? '', version ?? '')))
-      return [warning(id, 'VERSION_NOT_RAISED', `its version was lowered to ${version}`)];
+      return [remark(id, 'VERSION_NOT_RAISED', `its version was lowered to ${version}`)];
     // Whoever relied on what was declared before has to be told by the number that says so.
     const broken = past.find(
       (pin) => pin.declared !== null && pin.declared !== declared && !isMajorHigher(version ?? '', pin.version ?? ''),
     );
     if (broken) {
       const message = `its scopes, boundaries or composition changed since ${broken.version}, and ${version} is no new major version`;
-      return [warning(id, 'VERSION_NOT_RAISED', message)];
+      return [remark(id, 'VERSION_NOT_RAISED', message)];
     }
     return [];
   });
@@ -110,7 +110,7 @@ function unreadable({ agents }: Registry): Diagnostic[] {
   return [...agents.values()]
     .filter(({ prompt }) => prompt && !isUtf8(prompt))
     .map(({ id }) =>
-      warning(id, 'PROMPT_NOT_TEXT', 'its prompt is not UTF-8 text, so that no cast can give it to an agent'),
+      remark(id, 'PROMPT_NOT_TEXT', 'its prompt is not UTF-8 text, so that no cast can give it to an agent'),
     );
 }
 

@@ -4,7 +4,7 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Compiled, compile, type Place } from '../short-form/compile.ts';
+import { type Compiled, compile, type SourcePath } from '../short-form/compile.ts';
 import { placeText } from '../short-form/define.ts';
 import { readSource, type SourceKind } from '../short-form/source.ts';
 import { type Loaded, readText, withFiles } from './load-config.ts';
@@ -57,7 +57,7 @@ export function loadTeam(file: string, own: JsonObject): Loaded {
     return withFiles(file, source.value, baseDir);
   const compiled = compile(name, source.value, { materia: objectIn(own, 'materia') });
   if (!compiled.ok) {
-    const placed = ({ place }: { readonly place: Place }) => at(source.positionOf(place));
+    const placed = ({ place }: { readonly place: SourcePath }) => at(source.positionOf(place));
     return refused(
       compiled.mistakes.map((each) => mistake(each.code, pathOf(name, each.place), placed(each), each.message)),
     );
@@ -75,7 +75,7 @@ function digestOf(text: string): string {
   return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex');
 }
 
-function pathOf(name: string, place: Place): string {
+function pathOf(name: string, place: SourcePath): string {
   const text = placeText(place);
   return text === '' ? name : `${name}.${text}`;
 }
@@ -108,7 +108,7 @@ function merged(own: JsonObject, compiled: JsonObject, name: string): Json {
 }
 
 /** The place of the longest known beginning of a path. */
-function originOf({ origins }: Compiled, path: string): Place {
+function originOf({ origins }: Compiled, path: string): SourcePath {
   const beginnings = [...origins.keys()].filter(
     (known) => path === known || (path.startsWith(known) && /^[.[]/.test(path.slice(known.length))),
   );

@@ -22,7 +22,7 @@ import { isObject, isString, isText, type Json, type JsonObject } from '../kerne
 import { withKnownMembers } from '../kernel/ledger/decide.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { isWorklogPath } from '../kernel/ledger/scope.ts';
-import { codeOnWire } from '../kernel/ledger/wire.ts';
+import { contractCode } from '../kernel/ledger/wire.ts';
 import { scrubJson } from '../kernel/secrets.ts';
 
 /** What the first line has for the hash of the line before it. */
@@ -100,7 +100,7 @@ function closing(at: string, by: string, { task, to, code, reason }: Moved, next
     decision: reason,
     result: to,
     next_step: next,
-    ...codeOnWire(code ?? 'ABORTED'),
+    ...contractCode(code ?? 'ABORTED'),
   };
 }
 

@@ -4,11 +4,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import type { Wish } from '../../src/kernel/ledger/fixtures/book.ts';
+import type { WantedTask } from '../../src/kernel/ledger/fixtures/book.ts';
 import { baton, json, project, put } from './baton.ts';
 import { ask, claim, codesIn, finish, later, packet, RUN, rows } from './ledger-story.ts';
 
-const TASKS: readonly [string, Wish][] = [
+const TASKS: readonly [string, WantedTask][] = [
   ['T-1', { lock_scope: ['plan'], priority: 'critical' }],
   ['T-2', { lock_scope: ['api'], dependencies: ['T-1'], priority: 'high' }],
   ['T-3', { lock_scope: ['web'], dependencies: ['T-1'] }],

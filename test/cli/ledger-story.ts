@@ -1,6 +1,6 @@
 // What the tests of the ledger's commands share: payloads, short forms of the commands, and a clock that can be moved.
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { packet, RUN, result, type Wish } from '../../src/kernel/ledger/fixtures/book.ts';
+import { packet, RUN, result, type WantedTask } from '../../src/kernel/ledger/fixtures/book.ts';
 import { baton, type How, injecting, json, put, type Ran } from './baton.ts';
 
 export { packet, RUN, result };
@@ -20,7 +20,7 @@ export async function ask(dir: string, args: readonly string[], how: How = {}): 
   return verdict;
 }
 
-export async function create(dir: string, id: string, wish: Wish = {}): Promise<Answer> {
+export async function create(dir: string, id: string, wish: WantedTask = {}): Promise<Answer> {
   put(dir, { '.baton/in.json': packet(id, wish) });
   return ask(dir, ['task', 'create', '.baton/in.json']);
 }

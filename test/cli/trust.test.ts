@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { entryFromLine } from '../../src/log/line.ts';
 import { loadRegistry } from '../../src/trust/registry.ts';
-import { sha256 } from '../../src/trust/registry-folder.ts';
+import { hashBytes } from '../../src/trust/registry-folder.ts';
 import { verifyHandoff } from '../../src/trust/verify.ts';
 import { baton, json, pinTeam, project, put, read } from './baton.ts';
 
@@ -126,13 +126,13 @@ test('a verdict is derived again from a bundle alone, after the registry has mov
     Object.values(
       JSON.parse(loaded[0]?.texts?.lock ?? '').prompts as Record<string, { file: string; hash: string }>,
     ).flatMap(({ file, hash }) => {
-      const found = prompts.find((materia) => materia.type === 'agent' && sha256(materia.prompt) === hash);
+      const found = prompts.find((materia) => materia.type === 'agent' && hashBytes(materia.prompt) === hash);
       return found?.type === 'agent' ? [[file, found.prompt] as const] : [];
     }),
   );
   files.set(MANIFEST.replace('.baton/', ''), loaded[0]?.texts?.manifest ?? '');
   files.set(LOCK.replace('.baton/', ''), loaded[0]?.texts?.lock ?? '');
-  const registry = loadRegistry('', (path) => (files.has(path) ? Buffer.from(files.get(path) ?? '') : null), sha256);
+  const registry = loadRegistry('', (path) => (files.has(path) ? Buffer.from(files.get(path) ?? '') : null), hashBytes);
   const attempts = entries.flatMap(({ fact }) => (fact.kind === 'attempt.started' && fact.envelope ? fact : []));
   expect(attempts.length).toBeGreaterThan(2);
   for (const { attestation, envelope } of attempts) {

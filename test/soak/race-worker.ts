@@ -7,7 +7,7 @@ import { Decider } from '../../src/engine/decider.ts';
 import { beat } from '../../src/engine/heartbeat.ts';
 import { LocalStore } from '../../src/engine/local-store.ts';
 import type { Request } from '../../src/kernel/input.ts';
-import { mayWrite } from '../../src/kernel/ledger/scope.ts';
+import { mayWriteNow } from '../../src/kernel/ledger/scope.ts';
 import { allow, deny, type Verdict } from '../../src/kernel/verdict.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 
@@ -72,7 +72,7 @@ async function claim(request: Request): Promise<Verdict> {
 
 /** Who asks before it writes finds out that it has lost its claim. */
 async function write(fence: number, path: string): Promise<Verdict> {
-  const verdict = mayWrite(await store.view('ledger'), fence, [path]);
+  const verdict = mayWriteNow(await store.view('ledger'), fence, [path]);
   if (!verdict.allow) return verdict;
   const file = join(arena, path);
   mkdirSync(dirname(file), { recursive: true });

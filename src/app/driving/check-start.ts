@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { mayPark } from '../../kernel/cast/item.ts';
-import { mayWrite, onlyRunsChecks } from '../../kernel/cast/lock-scope.ts';
+import { hasWriters, onlyRunsChecks } from '../../kernel/cast/lock-scope.ts';
 import type { AgentMateria, Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
@@ -37,14 +37,14 @@ export async function isolationOf(
   cast: string,
   isInPlace: boolean,
 ): Promise<Isolation> {
-  const parks = rules.graph.loops.some((loop) => mayPark(rules.graph, loop)) && mayWrite(rules);
-  const isBeside = rules.graph.loops.some(({ isParallel }) => isParallel) && mayWrite(rules);
+  const parks = rules.graph.loops.some((loop) => mayPark(rules.graph, loop)) && hasWriters(rules);
+  const isBeside = rules.graph.loops.some(({ isParallel }) => isParallel) && hasWriters(rules);
   const inPlace = [
     ...(parks ? ['what is done for an item that is parked stays in the files: nothing is taken back in place'] : []),
     ...(isBeside ? ['items that may change the same files take turns: side by side each needs a worktree'] : []),
   ];
   const onlyChecks = onlyRunsChecks(rules);
-  if (isInPlace || rules.worktree === null || !(mayWrite(rules) || onlyChecks)) return { says: inPlace };
+  if (isInPlace || rules.worktree === null || !(hasWriters(rules) || onlyChecks)) return { says: inPlace };
   const look = await looked(workspace.dir);
   if (onlyChecks && (!look.ok || look.repository.uncommitted > 0)) return { says: [] };
   if (!look.ok)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
 import { CAPABILITIES } from '../../kernel/capabilities.ts';
-import { mayWrite } from '../../kernel/cast/lock-scope.ts';
+import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import type { Plan } from '../../workspace/plan.ts';
@@ -75,7 +75,7 @@ async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: 
 /** Agents that write where git cannot keep them apart work in the folder of the person, so the person is asked. */
 async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan, { inPlace }: Input): Promise<void> {
   const writes = Object.values(rules.materia).some((one) => one.type === 'agent' && mayChangeFiles(one));
-  if (inPlace === true || rules.worktree === null || script !== null || !writes || !mayWrite(rules)) return;
+  if (inPlace === true || rules.worktree === null || script !== null || !writes || !hasWriters(rules)) return;
   const { why, fix } = await whyNotApart(dir);
   if (why === null) return;
   const kept = `What they change is kept, so that \`${program} undo\` works.`;

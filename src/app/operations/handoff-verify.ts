@@ -17,7 +17,7 @@ import { nothingRecomputed } from '../../trust/envelope.ts';
 import { HOPS_MAX, type PastHandoff } from '../../trust/lineage.ts';
 import { parseEnvelope } from '../../trust/parse.ts';
 import { unusable } from '../../trust/registry.ts';
-import { sha256 } from '../../trust/registry-folder.ts';
+import { hashBytes } from '../../trust/registry-folder.ts';
 import { MAX_AGE_S, MAX_SKEW_S, type VerifyOptions, verifyHandoff } from '../../trust/verify.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
 import { jsonText } from '../ledger-session.ts';
@@ -69,7 +69,7 @@ async function judge(
   const found = hasRegistry(dir) ? keeperOf(dir)() : null;
   const registry =
     found?.registry ??
-    unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], sha256);
+    unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], hashBytes);
   const { cleared } = await trustIn(log);
   const said = membersOf(envelope);
   const chain = new Map([...(await ancestorsOf(log, said.parent)), ...(await ancestorsOf(log, said.root))]);
@@ -172,7 +172,7 @@ function contentDigestOf(bytes: Uint8Array): string | null {
   const parsed = parseEnvelope(bytes);
   if (!parsed.ok || !isObject(parsed.value)) return null;
   const { handoff_id: _id, timestamp: _timestamp, ...content } = parsed.value;
-  return canonicalDigest(content, sha256);
+  return canonicalDigest(content, hashBytes);
 }
 
 function idOf({ fact }: Entry): string | null {

@@ -1,7 +1,7 @@
 // The owner of a task is alive. It only changes the record of its claim; the ledger is looked at when there is no such
 // record, to say why not.
 import { beat } from '../../engine/heartbeat.ts';
-import { type BeatProcess, beatName, beatText, heardAt } from '../../kernel/ledger/move.ts';
+import { type BeatProcess, beatName, beatText, lastSignAt } from '../../kernel/ledger/move.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { requireNames, withOwnClaim } from '../claims.ts';
@@ -25,7 +25,7 @@ export const taskHeartbeat: Operation<'heartbeat'> = async (workspace, { pid, ..
     if (meant !== run) heard = await beat(log, { ...again, at: Date.now(), ...worker });
     if (heard === null) return unheard(session, again);
   }
-  const at = new Date(heardAt(heard, Date.now())).toISOString();
+  const at = new Date(lastSignAt(heard, Date.now())).toISOString();
   const until = { last_heartbeat_at: at, timeout_seconds: heard.timeoutS };
   return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });
 };

@@ -4,7 +4,7 @@ import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { namingCast } from '../../kernel/ledger/fact.ts';
 import { fileKeyIn, MAIN_ROOT, siteOf } from '../../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
-import { holderOf, mayWrite } from '../../kernel/ledger/scope.ts';
+import { mayWriteNow, taskWith } from '../../kernel/ledger/scope.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
@@ -30,7 +30,7 @@ export async function checkLocks(
   const folder = folderOf({ root }, workspace);
   const inside = paths.map((path) => realInRoot(folder, insideRoot(folder, path) ?? path));
   const found = await store.look((ledger) =>
-    fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside),
+    fence === undefined ? inTheWay(ledger, root, inside) : mayWriteNow(ledger, fence, inside),
   );
   if (found.allow) return found;
   const verdict = await namingCastOf(session, found);
@@ -50,7 +50,7 @@ async function namingCastOf({ store }: LedgerSession, refusal: Denied): Promise<
 /** The task that has the fence, or had it before it was claimed again or came to its end. */
 async function subjectOf({ store }: LedgerSession, fence: number): Promise<Subject> {
   const holder = await store.look((ledger) => {
-    const task = holderOf(ledger, fence);
+    const task = taskWith(ledger, fence);
     return task && { run: task.run, task: task.id };
   });
   if (holder) return holder;

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../../kernel/trust/problem.ts';
 import { isHigher } from '../../kernel/trust/quarantine.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { LOCK_PATH, MANIFEST_PATH } from '../../trust/registry.ts';
-import { readInside, sha256 } from '../../trust/registry-folder.ts';
+import { hashBytes, readInside } from '../../trust/registry-folder.ts';
 import { readJsonFile } from '../../workspace/load-config.ts';
 import {
   hasRegistry,
@@ -221,9 +221,9 @@ function editedIn(
     const file = recordOf(manifest, id)?.file;
     const bytes = typeof file === 'string' ? read(file) : null;
     const { hash: pin = null, version = null } = entries?.get(id) ?? {};
-    if (typeof file !== 'string' || !bytes || sha256(bytes) === pin) return [];
+    if (typeof file !== 'string' || !bytes || hashBytes(bytes) === pin) return [];
     const before = readInside(home, pinnedPath(id));
-    const isPin = before !== null && sha256(before) === pin;
+    const isPin = before !== null && hashBytes(before) === pin;
     return [{ id, file, version: version ?? '', before: isPin ? textOf(before) : null, after: textOf(bytes) }];
   });
 }

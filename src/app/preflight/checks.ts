@@ -1,7 +1,7 @@
 // What is looked at before a cast: one list. `doctor` shows all of it, `check` shows what is missing, and `cast` does not start
 // while something is. Nothing is changed.
 
-import { mayWrite } from '../../kernel/cast/lock-scope.ts';
+import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import { checkersOfTurns } from '../../kernel/graph/checker.ts';
 import type { Rules, Script } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -64,6 +64,6 @@ export function needsOf(all: readonly Rules[], script: Script | null, isInPlace 
     checkers: Object.assign({}, ...all.map(({ checkers }) => checkers)) as JsonObject,
     checks: all.flatMap(({ checkers, graph }) => checkersOfTurns(checkers, graph.sockets)),
     isSetUp: (first?.worktree?.setup ?? []).length > 0,
-    isApart: !isInPlace && all.some((rules) => rules.worktree !== null && mayWrite(rules)),
+    isApart: !isInPlace && all.some((rules) => rules.worktree !== null && hasWriters(rules)),
   };
 }

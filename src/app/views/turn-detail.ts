@@ -3,7 +3,7 @@
 import type { ExchangeLine, ReportNote, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { CommandDifferences } from '../../kernel/report/commands.ts';
-import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';
+import { EVIDENCE_KEYS, sectionAt, valuesAt } from '../../kernel/report/sections.ts';
 import type { View } from './cast-view.ts';
 import { textHere } from './flat-entry.ts';
 import { commandDifferences, type ReportRecord } from './reported.ts';
@@ -121,7 +121,7 @@ function reportDetail({ attempt, at, note, warnings, payload }: ReportRecord): R
 
 function evidenceOf(payload: JsonObject): JsonObject {
   const section = sectionAt(payload, 'evidence_report');
-  const lists = EVIDENCE_KEYS.map((key) => [key, listAt(section, key)] as const);
+  const lists = EVIDENCE_KEYS.map((key) => [key, valuesAt(section, key)] as const);
   return { ...Object.fromEntries(lists), verification: section.verification ?? null };
 }
 

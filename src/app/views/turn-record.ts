@@ -4,7 +4,7 @@ import { isApprovalFact } from '../../kernel/approval/request.ts';
 import type { CastFact } from '../../kernel/cast/fact.ts';
 import type { AgentNote, Cast, ExchangeLine, Item, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
-import { toldOfChanges } from '../../kernel/graph/route.ts';
+import { isShownChanges } from '../../kernel/graph/route.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';
@@ -97,7 +97,7 @@ export function foldTurn(record: TurnsRecord, entry: Entry, cast: Pick<Cast, 'ru
   if (!turn) return;
   if (fact.kind === 'attempt.started') begin(record, turn, at, fact);
   const attempt = 'attempt' in fact && fact.attempt !== undefined ? turn.attempts.get(fact.attempt) : undefined;
-  const changes = attempt && cast && 'touched' in fact ? toldOfChanges(cast, turn.socket, fact.touched) : null;
+  const changes = attempt && cast && 'touched' in fact ? isShownChanges(cast, turn.socket, fact.touched) : null;
   const warning = changes && cast ? withSocketNames(changes, socketNames(cast.rules)) : null;
   const end = endOf(fact);
   if (attempt) Object.assign(attempt, end, warning === null ? {} : { warning });

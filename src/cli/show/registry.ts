@@ -2,7 +2,7 @@
 
 import type { Given } from '../../app/perform.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
-import { type Change, inText, type ValueChange } from '../../kernel/knowledge/merge.ts';
+import { inText, type TextChange, type ValueChange } from '../../kernel/knowledge/merge.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
@@ -108,7 +108,7 @@ function changeLines({ changes }: JsonObject): readonly string[] {
   return rowsIn(changes).flatMap((change) => changed(inText(change as unknown as ValueChange)));
 }
 
-function changed({ path, before, after }: Change): readonly string[] {
+function changed({ path, before, after }: TextChange): readonly string[] {
   return [...(before === null ? [] : [`- ${path}: ${before}`]), ...(after === null ? [] : [`+ ${path}: ${after}`])];
 }
 

@@ -4,12 +4,12 @@ import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import {
   type Finding,
+  findingWarning,
   findLiveState,
   isAbsent,
   isEmpty,
   normaliseReferences,
   textOf,
-  warning,
 } from '../../kernel/knowledge/live-state.ts';
 import { claimedCommands } from '../../kernel/report/commands.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
@@ -213,7 +213,7 @@ export function checkBlocking(section: JsonObject): Finding[] {
 
 function checkAdvisory(section: JsonObject): Finding[] {
   return APPROVAL_ADVISORY_KEYS.filter((key) => isEmpty(section[key])).map((key) =>
-    warning(`APPROVAL_REQUEST_FIELD_MISSING:${key}`, `approval_request.${key}`, `${key} should be given`),
+    findingWarning(`APPROVAL_REQUEST_FIELD_MISSING:${key}`, `approval_request.${key}`, `${key} should be given`),
   );
 }
 
@@ -224,7 +224,7 @@ function checkSet({ command_set: set }: JsonObject): Finding[] {
     if (namesCommand(one)) return [];
     const path = `approval_request.command_set.${index}`;
     const advice = 'it is left out: each entry is an object with command and rationale';
-    return [warning(`APPROVAL_REQUEST_COMMAND_LEFT_OUT:${index}`, path, advice)];
+    return [findingWarning(`APPROVAL_REQUEST_COMMAND_LEFT_OUT:${index}`, path, advice)];
   });
 }
 
@@ -234,7 +234,7 @@ function checkRisk(section: JsonObject): Finding[] {
   const level = textOf(value).toUpperCase();
   if (isOneOf(RISK_LEVELS, level)) return [];
   const advice = `risk_level should be one of ${RISK_LEVELS.join(', ')}`;
-  return [warning(`APPROVAL_REQUEST_INVALID_RISK_LEVEL:${level}`, 'approval_request.risk_level', advice)];
+  return [findingWarning(`APPROVAL_REQUEST_INVALID_RISK_LEVEL:${level}`, 'approval_request.risk_level', advice)];
 }
 
 /** Only a COMPLETE can disprove itself. */
@@ -249,7 +249,7 @@ export function checkLoopState(report: JsonObject, plan: PlanStatus | null): Fin
  * The socket: the paths its assignments read, and its own schema. Only COMPLETE hands something on, so only COMPLETE is
  * checked.
  */
-export function checkSlots(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
+export function checkAssigned(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
   if (!isComplete(report)) return [];
   const absent = slotSources(contract).filter((source) => !hasPath(report, source));
   return [

@@ -4,19 +4,19 @@ import secureParse from 'secure-json-parse';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { EVIDENCE, sortEntries } from '../../kernel/knowledge/entries.ts';
-import { type Finding, isEmpty, warning } from '../../kernel/knowledge/live-state.ts';
+import { type Finding, findingWarning, isEmpty } from '../../kernel/knowledge/live-state.ts';
 import { memorializeSuggestions, memorySuggestions } from '../../kernel/knowledge/memory.ts';
 import { saysNothing } from '../../kernel/report/consolidation.ts';
-import { integerOf, numberOf, sectionAt, valueAt } from '../../kernel/report/sections.ts';
+import { integerOf, reportedNumber, sectionAt, valueAt } from '../../kernel/report/sections.ts';
 import { isPlanStatus, OUTCOME_OF, type PlanStatus } from '../../kernel/report/status.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
 import { JSON_BYTES_MAX, parseJsonText } from '../json-text.ts';
 import {
   checkApprovalRequest,
+  checkAssigned,
   checkConsolidation,
   checkEvidence,
   checkLoopState,
-  checkSlots,
   checkStatus,
   checkVerification,
   lacksVerbatimOutput,
@@ -38,7 +38,7 @@ export function gaiaRead(raw: string, contract: Contract): Reading {
   const given = contract.turn ? { injectedContext: contract.turn.input, taskAgentId: contract.turn.agentId } : {};
   if (!parsed.ok) return { ok: false, verdict: refuseReply(parsed, given) };
   const { report, findings } = parsed;
-  const verdict = judgeReport(report, given, [...findings, ...checkSlots(report, contract)]);
+  const verdict = judgeReport(report, given, [...findings, ...checkAssigned(report, contract)]);
   if (!verdict.allow) return { ok: false, verdict };
   return { ok: true, handoff: handoffOf(verdict.details.plan_status, report) };
 }
@@ -103,7 +103,7 @@ function parseBody({ body, line: firstLine }: Block, maxBytes: number): Body {
   const value: unknown = secureParse(body, null, { safe: true });
   if (value === null) return parsed;
   const line = firstLine + parsed.line - 1;
-  return { ok: true, value, findings: [warning(`DUPLICATE_KEY:${line}:${parsed.column}`, '', parsed.message)] };
+  return { ok: true, value, findings: [findingWarning(`DUPLICATE_KEY:${line}:${parsed.column}`, '', parsed.message)] };
 }
 
 function handoffOf(plan: unknown, payload: JsonObject): Handoff {
@@ -342,5 +342,5 @@ export function rollbackExecuted(report: JsonObject): string | null | undefined 
 export function contextConsumption(report: JsonObject): ContextConsumption | null {
   const value = report.context_consumption;
   if (!isObject(value)) return null;
-  return { tokens_used: integerOf(value.tokens_used), pct_window: numberOf(value.pct_window) };
+  return { tokens_used: integerOf(value.tokens_used), pct_window: reportedNumber(value.pct_window) };
 }

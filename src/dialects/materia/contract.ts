@@ -4,7 +4,7 @@ import type { Contract } from '../../kernel/dialect.ts';
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import { type Field, type Mismatch, mismatches } from '../../kernel/fields.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import type { AnswerFields } from '../json-answer.ts';
+import type { ExpectedFields } from '../json-answer.ts';
 
 export type Terms = {
   /** Fields that must be present, in a fixed order: control fields first. */
@@ -45,7 +45,7 @@ export function takesText(terms: Terms): boolean {
 }
 
 /** The members by which an object in a longer text is known as an answer to this contract. */
-export function fieldsOf(contract: Contract): AnswerFields {
+export function contractFields(contract: Contract): ExpectedFields {
   const terms = termsOf(contract);
   const { properties, required } = contract.schema ?? {};
   const ofSchema = [

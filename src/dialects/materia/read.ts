@@ -11,7 +11,7 @@ import { checkPlaceholders, mayHoldPlaceholder } from './brief.ts';
 import {
   at,
   checkField,
-  fieldsOf,
+  contractFields,
   HANDOFF,
   Issues,
   LOOSE_ITEMS,
@@ -33,7 +33,7 @@ export function readMateria(raw: string, contract: Contract): MateriaReading {
   const found = extractObject(raw, {
     maxBytes: contract.maxBytes ?? JSON_BYTES_MAX,
     strict: contract.strict ?? false,
-    fields: () => fieldsOf(contract),
+    fields: () => contractFields(contract),
   });
   if (!found.ok) {
     const { kind, message, line, column } = found;

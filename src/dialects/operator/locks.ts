@@ -1,3 +1,5 @@
+// Checks records of locks and whole lock tables. A lock claims a path and everything below it for one task, and no two tasks
+// may hold overlapping paths.
 import type { Json } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';

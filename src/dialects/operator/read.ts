@@ -4,7 +4,7 @@ import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
-import { type AnswerFields, extractObject } from '../json-answer.ts';
+import { type ExpectedFields, extractObject } from '../json-answer.ts';
 import { JSON_BYTES_MAX, parseJsonText } from '../json-text.ts';
 import { checkDeltas, validateAssignment, validateBundle, validateOrchestrator, workItemsOf } from './assignment.ts';
 import { refusalOfAssign } from './brief.ts';
@@ -39,7 +39,7 @@ export function operatorRead(raw: string, contract: Contract): Reading {
   return unmet ? { ok: false, verdict: unmet } : { ok: true, handoff };
 }
 
-function fieldsOf({ generator }: Contract): AnswerFields {
+function fieldsOf({ generator }: Contract): ExpectedFields {
   return { names: new Set(Object.keys((generator ? ENVELOPE : RESULT).fields)), any: false };
 }
 

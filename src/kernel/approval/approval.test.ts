@@ -19,7 +19,7 @@ import {
   type SealedCommand,
   type SealedRequest,
 } from './request.ts';
-import { approvalKeysUsedBy, approvalKeysWanted } from './settle.ts';
+import { approvalKeysNeeded, approvalKeysUsedBy } from './settle.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const MINUTE = 60_000;
@@ -82,7 +82,7 @@ function play() {
   const used: Record<string, number> = {};
   let at = T0;
   const submit = (request: Request): Verdict => {
-    const wanted = approvalKeysWanted(request, state.approvals).filter((key) => Object.hasOwn(used, key));
+    const wanted = approvalKeysNeeded(request, state.approvals).filter((key) => Object.hasOwn(used, key));
     const known = Object.fromEntries(wanted.map((key) => [key, used[key] ?? 0]));
     const sealed = withSeals(state.approvals, request, 'user:ann', at);
     const input = { ...sealed, at, by: 'user:ann', used: known } as Input;

@@ -26,9 +26,9 @@ import {
   outcomeUnknown,
   pastOf,
   refusalOfClosed,
-  refuse,
+  rejectApproval,
   runsNow,
-  settle,
+  settleOutcome,
 } from './settle.ts';
 import {
   type Approval,
@@ -42,7 +42,7 @@ import {
   unsettledUses,
 } from './state.ts';
 
-type Asked = {
+type Requested = {
   /** Empty where it was refused. */
   readonly id: string;
   /** `approved` or `rejected` where a person was faster than the report; `unknown` where it began and nobody knows how it ended. */
@@ -60,7 +60,7 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       const cutOff = lost ?? began[0];
       if (cutOff) {
         const { id } = cutOff.approval;
-        return refuse(pen, id, cutOff.approval, lost ? outcomeUnknown(id) : runsNow(id));
+        return rejectApproval(pen, id, cutOff.approval, lost ? outcomeUnknown(id) : runsNow(id));
       }
       const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
       if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
@@ -69,7 +69,7 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       if (no) {
         const said = no.reason === '' ? '' : ` (${no.reason})`;
         const reason = `${no.id} was rejected by a person${said}; do not run it, nor ask for it again. Find another way, or report BLOCKED`;
-        return refuse(pen, no.id, { from }, deny('APPROVAL_REJECTED', reason, { approval: no.id }));
+        return rejectApproval(pen, no.id, { from }, deny('APPROVAL_REJECTED', reason, { approval: no.id }));
       }
       const asked = requestApproval(pen, input.sealed, from);
       if (asked.refusal) return asked.refusal;
@@ -79,11 +79,11 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status, ...told });
     }
     case 'approval.decide':
-      return settle(pen, input, expired);
+      return settleOutcome(pen, input, expired);
     case 'approval.use':
       return use(pen, input, expired);
     case 'approval.finish':
-      return finish(pen, input);
+      return finishUse(pen, input);
     case 'approval.sweep':
       return allow(expired.size === 0 ? 'nothing has expired' : `expired: ${[...expired].join(', ')}`, {
         expired: [...expired],
@@ -96,9 +96,9 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
  * agent was given while it worked is tied to that one. For a command that began and of which nobody knows how it ended no
  * other approval is made: whoever asks for it waits until a person has settled the one there is.
  */
-export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | null): Asked {
+export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | null): Requested {
   const before = pen.facts.length;
-  const asked = (id: string, status: Asked['status'], refusal: Denied | null = null): Asked => ({
+  const asked = (id: string, status: Requested['status'], refusal: Denied | null = null): Requested => ({
     id,
     status,
     refusal,
@@ -261,14 +261,14 @@ export function use(pen: Pen, input: UseInput, expired: ReadonlySet<string>): Ve
   const approval = approvalOf(pen.state.approvals, id);
   if (!approval || !(presented || around.length > 0) || expired.has(id)) {
     const past = expired.has(id) ? 'expired' : pastOf(id, input.used);
-    return refuse(pen, id, approval, refusalOfClosed(id, past));
+    return rejectApproval(pen, id, approval, refusalOfClosed(id, past));
   }
   // What is over stays over, also where a script appends its request and its yes to the log a second time.
   const past = pastOf(id, input.used);
-  if (past !== 'used' && past !== 'unknown') return refuse(pen, id, approval, refusalOfClosed(id, past));
+  if (past !== 'used' && past !== 'unknown') return rejectApproval(pen, id, approval, refusalOfClosed(id, past));
   if (!approval.grant) {
     const reason = `${id} waits for a person; \`baton approve ${id}\` is theirs to say. Report APPROVAL_REQUEST with this approval_id and end your turn`;
-    return refuse(pen, id, approval, deny('APPROVAL_PENDING', reason, { approval: id }));
+    return rejectApproval(pen, id, approval, deny('APPROVAL_PENDING', reason, { approval: id }));
   }
   const { sealed } = approval;
   if (sealed.requester !== requester) {
@@ -278,7 +278,12 @@ export function use(pen: Pen, input: UseInput, expired: ReadonlySet<string>): Ve
   if (!presented || around.length > 0) return mismatch(pen, approval, around);
   if (sealed.commands.length === 0) {
     const reason = `${id} is a permission in words and covers no command; ask for the command itself, word for word, in exact_content`;
-    return refuse(pen, id, approval, deny('APPROVAL_IN_WORDS', reason, { approval: id, operation: sealed.operation }));
+    return rejectApproval(
+      pen,
+      id,
+      approval,
+      deny('APPROVAL_IN_WORDS', reason, { approval: id, operation: sealed.operation }),
+    );
   }
   const matching = [...sealed.commands.keys()].filter((index) => {
     const command = sealed.commands[index];
@@ -289,10 +294,10 @@ export function use(pen: Pen, input: UseInput, expired: ReadonlySet<string>): Ve
   const index = matching.find((at) => isFree(approval, at) && !hasRun(approval, at, input.used));
   if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.gone);
   const over = overFor(pen, approval);
-  if (over) return refuse(pen, id, approval, refusalOfClosed(id, over));
+  if (over) return rejectApproval(pen, id, approval, refusalOfClosed(id, over));
   const differences = differencesAt(approval, index, presented);
   if (differences.length > 0) return mismatch(pen, approval, differences);
-  if (!isGrantSealed(approval, presented.decision)) return refuse(pen, id, approval, unsealed(id));
+  if (!isGrantSealed(approval, presented.decision)) return rejectApproval(pen, id, approval, unsealed(id));
   return input.dry ? allow(`${id} allows it`, { approval: id, index }) : begin(pen, approval, index, input);
 }
 
@@ -326,10 +331,10 @@ function refusalOfRepeat(pen: Pen, approval: Approval, matching: readonly number
   const lost = lostUses(approval, gone).find(isOne);
   if (lost === undefined) {
     const isRunning = unsettledUses(approval).some(isOne);
-    return refuse(pen, id, approval, isRunning ? runsNow(id) : refusalOfClosed(id, 'used'));
+    return rejectApproval(pen, id, approval, isRunning ? runsNow(id) : refusalOfClosed(id, 'used'));
   }
   noteUnknown(pen, approval, [lost]);
-  return refuse(pen, id, approval, outcomeUnknown(id, { command: lost }));
+  return rejectApproval(pen, id, approval, outcomeUnknown(id, { command: lost }));
 }
 
 function differencesAt({ sealed }: Approval, index: number, presented: Presented): readonly Difference[] {
@@ -345,7 +350,7 @@ function mismatch(pen: Pen, { id, from }: Approval, differences: readonly Differ
   return deny(code, reason, { approval: id, differences });
 }
 
-export function finish(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {
+export function finishUse(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {
   const { id, index, exit, note, executor } = input;
   const approval = approvalOf(pen.state.approvals, id);
   const use = approval?.uses[index];

@@ -5,7 +5,7 @@ import { asks, opsTeam, says, sealed } from '../../../test/wishes.ts';
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
 import type { SealedRequest } from './request.ts';
-import { approvalKeysUsedBy, approvalKeysWanted } from './settle.ts';
+import { approvalKeysNeeded, approvalKeysUsedBy } from './settle.ts';
 
 /** The agent of turn 1 has asked for P-1; what it says next comes after it. */
 function asking(next: readonly string[], over: Partial<SealedRequest> = {}): Play {
@@ -83,7 +83,7 @@ test('a late decision is answered with a code and why, and so is a late use', ()
   const keys = cast.facts.flatMap((fact: Fact) => approvalKeysUsedBy(fact));
   for (const request of [approve, { ...approve, choice: 'reject' as const }, uses('P-1')]) {
     const used = Object.fromEntries(
-      approvalKeysWanted(request, cast.state.approvals).flatMap((key) => (keys.includes(key) ? [[key, 1]] : [])),
+      approvalKeysNeeded(request, cast.state.approvals).flatMap((key) => (keys.includes(key) ? [[key, 1]] : [])),
     );
     const verdict = cast.tell(Object.assign({ used }, request));
     expect(verdict).toMatchObject({ code: 'APPROVAL_WITHDRAWN', reason: expect.stringContaining('ended, or went on') });

@@ -39,12 +39,12 @@ function isStoodStillFor({ state }: Pen, { id, from }: Approval): boolean {
   return cast?.status === 'waiting' && cast.turns[from?.turn ?? 0]?.asks?.approval === id;
 }
 
-export function settle(pen: Pen, input: Decision, expired: ReadonlySet<string>): Verdict {
+export function settleOutcome(pen: Pen, input: Decision, expired: ReadonlySet<string>): Verdict {
   const { id, choice, isAgent } = input;
   const approval = approvalOf(pen.state.approvals, id);
   if (isAgent) {
     const reason = `only a person may ${choice} what an agent asks for; this process was started by an agent`;
-    return refuse(pen, id, approval, deny('APPROVER_IS_AGENT', reason, { approval: id }));
+    return rejectApproval(pen, id, approval, deny('APPROVER_IS_AGENT', reason, { approval: id }));
   }
   if (!approval) return refusalOfClosed(id, expired.has(id) ? 'expired' : pastOf(id, input.used));
   return choice === 'approve' ? approve(pen, approval, input) : reject(pen, approval, input);
@@ -85,7 +85,7 @@ export function refusalOfClosed(id: string, past: Past): Denied {
 }
 
 /** A refusal is written down with the turn it is about. */
-export function refuse(pen: Pen, id: string, approval: Pick<Approval, 'from'> | null, refusal: Denied): Denied {
+export function rejectApproval(pen: Pen, id: string, approval: Pick<Approval, 'from'> | null, refusal: Denied): Denied {
   const { code, reason } = refusal;
   pen.write({ kind: 'approval.refused', id, ...turnOf(approval?.from ?? null), code, reason, differences: [] });
   return refusal;
@@ -278,7 +278,7 @@ export function isOfEnd(key: string): boolean {
   return /^approval-(?:rejected|expired|withdrawn):/.test(key);
 }
 
-export function approvalKeysWanted(request: Request, approvals: Approvals): readonly string[] {
+export function approvalKeysNeeded(request: Request, approvals: Approvals): readonly string[] {
   switch (request.kind) {
     case 'approval.request':
       return [KEYS.known(request.sealed.id)];

@@ -28,7 +28,7 @@ import { resetCursors, route } from './route.ts';
 import { chosenMateria, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { type AgentNote, type Answered, type Cast, FREE, type Turn, type Usage } from './state.ts';
 import { giveUp } from './stop.ts';
-import { finish, planBlocked, planIn, takePlan } from './task.ts';
+import { finishItem, planBlocked, planIn, takePlan } from './task.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
@@ -177,7 +177,7 @@ function accept(
     ...recordedWork(seen),
   });
   learn(pen, cast, turn, handoff, seen.artifacts);
-  if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
+  if (!turn.item) finishItem(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
   resetCursors(pen, cast, turn, changes);
   takePlan(pen, cast, turn, handoff, plan);
   warn(pen, cast);
@@ -286,16 +286,16 @@ export function readOutput(
   const read = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
   const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
   const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
-  if (cutShort) return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, CUT_SHORT) };
-  if (!truncated || (reading.ok && mayBeCut(cast.rules, socket, materiaOf(cast, turn.socket)))) return reading;
-  return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, cutAt(maxOutputBytes)) };
+  if (cutShort) return { ok: false, verdict: cutReason(reading.ok ? null : reading.verdict, CUT_SHORT) };
+  if (!truncated || (reading.ok && mayBeTruncated(cast.rules, socket, materiaOf(cast, turn.socket)))) return reading;
+  return { ok: false, verdict: cutReason(reading.ok ? null : reading.verdict, truncatedAt(maxOutputBytes)) };
 }
 
 /**
  * Only the text that a program printed, at the limit that nobody chose, is taken without its end, and its fact says so. The
  * head of JSON may read like the whole, and a limit that somebody wrote down is meant.
  */
-function mayBeCut(rules: WithCapabilities, { contract, limits }: Socket, { type }: Materia): boolean {
+function mayBeTruncated(rules: WithCapabilities, { contract, limits }: Socket, { type }: Materia): boolean {
   return (
     type === 'utility' && !dialectCan(rules, contract, 'isJson') && limits.maxOutputBytes === DEFAULTS.maxOutputBytes
   );
@@ -307,12 +307,12 @@ const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
 const CUT_SHORT =
   'the answer was cut off before its end, at the limit of length of the model or at a filter of its provider; answer in fewer words, or with a model that may say more';
 
-function cutAt(maxOutputBytes: number): string {
+function truncatedAt(maxOutputBytes: number): string {
   return `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
 }
 
 /** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
-function cutOff(refusal: Denied | null, message: string): Denied {
+function cutReason(refusal: Denied | null, message: string): Denied {
   if (!refusal) return deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
   const { code, reason, details } = refusal;
   const issues = Array.isArray(details.issues) ? details.issues : [];

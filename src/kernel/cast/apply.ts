@@ -14,14 +14,14 @@ import {
   newTurn,
   refused,
   reported,
-  settle,
+  settleAttempt,
   stopped,
   tracked,
 } from './bookkeeping.ts';
 import { elapsedOf } from './budget.ts';
 import type { CastFact } from './fact.ts';
 import { mayPark } from './item.ts';
-import { noteKey, noteOver, REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
+import { noteKey, noteOver, REWORK_NOTES_MAX, withoutList, withoutNoted, withSpoken } from './notes.ts';
 import type { Cast, ReworkNote, Turn } from './state.ts';
 
 /** The facts that change a cast alone. */
@@ -45,7 +45,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     update(cast, fact.turn, { phase: 'owed', held: null });
   },
   'turn.blocked': (cast, fact) => {
-    const turn = settle(cast, fact);
+    const turn = settleAttempt(cast, fact);
     const task = fact.task === undefined ? {} : { task: fact.task, fence: null };
     if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null, ...task });
   },
@@ -55,8 +55,8 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     if (fact.script !== undefined) cast.scripted[fact.script] = (cast.scripted[fact.script] ?? 0) + 1;
     if (!turn) return;
     Object.assign(turn, { phase: 'owed', asks: null, progress: SET_TO_WORK });
-    if (fact.to !== undefined) turn.exchange = withSaid(turn.exchange, { from: 'agent', text: fact.to });
-    turn.exchange = withSaid(turn.exchange, { from: fact.from, text: fact.text });
+    if (fact.to !== undefined) turn.exchange = withSpoken(turn.exchange, { from: 'agent', text: fact.to });
+    turn.exchange = withSpoken(turn.exchange, { from: fact.from, text: fact.text });
   },
   'report.noted': (cast, fact) => {
     cast.reports = withReport(cast.reports, fact.note);

@@ -24,12 +24,12 @@ function runnerOf(cast: Cast, turn: Turn): string {
 }
 
 /** Lets the cast wait when a person has a turn of it and nothing else can go on meanwhile. */
-export function waitIfAsked(pen: Pen, cast: Cast): void {
+export function waitForPerson(pen: Pen, cast: Cast): void {
   if (cast.status !== 'running') return;
   const turns = Object.values(cast.turns);
   if (turns.some(({ phase }) => GOING_ON.includes(phase))) return;
   const asked = turns.find((turn) => turn.phase === 'asked' && !isDeliveredNow(pen, turn));
-  if (!asked) return waitIfSpent(pen, cast, turns);
+  if (!asked) return waitAtEdge(pen, cast, turns);
   const isCutOff = waitsForOutcome(pen, asked);
   const code = isCutOff ? 'OUTCOME_UNKNOWN' : asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
   const { until } = asked.asks ?? {};
@@ -38,7 +38,7 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
 }
 
 /** Lets the cast wait at an edge that was taken as often as it may be. */
-function waitIfSpent(pen: Pen, cast: Cast, turns: readonly Turn[]): void {
+function waitAtEdge(pen: Pen, cast: Cast, turns: readonly Turn[]): void {
   const spent = turns.find(({ phase }) => phase === 'spent');
   const found = spent?.handoff && firstEdge(socketOf(cast, spent.socket), spent.handoff);
   if (!spent || !found) return;
@@ -69,7 +69,7 @@ const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifyin
 
 function needed(cast: Cast, turn: Turn, isCutOff: boolean): string {
   const { label } = materiaOf(cast, turn.socket);
-  if (turn.asks) return wanted(cast, turn, label, turn.asks, isCutOff);
+  if (turn.asks) return questionText(cast, turn, label, turn.asks, isCutOff);
   const again = turn.refusal ? `the last answer was refused (${turn.refusal.verdict.reason}); ` : '';
   return `${turn.socket} (${label}) is a person's turn; ${again}answer with: baton answer ${cast.id} --turn ${turn.id}`;
 }
@@ -77,7 +77,7 @@ function needed(cast: Cast, turn: Turn, isCutOff: boolean): string {
 const QUESTION_CHARS_MAX = 300;
 
 /** An agent's question, and the command with which a person answers it. */
-function wanted(
+function questionText(
   cast: Cast,
   turn: Turn,
   label: string,
@@ -187,7 +187,7 @@ export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
     leaveOut(pen, cast);
     if (cast.turns[turn.id]) tell(pen, cast, turn, 'runtime', decided(fact, approvalOf(pen.state.approvals, fact.id)));
     if (cast.status === 'running') startReady(pen, cast);
-    waitIfAsked(pen, cast);
+    waitForPerson(pen, cast);
   }
 }
 
@@ -278,7 +278,7 @@ export function isExpired({ status, code, until }: StatusText, now: number): boo
 }
 
 /** What a cast says of itself now: its own words, until the permission that they speak of is over. */
-export function saidNow(cast: string, stands: StatusText, now: number): Pick<StatusText, 'code' | 'reason'> {
+export function reasonNow(cast: string, stands: StatusText, now: number): Pick<StatusText, 'code' | 'reason'> {
   const { code, reason, until = 0 } = stands;
   if (!isExpired(stands, now)) return { code, reason };
   const when = new Date(until).toISOString();

@@ -7,7 +7,7 @@ import { NOT_STARTED, SET_TO_WORK, type UnfinishedLoop } from '../report/status.
 import { noteSpeaker } from '../trust/watch.ts';
 import { committed } from './data.ts';
 import type { CastFact } from './fact.ts';
-import { aboutOf, noteAccepted, noteUsage, withLine, withSaid } from './notes.ts';
+import { aboutOf, noteAccepted, noteUsage, withLine, withSpoken } from './notes.ts';
 import { type AgentNote, attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from './state.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
@@ -90,7 +90,7 @@ export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn
 }
 
 export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
-  const turn = settle(cast, fact);
+  const turn = settleAttempt(cast, fact);
   if (turn)
     Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, answered: null, refusal: null, brief: null });
   cast.turnsAccepted += 1;
@@ -111,7 +111,7 @@ export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted'
 
 /** The agent is not finished. What it said so far stays with the turn, and its next report may be refused anew. */
 export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>, at: number): void {
-  const turn = settle(cast, fact);
+  const turn = settleAttempt(cast, fact);
   if (!turn) return;
   const { outcome, note, approval = null, until } = fact;
   const ends = until === undefined ? {} : { until };
@@ -120,7 +120,7 @@ export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.repor
   // What it changed so far was looked at; what changes while a person is waited for is not the agent's.
   turn.seal = null;
   turn.session = fact.agent?.session ?? null;
-  turn.exchange = withSaid(turn.exchange, { from: 'agent', text: note });
+  turn.exchange = withSpoken(turn.exchange, { from: 'agent', text: note });
   dropDelivered(turn, fact);
   turn.phase = outcome === 'continue' ? 'owed' : 'asked';
   turn.asks =
@@ -130,7 +130,7 @@ export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.repor
 }
 
 export function refused(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.refused' }>): void {
-  const turn = settle(cast, fact);
+  const turn = settleAttempt(cast, fact);
   cast.data = committed(cast.data, fact.changes ?? [], null);
   if (turn && fact.loop) goesOn(turn, fact, fact.loop);
   else if (turn && fact.repair) {
@@ -148,12 +148,12 @@ function goesOn(
 ): void {
   Object.assign(turn, { phase: 'owed', loops: round, refusal: null, answered: null, progress: SET_TO_WORK });
   turn.session = agent?.session ?? null;
-  turn.exchange = withSaid(withSaid(turn.exchange, { from: 'agent', text: said }), { from: 'runtime', text: told });
+  turn.exchange = withSpoken(withSpoken(turn.exchange, { from: 'agent', text: said }), { from: 'runtime', text: told });
 }
 
 /** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
 export function failed(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
-  const turn = settle(cast, fact);
+  const turn = settleAttempt(cast, fact);
   if (!turn) return;
   const { again, choice, briefBytesMax, forgetsSession, until } = fact;
   turn.phase = again ? 'owed' : 'failed';
@@ -183,7 +183,7 @@ export function stopped(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.spe
 type Settled = { readonly turn: number; readonly usage: Usage; readonly agent?: AgentNote };
 
 /** An attempt gave a recorded outcome: its usage counts, its reservation ends, its scripted turn is used up. */
-export function settle(cast: Cast, fact: Settled): Turn | undefined {
+export function settleAttempt(cast: Cast, fact: Settled): Turn | undefined {
   const turn = cast.turns[fact.turn];
   if (!turn) return undefined;
   count(cast, turn, fact);

@@ -19,7 +19,7 @@ import { taskOfTurn } from './item.ts';
 import {
   concerns,
   isNoted,
-  itemsText,
+  itemSummaries,
   linesFor,
   notesFor,
   renderExchange,
@@ -124,7 +124,7 @@ function sectionsOf(
     may(turn.input ? block('What others reported on this goal', othersReported(cast, agentIdOfTurn(cast, turn))) : ''),
     may(materia.generator ? upstreamItems(cast) : ''),
     may(block(turn.item ? 'What was done for this item' : 'What was done so far', workText(cast, turn))),
-    may(block('The items and what became of them', itemsText(state, cast, turn))),
+    may(block('The items and what became of them', itemSummaries(state, cast, turn))),
     may(earlierContext(cast, turn)),
     may(resultBefore(cast, turn)),
     must(block('Your answer', answer)),
@@ -283,14 +283,14 @@ function lineOf(note: ReportNote): string {
   const { agent, status, ownership, confirmed, conflicts, openGaps, keyOutputs } = note;
   const parts = [
     ...(ownership === null ? [] : [`ownership ${ownership}`]),
-    ...told('found', confirmed.length > 0 ? confirmed : keyOutputs),
-    ...told('conflicts', conflicts),
-    ...told('open', openGaps),
+    ...listed('found', confirmed.length > 0 ? confirmed : keyOutputs),
+    ...listed('conflicts', conflicts),
+    ...listed('open', openGaps),
   ];
   return `- ${agent}, ${status}${parts.length > 0 ? `: ${parts.join('. ')}` : ''}`;
 }
 
-function told(what: string, list: readonly string[]): readonly string[] {
+function listed(what: string, list: readonly string[]): readonly string[] {
   return list.length === 0 ? [] : [`${what}: ${list.join('; ')}`];
 }
 

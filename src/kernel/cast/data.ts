@@ -99,13 +99,13 @@ export function committed(data: JsonObject, changes: readonly DataChange[], line
 }
 
 /** The list behind a path; whatever is no list counts as an empty one. */
-export function listOf(cast: Cast, items: string): readonly Json[] {
+export function itemsAt(cast: Cast, items: string): readonly Json[] {
   const list = resolvePath(items, scopeOf(cast, null));
   return Array.isArray(list) ? list : [];
 }
 
 export function itemValue(cast: Cast, item: Item): Json | undefined {
-  return listOf(cast, item.items)[item.index];
+  return itemsAt(cast, item.items)[item.index];
 }
 
 /** What paths and templates resolve against. Item variables are seen beside the data and never stored in it. */

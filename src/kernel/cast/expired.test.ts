@@ -7,7 +7,7 @@ import { asBlock, reportOf } from '../../../test/reports.ts';
 import type { SealedRequest } from '../approval/request.ts';
 import type { Request } from '../input.ts';
 import { pending } from '../pending.ts';
-import { isExpired, type StatusText, saidNow } from './asked.ts';
+import { isExpired, reasonNow, type StatusText } from './asked.ts';
 
 const END = Date.parse('2026-01-02T00:00:00.000Z');
 const waits: StatusText = { status: 'waiting', code: 'APPROVAL_NEEDED', reason: 'asks', until: END };
@@ -22,7 +22,7 @@ const ROWS: [string, StatusText, number, string | null][] = [
 ];
 
 test.each(ROWS)('a cast that waits for a permission, %s', (_name, stands, now, code) => {
-  const said = saidNow('c', stands, now);
+  const said = reasonNow('c', stands, now);
   expect(said.code).toBe(code);
   expect(isExpired(stands, now)).toBe(code === 'APPROVAL_EXPIRED');
   expect(said.reason).toBe(code === 'APPROVAL_EXPIRED' ? said.reason : 'asks');

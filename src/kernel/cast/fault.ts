@@ -5,7 +5,7 @@ import type { Code } from '../codes.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type Json } from '../json.ts';
 import { take } from '../ledger/claim.ts';
-import { expireTask, isSpent, lastHeard } from '../ledger/move.ts';
+import { expireTask, isSpent, lastSign } from '../ledger/move.ts';
 import { type Task, tasksOf } from '../ledger/state.ts';
 import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
@@ -27,7 +27,7 @@ import {
 } from './rules.ts';
 import { type Cast, FREE, type Turn, turnOn } from './state.ts';
 import { giveUp } from './stop.ts';
-import { block } from './task.ts';
+import { blockTask } from './task.ts';
 
 export function takeFault(
   pen: Pen,
@@ -67,7 +67,7 @@ export function takeFault(
     waitIfUnknown(pen, cast);
     return allow(`turn ${id} waits for a person`);
   }
-  if (fault === 'timeout' && task) block(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
+  if (fault === 'timeout' && task) blockTask(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
   if (again) return allow(`turn ${id} is tried once more`);
   const details = { fault, socket: turn.socket, ...(cause === undefined ? {} : { cause }) };
   const verdict = deny(code, `${turn.socket}: ${reason}`, details);
@@ -305,7 +305,7 @@ export function silenceReason(cast: Cast, task: string): string | null {
 function judge(pen: Pen, cast: Cast, task: Task, { heard = {}, seen = {} }: RecoverInput): Judged {
   const { id, owner, fence, claimedAt, timeoutS } = task;
   const turn = turnOn(cast, id);
-  const lastHeartbeatAt = lastHeard(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, pen.at);
+  const lastHeartbeatAt = lastSign(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, pen.at);
   const silentS = Math.floor(pen.at / 1000) - Math.floor(lastHeartbeatAt / 1000);
   const row = { task: id, owner, fence, turn: turn?.id ?? null, lastHeartbeatAt, timeoutS, silentS };
   const excuse = silenceReason(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, plan, workflow } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { Json } from '../json.ts';
-import { cursorName, listOf, scopeOf } from './data.ts';
+import { cursorName, itemsAt, scopeOf } from './data.ts';
 import { itemKey } from './item.ts';
 
 test.each([
@@ -41,7 +41,7 @@ test.each<[string, Json]>([
     agents: { Write: [] },
     hold: true,
   });
-  expect(listOf(cast.cast, 'state.list')).toEqual(Array.isArray(list) ? list : []);
+  expect(itemsAt(cast.cast, 'state.list')).toEqual(Array.isArray(list) ? list : []);
 });
 
 test('the item is seen under its names beside the data, and never stored in it', () => {

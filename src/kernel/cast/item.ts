@@ -10,7 +10,7 @@ import { isTerminal, type Ledger, nameKey, runOf, type Task, taskOf, tasksOf } f
 import type { Pen } from '../pen.ts';
 import type { State } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { listOf } from './data.ts';
+import { itemsAt } from './data.ts';
 import { hasLanes, socketOf } from './rules.ts';
 import { type Cast, type Item, type Parked, type TaskList, type Turn, walkOf } from './state.ts';
 
@@ -23,7 +23,7 @@ export function selectItem(cast: Cast, socketId: string): Selection {
   const loop = loopOf(cast.rules.graph, socketId);
   const iterator = socketOf(cast, socketId).foreach ?? loop?.iterator;
   if (!iterator) return { found: true, item: null };
-  const list = listOf(cast, iterator.items);
+  const list = itemsAt(cast, iterator.items);
   const index = cast.cursors[iterator.cursorKey] ?? 0;
   if (index >= list.length) return { found: false, loop };
   return { found: true, item: itemAt(iterator, list, index) };
@@ -299,7 +299,7 @@ export function itemsLeft(pen: Pen, cast: Cast, loop: Loop, from?: number): numb
 }
 
 export function totalOf(cast: Cast, { iterator }: Loop): number {
-  return iterator ? listOf(cast, iterator.items).length : 0;
+  return iterator ? itemsAt(cast, iterator.items).length : 0;
 }
 
 /** The open tasks of a list. In a list that is walked one by one, what lies before the cursor is done. */

@@ -70,7 +70,7 @@ export function worksInPlace(cast: Cast, turn: Turn): boolean {
 }
 
 /** Whether the turn works in a worktree and must change nothing outside of it: an agent, or a utility with a written scope. */
-export function isHeldToFolder(cast: Cast, turn: Turn): boolean {
+export function isBoundToFolder(cast: Cast, turn: Turn): boolean {
   return !worksInPlace(cast, turn) && scopeIn(socketOf(cast, turn.socket), materiaOf(cast, turn.socket)) !== null;
 }
 
@@ -80,7 +80,7 @@ export function bystanderIn(cast: Cast, turn: Turn): Bystander | null {
 }
 
 /** Whether any turn of a cast by these rules may change files and is held to its scope. */
-export function mayWrite({ graph, materia }: Rules): boolean {
+export function hasWriters({ graph, materia }: Rules): boolean {
   return Object.values(graph.sockets).some((socket) => {
     const its = materia[socket.materia];
     return its !== undefined && templatesIn(socket, its).length > 0;
@@ -94,7 +94,7 @@ export function onlyRunsChecks(rules: Rules): boolean {
     const its = materia[id];
     return its?.type === 'agent' && its.tools === 'readAndRun';
   });
-  return runs && !mayWrite(rules);
+  return runs && !hasWriters(rules);
 }
 
 /** Whether a scope depends on the item. */

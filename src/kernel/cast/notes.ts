@@ -138,7 +138,7 @@ export function aboutOf(item: Item | null): string | null {
 const LINES_MAX = 8;
 const SPOKEN_CHARS_MAX = 4_000;
 
-export function withSaid(exchange: readonly ExchangeLine[], { from, text }: ExchangeLine): readonly ExchangeLine[] {
+export function withSpoken(exchange: readonly ExchangeLine[], { from, text }: ExchangeLine): readonly ExchangeLine[] {
   return [...exchange, { from, text: truncate(text, SPOKEN_CHARS_MAX) }].slice(-LINES_MAX);
 }
 
@@ -313,7 +313,7 @@ function checkText({ name, ok, found, output }: TurnCheck): string {
 }
 
 /** The items of the lists that are over, for a turn outside of every loop; empty while an item is still open. */
-export function itemsText({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): string {
+export function itemSummaries({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): string {
   if (turn.item || cast.rules.graph.loops.some(({ sockets }) => sockets.includes(turn.socket))) return '';
   const tasks = Object.keys(cast.lists)
     .sort()

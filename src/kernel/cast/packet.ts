@@ -15,7 +15,7 @@ import { cursorName, scopeOf } from './data.ts';
 import { isWatched, restoreOf } from './dispatch.ts';
 import { retriesLeft } from './fault.ts';
 import { taskOfTurn } from './item.ts';
-import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
+import { bystanderIn, isBound, isBoundToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
 import { notesFor, workBefore } from './notes.ts';
 import { artifactsOf } from './report.ts';
 import {
@@ -177,7 +177,7 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     trust: trustWatchOf(trust, cast, turn),
     files,
     compares: bystanderIn(cast, turn) === null,
-    mainCheckout: files && isHeldToFolder(cast, turn) ? (cast.rules.worktree?.mainCheckout ?? 'refuse') : null,
+    mainCheckout: files && isBoundToFolder(cast, turn) ? (cast.rules.worktree?.mainCheckout ?? 'refuse') : null,
     checks: task && isDone && isChecked(cast, turn.socket) ? task.checkers : {},
     checkers: cast.rules.checkers,
     work: workWatchOf(cast, turn),

@@ -7,7 +7,7 @@ import { resolve } from '../graph/resolve.ts';
 import { MAIN_ROOT } from '../ledger/lock-tree.ts';
 import { tasksOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
-import { mayWrite } from './lock-scope.ts';
+import { hasWriters } from './lock-scope.ts';
 import { watchOf } from './packet.ts';
 
 const WRITER = graph({ 'Socket-1': { materia: 'Write' } });
@@ -69,11 +69,11 @@ test.each<[string, boolean]>([
   ['Judge', false],
   ['Tool', false],
 ])('whether a cast of %s may write is known before it starts: %s', (materia, expected) => {
-  expect(mayWrite(resolve(graph({ 'Socket-1': { materia } }), 'Flow'))).toBe(expected);
+  expect(hasWriters(resolve(graph({ 'Socket-1': { materia } }), 'Flow'))).toBe(expected);
 });
 
 test('a tool whose scope is written down may write', () => {
-  expect(mayWrite(resolve(graph({ 'Socket-1': { materia: 'Tool', lockScope: ['out'] } }), 'Flow'))).toBe(true);
+  expect(hasWriters(resolve(graph({ 'Socket-1': { materia: 'Tool', lockScope: ['out'] } }), 'Flow'))).toBe(true);
 });
 
 const JSON_WRITER = graph({ 'Socket-1': { materia: 'Write', parse: 'json' } });

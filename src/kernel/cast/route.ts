@@ -10,7 +10,7 @@ import { fail, type Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey, NO_ROUNDS, remembersItems, tracked } from './bookkeeping.ts';
 import { exhausted } from './budget.ts';
-import { listOf } from './data.ts';
+import { itemsAt } from './data.ts';
 import { claimFor } from './dispatch.ts';
 import type { DataChange } from './fact.ts';
 import {
@@ -35,7 +35,7 @@ import { materiaOf, socketOf } from './rules.ts';
 import { fillLanes, openTurn, startSocket } from './start.ts';
 import { type Cast, FREE, type ReworkNote, type Turn, walkOf } from './state.ts';
 import { beginParking, giveUp } from './stop.ts';
-import { finish } from './task.ts';
+import { finishItem } from './task.ts';
 
 /**
  * Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. A turn that already stood
@@ -97,7 +97,7 @@ function nextStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | nu
   if (!advance || (advance.when !== null && !matches(advance.when, handoff))) return null;
   const cursor = cursorKeyOf(cast, turn, advance.cursor);
   const from = cast.cursors[cursor] ?? 0;
-  const { length } = listOf(cast, advance.items);
+  const { length } = itemsAt(cast, advance.items);
   const item = from < length ? (turn.item?.key ?? itemKey(advance.items, null, from)) : null;
   const exhausted = from + 1 >= length || (cast.parked !== undefined && isUsedUp(pen, cast, cursor, from + 1));
   return { cursor, to: exhausted ? Math.max(from + 1, length) : from + 1, item, exhausted };
@@ -127,7 +127,7 @@ function writeStep(pen: Pen, cast: Cast, turn: Turn, step: Step | null): void {
   const id = isOwn ? turn.task : idAt(cast.lists[step.cursor], step.to - 1);
   const isSkipped = socketOf(cast, turn.socket).advance?.when === 'not_satisfied';
   const reason = isSkipped ? 'its item was skipped' : 'its item is finished';
-  if (id) finish(pen, taskOf(pen.ledger, cast.id, id), turn, reason);
+  if (id) finishItem(pen, taskOf(pen.ledger, cast.id, id), turn, reason);
 }
 
 /** The name written on a socket means the cursor of the walk it takes part in, where that walk goes by this name. */
@@ -213,7 +213,7 @@ function takeEdge(
 }
 
 /** A person lets the edge before which a turn waits be taken as often again. */
-export function extendSpent(pen: Pen, cast: Cast, turn: Turn): void {
+export function extendEdge(pen: Pen, cast: Cast, turn: Turn): void {
   const found = turn.handoff && firstEdge(socketOf(cast, turn.socket), turn.handoff);
   if (!found?.edge.maxTraversals) return;
   const { to, maxTraversals: more } = found.edge;
@@ -301,7 +301,7 @@ function refuseMerge(pen: Pen, cast: Cast, turn: Turn, { reason, files }: Extrac
   const refusal = deny('MERGE_CONFLICT', reason, { socket: turn.socket, files: [...files] });
   pen.write({ kind: 'merge.refused', ...common, reason, files });
   const entry = (turn.lane !== null && cast.lanes[turn.lane]?.entry) || turn.socket;
-  if (isRoundSpent(cast, turn, entry)) return blockMerge(pen, cast, turn, refusal);
+  if (isLastRound(cast, turn, entry)) return blockMerge(pen, cast, turn, refusal);
   pen.write({ kind: 'rework.noted', cast: cast.id, note: clashNoteFor(cast, turn, entry, files) });
   pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
   openTurn(pen, cast, entry, turn.item, false, turn.lane);
@@ -309,7 +309,7 @@ function refuseMerge(pen: Pen, cast: Cast, turn: Turn, { reason, files }: Extrac
 }
 
 /** Whether one more round is one too many. */
-function isRoundSpent(cast: Cast, turn: Turn, entry: string): boolean {
+function isLastRound(cast: Cast, turn: Turn, entry: string): boolean {
   const guard = walkOf(cast, turn)?.guard ?? NO_ROUNDS;
   return tracked(guard, turn.item?.key ?? '', entry, false).count > cast.rules.limits.maxNoAdvanceCycles;
 }

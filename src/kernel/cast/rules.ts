@@ -170,12 +170,12 @@ export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): 
   return runnerCan(cast.rules, materia.runner, 'callsTools') && materia.sandbox === undefined;
 }
 
-type Offered = Pick<Turn, 'socket' | 'task'>;
+type OfferedTurn = Pick<Turn, 'socket' | 'task'>;
 
 /** Which of our tools a turn is offered: each one costs its agent words in every request. */
 export const OFFERED_TOOLS: readonly {
   readonly tools: readonly string[];
-  readonly isFor: (cast: Cast, turn: Offered) => boolean;
+  readonly isFor: (cast: Cast, turn: OfferedTurn) => boolean;
 }[] = [
   { tools: ['submit_handoff', 'read_context'], isFor: () => true },
   // The turn works on a task of the ledger, or reports in the words of one.
@@ -188,7 +188,7 @@ export const OFFERED_TOOLS: readonly {
   { tools: ['request_approval', 'run_approved'], isFor: (cast, { socket }) => reportsStatus(cast, socket) },
 ];
 
-export function offeredTools(cast: Cast, turn: Offered): readonly string[] {
+export function offeredTools(cast: Cast, turn: OfferedTurn): readonly string[] {
   return OFFERED_TOOLS.flatMap(({ tools, isFor }) => (isFor(cast, turn) ? tools : []));
 }
 

@@ -10,7 +10,7 @@ import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { NO_ROUNDS, tracked } from './bookkeeping.ts';
-import { listOf } from './data.ts';
+import { itemsAt } from './data.ts';
 import {
   exitByLast,
   freeLaneNumber,
@@ -103,7 +103,7 @@ function skipLeftOut(pen: Pen, cast: Cast, item: Item): boolean {
 /** A loop whose items are all over, without one of them leading out of it, is left as if there were nothing more in it. */
 export function leaveLoop(pen: Pen, cast: Cast, { id, iterator }: Loop, entry: string): void {
   if (iterator) {
-    const to = listOf(cast, iterator.items).length;
+    const to = itemsAt(cast, iterator.items).length;
     const step = { cursor: iterator.cursorKey, to, item: null, exhausted: true };
     pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: cast.turnsStarted, ...step });
   }
@@ -264,7 +264,7 @@ function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: nu
 function itemOf(cast: Cast, { iterator }: Loop, { id }: Task): Item | null {
   if (!iterator) return null;
   const index = placeOf(cast.lists[iterator.cursorKey], id) ?? -1;
-  return itemAt(iterator, listOf(cast, iterator.items), index);
+  return itemAt(iterator, itemsAt(cast, iterator.items), index);
 }
 
 /** Nothing is in progress. Either time helps, and it is said what is waited for; or a person has to. */
@@ -278,7 +278,7 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
   const isLiftable = ({ code }: Denied) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW';
   const liftable = unsound ? undefined : refusals.find(isLiftable);
   const blocked = tasks.find((task) => task.status === 'blocked' && !isParked(task));
-  if (liftable) return hold(pen, cast, loop, liftable);
+  if (liftable) return postponeLanes(pen, cast, loop, liftable);
   const [refusal] = refusals;
   if (!blocked && waitForParked(pen, cast)) return;
   if (!blocked && !refusal) return;
@@ -291,7 +291,7 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
   pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, why, code) });
 }
 
-function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
+function postponeLanes(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
   const held = postponedBy(namingCast(refusal, pen.standing));
   const before = cast.lanes[loop.id]?.held;
   if (before?.reason === held.reason && before.until === held.until) return;

@@ -10,7 +10,7 @@ import { claimFor, reclaim, startDue } from './dispatch.ts';
 import { markUnknown, waitIfUnknown } from './fault.ts';
 import { isLeftOut, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
-import { carriesOn, extendSpent, route } from './route.ts';
+import { carriesOn, extendEdge, route } from './route.ts';
 import { materiaOf } from './rules.ts';
 import { fillAllLanes, reopenTurn, startSocket } from './start.ts';
 import { type Cast, type CastStatus, isOver, type Turn } from './state.ts';
@@ -53,7 +53,7 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isOut && isRunning(cast) && waitIfUnknown(pen, cast)) return allow(cast.reason);
   if (isStuck) for (const turn of blocked) if (cast.turns[turn.id]) reopenTurn(pen, cast, turn);
   // Only a cast that asked is answered by going on: one that was paused before it could ask still asks.
-  if (isWaiting) for (const turn of spent) if (cast.turns[turn.id] && isRunning(cast)) extendSpent(pen, cast, turn);
+  if (isWaiting) for (const turn of spent) if (cast.turns[turn.id] && isRunning(cast)) extendEdge(pen, cast, turn);
   // What was put off may have been lifted while nobody looked.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
@@ -239,7 +239,7 @@ export function spentAllowance({ status, code }: Pick<StatusText, 'status' | 'co
   return code === 'BUDGET_EXHAUSTED' ? 'budget' : null;
 }
 
-export type Step = {
+export type CarryOnStep = {
   readonly verb: Exact;
   /**
    * `drive`: it runs already, and nobody drives it. `submit`: the verb is submitted, then the cast is driven. `refuse`: the
@@ -252,7 +252,7 @@ export type Step = {
 const NEEDS_MORE: readonly string[] = ['OUTCOME_UNKNOWN', 'ITEMS_PARKED'];
 
 /** `isExtended` says that a person extends the spent allowance. */
-export function stepFor(verb: Verb, stands: StatusText, now: number, isExtended = false): Step {
+export function stepFor(verb: Verb, stands: StatusText, now: number, isExtended = false): CarryOnStep {
   const { status, code } = stands;
   const exact = verb === 'continue' ? obvious(stands, isExtended) : verb;
   // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
@@ -268,10 +268,10 @@ function obvious(stands: StatusText, isExtended: boolean): Exact {
   return isExtended && spentAllowance(stands) === 'retries' ? 'revive' : 'recast';
 }
 
-export type Limits = { readonly maxTokens?: number; readonly maxCost?: number; readonly maxDurationMs?: number };
+export type BudgetLimits = { readonly maxTokens?: number; readonly maxCost?: number; readonly maxDurationMs?: number };
 
 /** Each limit of the cast, with as much again as it had at first. */
-export function asMuchAgain({ budget, rules }: Pick<Cast, 'budget' | 'rules'>): Limits {
+export function asMuchAgain({ budget, rules }: Pick<Cast, 'budget' | 'rules'>): BudgetLimits {
   const raised = (['maxTokens', 'maxCost', 'maxDurationMs'] as const).flatMap((limit) => {
     const [now, first] = [budget[limit], rules.budget[limit]];
     return now === null || first === null ? [] : [[limit, now + first] as const];

@@ -12,7 +12,7 @@ import type { State } from '../state.ts';
 import { counted } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey } from './bookkeeping.ts';
-import { listOf } from './data.ts';
+import { itemsAt } from './data.ts';
 import {
   dependentsOf,
   entryOf,
@@ -28,7 +28,7 @@ import { noteKey, reasonIn } from './notes.ts';
 import { ownerOf, socketOf } from './rules.ts';
 import { continued, fillAllLanes, fillLanes, leaveLoop, openTurn, reopenTurn, startSocket } from './start.ts';
 import { type Cast, isOver, type Parked, type ParkedWork, type Turn, turnOn } from './state.ts';
-import { block, blockPlanned, reopen } from './task.ts';
+import { blockPlanned, blockTask, reopen } from './task.ts';
 
 /** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
 export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
@@ -36,7 +36,7 @@ export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result
   const task = taskOfTurn(pen.state, cast, turn);
   const next = isObject(result.agent_status) ? result.agent_status.next_action : undefined;
   const evidence = { turn: turn.id, result, ...(isText(next) ? { blocker: reason, next_step: next } : {}) };
-  if (task) block(pen, task, code, reason, evidence);
+  if (task) blockTask(pen, task, code, reason, evidence);
   if (task) blockPlanned(pen, task, ownerOf(cast, turn.socket), code, reason, evidence);
   if (turn.lane !== null) fillLanes(pen, cast, turn.lane);
   else {
@@ -50,7 +50,7 @@ export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result
  * A turn without an item is a step of the graph: without what it hands on, nothing follows from it. And what was accepted is
  * not worked on any more: its claim lasts until it is merged.
  */
-export function refusalOfMove(pen: Pen, input: Input): Denied | null {
+export function refusalOfMoveByHand(pen: Pen, input: Input): Denied | null {
   if (input.kind !== 'task.move') return null;
   const found = findTask(pen.ledger, input);
   const cast = found.ok ? castOf(pen.state, pen.ledger, found.task.run) : null;
@@ -106,7 +106,7 @@ function endWalkLeftOut(pen: Pen, cast: Cast, turn: Turn): void {
   if (turn.phase === 'merging') pen.write({ kind: 'turn.reopened', ...common });
   if (turn.lane !== null) return pen.write({ kind: 'lane.ended', ...common, item: item.key });
   const to = item.index + 1;
-  const { length } = listOf(cast, item.items);
+  const { length } = itemsAt(cast, item.items);
   const isAt = (cast.cursors[item.cursorKey] ?? 0) === item.index;
   const step = { cursor: item.cursorKey, to, item: item.key, exhausted: to >= length };
   if (isAt) pen.write({ kind: 'cursor.advanced', ...common, ...step });
@@ -147,7 +147,7 @@ function park(pen: Pen, cast: Cast, turn: Turn, kept: ParkedWork | null): void {
   if (task && !isTerminal(task.status) && task.status !== 'blocked')
     settle(pen, task, 'blocked', { code: 'PARKED', reason });
   if (lane !== null) return fillLanes(pen, cast, lane);
-  const { length } = listOf(cast, item.items);
+  const { length } = itemsAt(cast, item.items);
   const isLast = isUsedUp(pen, cast, item.cursorKey, item.index + 1);
   const to = isLast ? length : item.index + 1;
   const step = { cursor: item.cursorKey, to, item: null, exhausted: isLast };

@@ -16,7 +16,7 @@ import type { Pen } from '../pen.ts';
 import { agentIdOf } from '../report/contract.ts';
 import { truncate } from '../text.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { listOf } from './data.ts';
+import { itemsAt } from './data.ts';
 import { idAt, itemAt, lengthOf, numbered, taskOfTurn } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf, refusalOfChosenConfig } from './lock-scope.ts';
 import { assignsTasks, getsPacket, materiaOf } from './rules.ts';
@@ -29,7 +29,7 @@ export function taskIdOf(cast: Cast, { cursorKey, index }: Item): string | null 
 
 /** Makes tasks of the items of a list that are none yet. Answers what is wrong with their scopes, or null. */
 export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: readonly string[]): Denied | null {
-  const list = listOf(cast, iterator.items);
+  const list = itemsAt(cast, iterator.items);
   const known = lengthOf(cast.lists[iterator.cursorKey]);
   if (known >= list.length) return null;
   const items = list.slice(known).map((_, index) => itemAt(iterator, list, known + index));
@@ -159,7 +159,7 @@ export function reopen(pen: Pen, task: Task, reason: string): void {
   if (task.status === 'blocked') settle(pen, task, 'todo', { reason });
 }
 
-export function finish(pen: Pen, task: Task | null | undefined, turn: Turn, reason: string): void {
+export function finishItem(pen: Pen, task: Task | null | undefined, turn: Turn, reason: string): void {
   if (task?.status === 'in_progress') settle(pen, task, 'done', { reason, evidence: { turn: turn.id } });
 }
 
@@ -175,14 +175,20 @@ export function blockPlanned(
   if (task.status === 'todo') settle(pen, task, 'blocked', { reason, code, owner, evidence });
 }
 
-export function block(pen: Pen, task: Task, code: Code, reason: string, evidence: Task['context'][number] = {}): void {
+export function blockTask(
+  pen: Pen,
+  task: Task,
+  code: Code,
+  reason: string,
+  evidence: Task['context'][number] = {},
+): void {
   if (task.status === 'in_progress') settle(pen, task, 'blocked', { reason, code, evidence });
 }
 
 /** What a cast that goes no further has in progress is blocked, so that its paths are free and a recast can go on. */
 export function blockAll(pen: Pen, cast: Cast, code: Code, reason: string): void {
   if ((runOf(pen.ledger, cast.id)?.running ?? 0) === 0) return;
-  for (const task of tasksOf(pen.ledger, cast.id)) block(pen, task, code, reason);
+  for (const task of tasksOf(pen.ledger, cast.id)) blockTask(pen, task, code, reason);
 }
 
 export type PlanReading =

@@ -20,7 +20,7 @@ import {
   refusalOfMain,
   refusalOfScope,
   refusalOfSeal,
-  refusalOfUnkept,
+  refusalOfUncommittable,
   type Seen,
 } from './changes.ts';
 
@@ -97,7 +97,7 @@ export const AT_HANDOFF: readonly NamedCheck<AcceptContext>[] = [
   {
     name: 'committable',
     why: 'only changes that are allowed have to fit into a commit',
-    check: ({ state, cast, turn, task, seen }) => refusalOfUnkept(state, cast, turn, task, seen.unkept ?? {}),
+    check: ({ state, cast, turn, task, seen }) => refusalOfUncommittable(state, cast, turn, task, seen.unkept ?? {}),
   },
   {
     name: 'status',

@@ -9,7 +9,7 @@ import { CLAIM_CHECKS, type ClaimContext } from '../ledger/claim.ts';
 import { soundnessOf } from '../ledger/run-index.ts';
 import { isTerminal, type Task } from '../ledger/state.ts';
 import type { State } from '../state.ts';
-import { keysWanted } from '../trust/decide.ts';
+import { trustKeysNeeded } from '../trust/decide.ts';
 import { refusedByTrust, remedyFor, withRegistry } from '../trust/quarantine.ts';
 import type { Refusal } from '../trust/state.ts';
 import { trustWatchOf } from '../trust/watch.ts';
@@ -66,7 +66,7 @@ export const BEFORE_DISPATCH: readonly DispatchCheck[] = [
     name: 'handoff id',
     why: 'an id that was used before is cheap to see, and nothing else may be judged under it',
     check: ({ turn, prepared }) => {
-      if (!prepared || !keysWanted(prepared).some((key) => prepared.used && Object.hasOwn(prepared.used, key)))
+      if (!prepared || !trustKeysNeeded(prepared).some((key) => prepared.used && Object.hasOwn(prepared.used, key)))
         return null;
       const reason = `the id of the handoff to ${turn.socket} was used before; prepare the turn again with a new one`;
       return deny('REPLAY', reason, { turn: turn.id });

@@ -1,3 +1,5 @@
+// What a turn changed, as seen from outside, and why a change is refused: files that govern agents, paths outside its scope
+// or its claims, work that cannot be committed, and changes of the main checkout.
 import type { SealedRequest } from '../approval/request.ts';
 import type { Touched } from '../cast/fact.ts';
 import { taskOfTurn } from '../cast/item.ts';
@@ -121,7 +123,7 @@ export function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges |
 }
 
 /** What is accepted is on the branch; what cannot be there would be accepted and lost. */
-export function refusalOfUnkept(
+export function refusalOfUncommittable(
   state: State,
   cast: Cast,
   turn: Turn,

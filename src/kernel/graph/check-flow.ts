@@ -14,13 +14,13 @@ import {
   type Socket,
 } from './config.ts';
 import {
+  authoredMateria,
   type Draft,
   error,
   type Findings,
   isGenerator,
   isGeneratorSocket,
   listed,
-  materiaOf,
   shown,
   typeOfMateria,
   warning,
@@ -260,7 +260,7 @@ function outcomesOf(draft: Draft, socket: Socket, known?: KnownFields): readonly
   if (socket.parse === 'text') return [ANY];
   const booleans = readsSatisfied(socket) ? [true, false] : [true, false, null];
   const written = objectAt(draft.sockets, socket.id);
-  const fields = answerFieldsOf(written, materiaOf(draft, written) ?? {}, known);
+  const fields = answerFieldsOf(written, authoredMateria(draft, written) ?? {}, known);
   const payloads = payloadsFor(
     socket.edges.map(({ when }) => when),
     fields,
@@ -343,7 +343,7 @@ function readsOfSockets(draft: Draft, graph: Graph): Read[] {
 function readsOfTemplates(draft: Draft, socket: Socket, path: string): Read[] {
   const written = objectAt(draft.sockets, socket.id);
   const scope = [stringAt(written, 'lockScope') ?? '', ...listAt(written, 'lockScope').filter(isString)];
-  const prompt = given(materiaOf(draft, written) ?? {}, 'prompt');
+  const prompt = given(authoredMateria(draft, written) ?? {}, 'prompt');
   const before = { at: [socket.id], ended: false };
   return [
     ...slotsOfTemplate(isString(prompt) ? prompt : '').map((slot) => ({ slot, path: `${path}.materia`, ...before })),

@@ -10,6 +10,7 @@ import {
   knownParse,
 } from './check-sockets.ts';
 import {
+  authoredMateria,
   checkFields,
   type Draft,
   edgesOf,
@@ -18,7 +19,6 @@ import {
   isGeneratorSocket,
   isGuarded,
   listed,
-  materiaOf,
   shown,
 } from './issue.ts';
 import { apart, CONSUMES, EXIT, LANES, LOOP, OLD_EXIT, WALK } from './loadout-fields.ts';
@@ -93,7 +93,7 @@ function* checkConsumes(draft: Draft, loop: JsonObject, consumes: Json, sound: b
 }
 
 function* checkSource(draft: Draft, loop: JsonObject, named: string, path: string): Findings {
-  if (materiaOf(draft, objectAt(draft.sockets, named)) === null) return;
+  if (authoredMateria(draft, objectAt(draft.sockets, named)) === null) return;
   if (!isGeneratorSocket(draft, named)) {
     const fix = 'Name a generator socket, or write generator: true on its materia.';
     yield error('INVALID_LOOP', `${path}.from`, `${named} is not a generator, so it produces no ${GENERATED}. ${fix}`);

@@ -8,13 +8,13 @@ import { nearestName } from '../text.ts';
 import type { KnownFields } from './answer-fields.ts';
 import { COMMAND_SLOTS } from './config.ts';
 import {
+  authoredMateria,
   checkFields,
   type Draft,
   error,
   type Findings,
   isGenerator,
   listed,
-  materiaOf,
   meant,
   namedContract,
   namedParse,
@@ -316,7 +316,7 @@ export function* checkHeldBack(draft: Draft, config: JsonObject): Findings {
   const { hook } = policyOf(given(config, 'approvals'));
   if (hook === 'off') return;
   for (const [id, socket] of Object.entries(draft.sockets)) {
-    const materia = isObject(socket) ? materiaOf(draft, socket) : null;
+    const materia = isObject(socket) ? authoredMateria(draft, socket) : null;
     if (!isObject(socket) || !materia || typeOfMateria(materia) === 'utility') continue;
     const contract = namedContract(socket) ?? namedContract(materia);
     if (!dialectCan(PRESENT, contract, 'reportsStatus') && hook !== 'deny') continue;
@@ -329,7 +329,7 @@ export function* checkHeldBack(draft: Draft, config: JsonObject): Findings {
 /** Agents that only run checks work where people work too, unless another agent of the cast may change files. */
 export function* checkReadersInPlace(draft: Draft): Findings {
   const turns = Object.entries(draft.sockets).flatMap(([id, socket]) => {
-    const materia = isObject(socket) ? materiaOf(draft, socket) : null;
+    const materia = isObject(socket) ? authoredMateria(draft, socket) : null;
     if (!isObject(socket) || !materia) return [];
     const scope = given(socket, 'lockScope') ?? given(materia, 'lockScope');
     return [{ id, tools: given(materia, 'tools') ?? 'none', mayWrite: Array.isArray(scope) && scope.length > 0 }];

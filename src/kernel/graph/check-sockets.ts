@@ -6,6 +6,7 @@ import { answerFieldsOf, type KnownFields, readFieldCondition } from './answer-f
 import { checkAssign, checkGeneratorOutput } from './check-materia.ts';
 import { CONDITIONS, END } from './config.ts';
 import {
+  authoredMateria,
   checkFields,
   type Draft,
   error,
@@ -14,7 +15,6 @@ import {
   isGenerator,
   isGuarded,
   listed,
-  materiaOf,
   meant,
   namedContract,
   namedParse,
@@ -59,7 +59,7 @@ function freeId(draft: Draft): string {
 
 /** How a socket's output is parsed, or null while its materia is not known and the socket does not say. */
 export function knownParse(draft: Draft, socket: JsonObject): 'text' | 'json' | null {
-  const materia = materiaOf(draft, socket);
+  const materia = authoredMateria(draft, socket);
   if (materia !== null) return parseOf(socket, materia);
   return namedContract(socket) === null && namedParse(socket) === null ? null : parseOf(socket, {});
 }
@@ -74,7 +74,7 @@ function* checkSocket(draft: Draft, socket: JsonObject, path: string, known?: Kn
 }
 
 function* checkPlacement(draft: Draft, socket: JsonObject, path: string): Findings {
-  if (materiaOf(draft, socket) !== null) return;
+  if (authoredMateria(draft, socket) !== null) return;
   const named = given(socket, 'materia');
   const what = named === undefined ? 'The socket names no materia' : `There is no materia ${shown(named)}`;
   const fix = `${meant(named, Object.keys(draft.materia))}Define it under materia, or name one that is there.`;
@@ -82,7 +82,7 @@ function* checkPlacement(draft: Draft, socket: JsonObject, path: string): Findin
 }
 
 function* checkOutput(draft: Draft, socket: JsonObject, path: string): Findings {
-  const materia = materiaOf(draft, socket);
+  const materia = authoredMateria(draft, socket);
   const contract = namedContract(socket) ?? namedContract(materia ?? {});
   const parse = namedParse(socket);
   yield* checkAssign(given(socket, 'assign'), `${path}.assign`, 'INVALID_CONFIG');
@@ -219,7 +219,7 @@ function* checkFieldCondition(
     yield error('INVALID_EDGE_CONDITION', path, `Plain text has no field ${field}. ${fix}`);
     return;
   }
-  const materia = materiaOf(draft, socket);
+  const materia = authoredMateria(draft, socket);
   const fields = answerFieldsOf(socket, materia ?? {}, known);
   if (materia === null || fields === null || Object.hasOwn(fields, condition.field)) return;
   const names = Object.keys(fields);

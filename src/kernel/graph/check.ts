@@ -17,6 +17,7 @@ import { checkEndpoint, checkSocketNames, checkSockets } from './check-sockets.t
 import { checkerNames } from './checker.ts';
 import { END, type Issue } from './config.ts';
 import {
+  authoredMateria,
   checkFields,
   type Draft,
   draftOf,
@@ -24,7 +25,6 @@ import {
   error,
   type Findings,
   listed,
-  materiaOf,
   meant,
   shown,
   typeOfMateria,
@@ -60,7 +60,7 @@ export function issuesOf(issues: readonly Issue[], loadoutName: string, config: 
   const used = draft.socketIds.map((id) => stringAt(objectAt(draft.sockets, id), 'materia'));
   const owners = [draft.path, ...new Set(used.filter((id) => id !== null).map((id) => `materia.${id}`))];
   return issues.filter(({ path }) => {
-    if (path.startsWith(REGISTRY)) return false;
+    if (path.startsWith(REGISTRY_PATH)) return false;
     if (!path.startsWith('loadouts.') && !path.startsWith('materia.')) return !ACTIVE_FIELDS.includes(path);
     // A name may hold dots itself, and then a path may fit two names: it counts for both.
     return owners.some((owner) => path === owner || path.startsWith(`${owner}.`));
@@ -134,7 +134,7 @@ function* checkCheckerNames(draft: Draft, config: JsonObject): Findings {
           : `There are: ${listed(known)}.`;
       yield error('INVALID_CONFIG', path, `There is no checker ${shown(name)}. ${meant(name, known)}${fix}`);
     }
-    const materia = materiaOf(draft, socket);
+    const materia = authoredMateria(draft, socket);
     const mayWrite =
       given(socket, 'lockScope') ?? given(materia ?? {}, 'lockScope') ?? given(materia ?? {}, 'tools') === 'coding';
     if (names.length === 0 || materia === null || mayWrite) continue;
@@ -264,13 +264,13 @@ export function* checkMalformed(config: JsonObject, { malformed = [] }: Boundari
   const materia = objectAt(config, 'materia');
   for (const { agent, message } of malformed) {
     const users = Object.keys(materia).filter((id) => stringAt(objectAt(materia, id), 'identity') === agent);
-    const paths = users.length > 0 ? users.map((id) => `materia.${id}.identity`) : [`${REGISTRY}${agent}`];
+    const paths = users.length > 0 ? users.map((id) => `materia.${id}.identity`) : [`${REGISTRY_PATH}${agent}`];
     for (const path of paths) yield error('BOUNDARY_MALFORMED', path, `${agent}: ${message}.`);
   }
 }
 
 /** What the path of an issue begins with that concerns the registry, and no materia. */
-export const REGISTRY = 'registry.';
+export const REGISTRY_PATH = 'registry.';
 
 export function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundaries): Findings {
   const draft = draftOf(config, name);
@@ -292,7 +292,7 @@ export function* checkBoundaries(config: JsonObject, name: string, boundaries: B
 function* checkAbsence(draft: Draft, { isBundled }: Boundaries): Findings {
   if (!isBundled) return;
   const team = draft.socketIds.flatMap((socket) => {
-    const materia = materiaOf(draft, objectAt(draft.sockets, socket)) ?? {};
+    const materia = authoredMateria(draft, objectAt(draft.sockets, socket)) ?? {};
     const [identity, prompt] = [stringAt(materia, 'identity'), stringAt(materia, 'prompt') ?? ''];
     const isPerson = identity === null && runnerCan(PRESENT, stringAt(materia, 'runner'), 'isPerson');
     return typeOfMateria(materia) === 'agent' && !isPerson ? [{ socket, identity, prompt }] : [];
@@ -317,7 +317,7 @@ export type Hand = {
 
 /** Which agents of a loadout hand to which, through utilities. `knows` says whose identity counts. */
 export function handsIn(draft: Draft, knows: (identity: string) => boolean): readonly Hand[] {
-  const materiaAt = (socket: string) => materiaOf(draft, objectAt(draft.sockets, socket));
+  const materiaAt = (socket: string) => authoredMateria(draft, objectAt(draft.sockets, socket));
   const isUtility = (socket: string) => {
     const materia = materiaAt(socket);
     return materia !== null && typeOfMateria(materia) === 'utility';

@@ -31,7 +31,7 @@ export type FieldCondition = {
 /** What an edge may ask for. `advance` and the exits of loops know only the three names. */
 export type EdgeCondition = Condition | FieldCondition;
 
-export const CONTRACTS = Object.keys(CAPABILITIES.dialects) as readonly ContractName[];
+export const CONTRACT_NAMES = Object.keys(CAPABILITIES.dialects) as readonly ContractName[];
 
 /** `target path → source path`. */
 export type Assign = Readonly<Record<string, string>>;
@@ -139,7 +139,7 @@ export type AgentMateria = {
   /** Where its model is, when that is not the provider's own place. */
   readonly baseUrl?: string;
   /** For the runner `openai`: which of its two interfaces is spoken there. */
-  readonly wire?: Wire;
+  readonly wire?: ApiStyle;
   /** For models that are asked directly: the variable that holds the key, when it is not the provider's usual one. */
   readonly keyVariable?: string;
   /** For the runner `command`: the program and its arguments, with slots. */
@@ -152,7 +152,7 @@ export type AgentMateria = {
 
 /** OpenAI's two interfaces, Responses and Chat Completions. */
 export const WIRES = ['responses', 'chat'] as const;
-export type Wire = (typeof WIRES)[number];
+export type ApiStyle = (typeof WIRES)[number];
 
 /** A runner, its model and, where that is not the provider's own, the place of it. */
 export type Choice = { readonly runner: string; readonly model: string | null } & Pick<

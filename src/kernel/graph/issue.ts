@@ -17,7 +17,7 @@ import {
   stringAt,
 } from '../json.ts';
 import { nearestName } from '../text.ts';
-import { CONDITIONS, CONTRACTS, type Condition, type Issue, MODEL_RUNNERS, RUNNERS } from './config.ts';
+import { CONDITIONS, CONTRACT_NAMES, type Condition, type Issue, MODEL_RUNNERS, RUNNERS } from './config.ts';
 
 /** Checks yield what they find; what they return is for the check that called them. */
 export type Findings<Result = void> = Generator<Issue, Result>;
@@ -180,7 +180,7 @@ export function withoutFields(object: JsonObject, fields: readonly string[]): Js
 }
 
 /** The definition a socket refers to, or null when there is none. */
-export function materiaOf(draft: Draft, socket: JsonObject): JsonObject | null {
+export function authoredMateria(draft: Draft, socket: JsonObject): JsonObject | null {
   const id = stringAt(socket, 'materia');
   if (id === null || !Object.hasOwn(draft.materia, id)) return null;
   return objectAt(draft.materia, id);
@@ -204,7 +204,7 @@ export function isGenerator(materia: JsonObject | null): boolean {
 }
 
 export function isGeneratorSocket(draft: Draft, id: string): boolean {
-  return isGenerator(materiaOf(draft, objectAt(draft.sockets, id)));
+  return isGenerator(authoredMateria(draft, objectAt(draft.sockets, id)));
 }
 
 export function isCondition(value: unknown): value is Condition {
@@ -218,7 +218,7 @@ export function isGuarded(condition: Json | undefined): boolean {
 /** The contract a socket or materia names itself. */
 export function namedContract(object: JsonObject): ContractName | null {
   const value = given(object, 'contract');
-  return CONTRACTS.find((name) => name === value) ?? null;
+  return CONTRACT_NAMES.find((name) => name === value) ?? null;
 }
 
 /** The parse mode a socket or materia names itself. */

@@ -2,7 +2,7 @@
 // reference page are made from them. A field of type `json` with a `schema` is judged by a check that sees the whole graph.
 import type { Field, Fields, ObjectField } from '../fields.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { CONTRACTS, DEFAULTS, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
+import { CONTRACT_NAMES, DEFAULTS, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
 
 /** An object of the configuration. A layer above may delete a member with `null`, and `x_` names are free. */
 export function authored(fields: Fields): ObjectField {
@@ -38,7 +38,7 @@ export const SCHEMA = {
 export const PARSE = { type: 'choice', of: ['text', 'json'] } as const;
 export const CONTRACT = {
   type: 'choice',
-  of: CONTRACTS,
+  of: CONTRACT_NAMES,
   means: 'how its answer is asked for and read',
   example: 'materia',
 } as const;

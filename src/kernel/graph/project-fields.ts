@@ -5,7 +5,7 @@ import { type Field, type Fields, mismatches, type ObjectField } from '../fields
 import type { Json } from '../json.ts';
 import { SURFACE_LISTS } from '../knowledge/rules.ts';
 import { CHECKER_TIMEOUT_MS, CHECKER_TIMES } from './checker.ts';
-import { CONTRACTS, HOOK_RULES, type HookRuleSettings, MAIN_CHECKOUT, SETUP_TIMEOUT_MS } from './config.ts';
+import { CONTRACT_NAMES, HOOK_RULES, type HookRuleSettings, MAIN_CHECKOUT, SETUP_TIMEOUT_MS } from './config.ts';
 import { authored, LISTED, POSITIVE, related, VARIABLE } from './materia-fields.ts';
 
 /** An entry that a layer above may delete with `null`. */
@@ -288,7 +288,7 @@ const RULES: Field = {
 export const HOOKS = authored({
   contract: {
     type: 'choice',
-    of: CONTRACTS,
+    of: CONTRACT_NAMES,
     means: 'the contract the last answer of a session must keep',
     example: 'materia',
   },

@@ -72,7 +72,7 @@ function loopFor(draft: Draft, id: string, loop: JsonObject, cursors: Set<string
  * Two loops that leave the name of their cursor to us each get a cursor of their own; a name that is written down means what
  * it says, even when that shares it.
  */
-function iteratorFor(walk: Walk, owner: string, cursors: Set<string>): Iterator {
+function iteratorFor(walk: AuthoredWalk, owner: string, cursors: Set<string>): Iterator {
   const taken = walk.cursorIsDefault && cursors.has(walk.cursor);
   const cursorKey = taken ? `${walk.cursor}@${owner}` : walk.cursor;
   cursors.add(cursorKey);
@@ -101,7 +101,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
   const materiaId = stringAt(socket, 'materia') ?? '';
   const materia = objectAt(draft.materia, materiaId);
   const foreach = given(socket, 'foreach');
-  const walk = isObject(foreach) ? walkOf(foreach) : null;
+  const walk = isObject(foreach) ? authoredWalk(foreach) : null;
   const label = stringAt(socket, 'label');
   const fields = answerFieldsOf(socket, materia);
   return {
@@ -117,7 +117,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
     limits: limitsOf(objectAt(socket, 'limits'), materia),
     schema: schemaOf(socket) ?? schemaOf(materia),
     ...(given(socket, 'strict') === true ? { strict: true } : {}),
-    lockScope: lockScopeOf(socket),
+    lockScope: authoredScope(socket),
     ...(given(socket, 'checkers') === undefined ? {} : { checkers: listAt(socket, 'checkers').filter(isString) }),
   };
 }
@@ -176,7 +176,7 @@ function conditionOf(value: Json | undefined): Condition {
 }
 
 /** The paths that are written down, one or several; null where none are. */
-export function lockScopeOf(written: JsonObject): readonly string[] | null {
+export function authoredScope(written: JsonObject): readonly string[] | null {
   const scope = given(written, 'lockScope');
   if (isString(scope)) return [scope];
   return scope === undefined ? null : listAt(written, 'lockScope').filter(isString);
@@ -198,7 +198,7 @@ function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
 export const GENERATED = 'workItems';
 
 /** What is walked over, before the cursors of a loadout are told apart. */
-export type Walk = {
+export type AuthoredWalk = {
   readonly items: string;
   readonly as: string;
   readonly cursor: string;
@@ -240,12 +240,12 @@ export function isParallelGenerator(draft: Draft, id: string): boolean {
 }
 
 /** What a loop walks over: its iterator, or what `consumes` implies, the former completed by the latter. */
-function walkOfLoop(loop: JsonObject): Walk | null {
+function walkOfLoop(loop: JsonObject): AuthoredWalk | null {
   const consumes = given(loop, 'consumes');
   const iterator = given(loop, 'iterator');
   const implied = isObject(consumes) ? walkOfConsumes(consumes) : null;
   if (!isObject(iterator)) return implied;
-  const own = walkOf(iterator);
+  const own = authoredWalk(iterator);
   if (own === null || implied === null) return own ?? implied;
   return {
     items: own.items,
@@ -256,7 +256,7 @@ function walkOfLoop(loop: JsonObject): Walk | null {
 }
 
 /** What an `iterator` or a `foreach` walks over. */
-export function walkOf(iterator: JsonObject): Walk | null {
+export function authoredWalk(iterator: JsonObject): AuthoredWalk | null {
   const items = stringAt(iterator, 'items');
   if (items === null) return null;
   const cursor = stringAt(iterator, 'cursor');
@@ -279,7 +279,7 @@ export function advanceOfExit(loop: JsonObject): DerivedAdvance | null {
   return { from, cursor: walk.cursor, items: walk.items, when };
 }
 
-function walkOfConsumes(consumes: JsonObject): Walk {
+function walkOfConsumes(consumes: JsonObject): AuthoredWalk {
   const output = stringAt(consumes, 'output') ?? GENERATED;
   const cursor = stringAt(consumes, 'cursor');
   return {

@@ -33,7 +33,7 @@ import {
   type WorktreeRules,
 } from './config.ts';
 import { type Draft, draftOf, isGenerator, typeOfMateria, withDefaultRunner } from './issue.ts';
-import { graphOf, lockScopeOf } from './resolve-graph.ts';
+import { authoredScope, graphOf } from './resolve-graph.ts';
 
 /** The files that utilities are known to change, by the name of the utility. */
 type KnownWrites = Readonly<Record<string, readonly string[]>>;
@@ -87,7 +87,7 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined, known: Know
       script: stringAt(objectAt(written, 'script'), 'name'),
       params: objectAt(written, 'params'),
       once: given(written, 'once') === true,
-      lockScope: lockScopeOf(written),
+      lockScope: authoredScope(written),
       ...writesOf(written, known),
       ...(given(written, 'env') === undefined ? {} : { env: listAt(written, 'env').filter(isString) }),
     };
@@ -103,7 +103,7 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined, known: Know
     thinking: textAt(written, 'thinking'),
     identity: stringAt(written, 'identity'),
     onCrash: given(written, 'onCrash') === 'wait' ? 'wait' : 'rerun',
-    lockScope: lockScopeOf(written),
+    lockScope: authoredScope(written),
     ...agentOptions(written),
     // What a materia says counts before what holds for the whole workspace.
     ...((given(written, 'mcp') ?? mcp) === false ? ({ mcp: false } as const) : {}),

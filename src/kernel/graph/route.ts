@@ -238,7 +238,7 @@ export function bystanderAt({ graph, materia }: Rules, root: string | undefined,
  * What people are told of the files that changed beside a turn of the socket, in one line; null where none did, or where they
  * are the turn's own.
  */
-export function toldOfChanges(
+export function isShownChanges(
   { rules, root }: { readonly rules: Rules; readonly root?: string },
   socket: string,
   touched: Readonly<Record<string, unknown>> = {},

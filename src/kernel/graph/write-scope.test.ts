@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import type { Rules } from './config.ts';
 import { resolve } from './resolve.ts';
-import { type Bystander, bystanderAt, hasOwnPaths, isKnownToWrite, toldOfChanges } from './route.ts';
+import { type Bystander, bystanderAt, hasOwnPaths, isKnownToWrite, isShownChanges } from './route.ts';
 
 const sockets = {
   'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },
@@ -58,10 +58,10 @@ test.each<[string, string, readonly string[], string | null]>([
   ],
 ])('the line about changes: %s (%s)', (_, socket, paths, line) => {
   const touched = Object.fromEntries(paths.map((path) => [path, 'changed']));
-  expect(toldOfChanges({ rules }, socket, touched)).toBe(line);
-  expect(toldOfChanges({ rules, root: '/worktree' }, socket, touched)).toBe(null);
+  expect(isShownChanges({ rules }, socket, touched)).toBe(line);
+  expect(isShownChanges({ rules, root: '/worktree' }, socket, touched)).toBe(null);
 });
 
 test('a turn of which no changes are known has none', () => {
-  expect(toldOfChanges({ rules }, 'Socket-1')).toBe(null);
+  expect(isShownChanges({ rules }, 'Socket-1')).toBe(null);
 });

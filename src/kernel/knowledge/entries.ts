@@ -5,9 +5,9 @@ import { isObject, isString, isText, type Json, type JsonObject, nameOfType } fr
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { integerOf } from '../report/sections.ts';
 import { utf8Length } from '../text.ts';
-import { below, type Finding, textOf, warning } from './live-state.ts';
+import { below, type Finding, findingWarning, textOf } from './live-state.ts';
 
-export type Entry = { readonly contract: string; readonly payload: JsonObject };
+export type WrittenEntry = { readonly contract: string; readonly payload: JsonObject };
 
 type Refused = {
   readonly contract: string;
@@ -18,7 +18,7 @@ type Refused = {
 };
 
 type Sorted = {
-  readonly permitted: readonly Entry[];
+  readonly permitted: readonly WrittenEntry[];
   /** The evidence that is deposited; none where a piece of it cannot be taken. */
   readonly deposits: readonly Deposit[];
   /** One for each entry that names a section and may not be written, and for each piece of evidence that is not taken. */
@@ -50,7 +50,7 @@ export function sortEntries(
   }
   const sections = writable && new Set(writable);
   const list = writable?.length ? textOf(writable.toSorted().join(', ')) : '(none)';
-  const permitted: Entry[] = [];
+  const permitted: WrittenEntry[] = [];
   const evidence: Placed[] = [];
   const refused: Refused[] = [];
   const skipped: Finding[] = [];
@@ -88,11 +88,11 @@ export function sortEntries(
 }
 
 export function rejection(contract: string, path: string, why: string): Finding {
-  return warning(`UPDATE_CONTRACTS_REJECTED:${textOf(contract)}`, path, `${textOf(contract)}: ${why}`);
+  return findingWarning(`UPDATE_CONTRACTS_REJECTED:${textOf(contract)}`, path, `${textOf(contract)}: ${why}`);
 }
 
 function skip(path: string, why: string): Finding {
-  return warning(`UPDATE_CONTRACTS_SKIPPED:${path}`, path, why);
+  return findingWarning(`UPDATE_CONTRACTS_SKIPPED:${path}`, path, why);
 }
 
 /** An entry named `evidence` deposits proof for a criterion of a brief. All evidence of one report is taken or none. */
@@ -210,7 +210,7 @@ function withArtifact(about: Deposit, artifact: Json, path: string, seen: Artifa
     return { code: 'EVIDENCE_OUTSIDE', path, why };
   }
   if (file.bytes === null)
-    return { deposit, findings: [warning(`EVIDENCE_MISSING:${path}`, path, 'there is no such file')] };
+    return { deposit, findings: [findingWarning(`EVIDENCE_MISSING:${path}`, path, 'there is no such file')] };
   if (file.bytes > ARTIFACT_BYTES_MAX) return tooLarge(path, file.bytes, ARTIFACT_BYTES_MAX);
   return { deposit: { ...deposit, size_bytes: file.bytes }, findings: [] };
 }

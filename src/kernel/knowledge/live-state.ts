@@ -118,7 +118,9 @@ function look(key: string, value: Json, names: readonly string[], path: string, 
   const what = liveStateIn(key, value, names.join('/'));
   if (what === undefined) visit(value, names, path, findings);
   else
-    findings.push(warning(`LIVE_STATE:${path}`, path, `${what} changes without notice; look it up when it is needed`));
+    findings.push(
+      findingWarning(`LIVE_STATE:${path}`, path, `${what} changes without notice; look it up when it is needed`),
+    );
 }
 
 function liveStateIn(key: string, value: Json, names: string): string | undefined {
@@ -152,7 +154,7 @@ export type Finding = {
 
 const SHOWN_CHARS_MAX = 200;
 
-export function warning(code: string, path: string, message: string): Finding {
+export function findingWarning(code: string, path: string, message: string): Finding {
   return { kind: 'warning', code, path, message };
 }
 
@@ -230,7 +232,9 @@ function rewrite(value: Json, path: string, findings: Finding[]): Json {
   if (reference === null) return cleared(value, path, findings);
   if (reference === value) return value;
   // What it was before is not repeated: it may hold a password.
-  findings.push(warning(`REFERENCE_NORMALISED:${path}`, path, `it is stored in its canonical spelling, ${reference}`));
+  findings.push(
+    findingWarning(`REFERENCE_NORMALISED:${path}`, path, `it is stored in its canonical spelling, ${reference}`),
+  );
   return reference;
 }
 
@@ -258,7 +262,9 @@ function joinHost(host: string, colon: number, hasScheme: boolean): string {
 function cleared(text: string, path: string, findings: Finding[]): string {
   const clear = withoutCredentials(text);
   if (clear !== text) {
-    findings.push(warning(`CREDENTIALS_REMOVED:${path}`, path, 'user and password of an address are not stored'));
+    findings.push(
+      findingWarning(`CREDENTIALS_REMOVED:${path}`, path, 'user and password of an address are not stored'),
+    );
   }
   return clear;
 }

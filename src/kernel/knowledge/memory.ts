@@ -4,7 +4,7 @@ import type { Input } from '../input.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../json.ts';
 import type { Pen } from '../pen.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { type Finding, isEmpty, textOf, warning } from './live-state.ts';
+import { type Finding, findingWarning, isEmpty, textOf } from './live-state.ts';
 import {
   isSectionName,
   type Knowledge,
@@ -92,7 +92,7 @@ function checkWord(word: string | undefined, words: readonly string[], path: str
 }
 
 function caution(path: string, message: string): Finding {
-  return warning(`${path}: ${message}`, path, message);
+  return findingWarning(`${path}: ${message}`, path, message);
 }
 
 function wholeText(value: Json): string {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Finding } from './live-state.ts';
-import { type Change, diffOf, mergePayloads, valuesOf } from './merge.ts';
+import { diffOf, mergePayloads, type ValueChange, valuesOf } from './merge.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 500);
 const patient = { timeout: 20_000 + runs * 10 };
@@ -219,9 +219,9 @@ test('a united list has no duplicates and keeps the order of what was stored and
   );
 });
 
-const change = (path: string, before: string | null, after: string | null): Change => ({ path, before, after });
+const change = (path: string, before: string | null, after: string | null): ValueChange => ({ path, before, after });
 
-const DIFFERENCES: [string, JsonObject, JsonObject, Change[]][] = [
+const DIFFERENCES: [string, JsonObject, JsonObject, ValueChange[]][] = [
   ['nothing', { a: { b: [1] } }, { a: { b: [1] } }, []],
   ['the order of members', { a: 1, b: 2 }, { b: 2, a: 1 }, []],
   ['a member that came', {}, { a: 1 }, [change('a', null, '1')]],

@@ -3,7 +3,7 @@
 //
 // All updates of one place are gathered and then applied in order, so the work grows with the size of what is written.
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
-import { below, type Finding, textOf, warning } from './live-state.ts';
+import { below, type Finding, findingWarning, textOf } from './live-state.ts';
 
 /** What a section holds after the payloads were written to it, in order. `findings` takes what deserves a look. */
 export function mergePayloads(
@@ -49,7 +49,7 @@ function mergeRun(stored: Json | undefined, run: readonly Json[], path: string, 
   const before = kindOf(stored);
   if (before !== kind && stored !== undefined) {
     const code = `TYPE_CHANGED:${path}:${before}->${kind}`;
-    findings.push(warning(code, path, `a value of type ${before} was replaced by one of type ${kind}`));
+    findings.push(findingWarning(code, path, `a value of type ${before} was replaced by one of type ${kind}`));
   }
   const current = before === kind ? stored : run[0];
   const rest = before === kind ? run : run.slice(1);
@@ -143,7 +143,7 @@ function kindOf(value: Json | undefined): string {
 }
 
 /** A value as bounded text on each side; null on the side where there is none. */
-export type Change = { readonly path: string; readonly before: string | null; readonly after: string | null };
+export type TextChange = { readonly path: string; readonly before: string | null; readonly after: string | null };
 
 /** The values themselves; undefined on the side where there is none. */
 export type ValueChange = {
@@ -153,7 +153,7 @@ export type ValueChange = {
 };
 
 /** At most `max` changes, in the order of the members. */
-export function diffOf(before: JsonObject, after: JsonObject, max = 50): readonly Change[] {
+export function diffOf(before: JsonObject, after: JsonObject, max = 50): readonly TextChange[] {
   return valuesOf(before, after, max).map(inText);
 }
 
@@ -167,7 +167,7 @@ export function valuesOf(before: JsonObject, after: JsonObject, max: number): re
   return changes;
 }
 
-export function inText({ path, before, after }: ValueChange): Change {
+export function inText({ path, before, after }: ValueChange): TextChange {
   return { path, before: shown(before), after: shown(after) };
 }
 

@@ -5,7 +5,7 @@ import { type ByKind, rowFor } from '../by-kind.ts';
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import { type Deposit, EVIDENCE } from './entries.ts';
-import type { Change } from './merge.ts';
+import type { ValueChange } from './merge.ts';
 
 export type Knowledge = {
   /** By name, always asked with `sectionOf`: any word may be a name. */
@@ -106,7 +106,7 @@ export type KnowledgeFact =
       /** The whole section after it. */
       readonly value: JsonObject;
       readonly version: number;
-      readonly diff: readonly Change[];
+      readonly diff: readonly ValueChange[];
       /** It took the place of the section instead of being merged into it. */
       readonly replaces?: true;
       readonly author: string;
@@ -126,7 +126,7 @@ export type KnowledgeFact =
       readonly to: number;
       readonly value: JsonObject;
       readonly version: number;
-      readonly diff: readonly Change[];
+      readonly diff: readonly ValueChange[];
       readonly reason: string;
       readonly author: string;
     }

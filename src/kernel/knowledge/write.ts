@@ -7,8 +7,8 @@ import type { Pen } from '../pen.ts';
 import { scrubJson } from '../secrets.ts';
 import { utf8Length } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { type Artifacts, type Deposit, type Entry, EVIDENCE, sortEntries } from './entries.ts';
-import { type Finding, findLiveState, normaliseReferences, textOf, warning } from './live-state.ts';
+import { type Artifacts, type Deposit, EVIDENCE, sortEntries, type WrittenEntry } from './entries.ts';
+import { type Finding, findingWarning, findLiveState, normaliseReferences, textOf } from './live-state.ts';
 import { accept, drop } from './memory.ts';
 import { diffOf, mergePayloads } from './merge.ts';
 import {
@@ -110,7 +110,7 @@ function deposit(pen: Pen, deposits: readonly Deposit[], who: Writer): readonly 
 }
 
 function unchanged(section: string): Finding {
-  return warning(`CONTEXT_UNCHANGED:${section}`, section, 'it holds all of it already');
+  return findingWarning(`CONTEXT_UNCHANGED:${section}`, section, 'it holds all of it already');
 }
 
 /** A person writes to a section. Live state is pointed out to him, and it is his decision. */
@@ -159,7 +159,7 @@ export function notEarlier(section: string, to: number, version: number): Denied
 
 type Refusal = { readonly code: Code; readonly why: string };
 
-function prepare({ contract, payload }: Entry): Refusal | { payload: JsonObject; findings: readonly Finding[] } {
+function prepare({ contract, payload }: WrittenEntry): Refusal | { payload: JsonObject; findings: readonly Finding[] } {
   const findings: Finding[] = [];
   const normalised = cleaned(payload, contract, findings);
   const live: Finding[] = [];

@@ -4,7 +4,7 @@ import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, firstRefusal, type NamedCheck, type Verdict } from '../verdict.ts';
 import { type LedgerPen, type RequestOf, refuse, refuseTask, type Soundness } from './fact.ts';
-import { keyIn, type Lock, linksIn, rivalOf } from './lock-tree.ts';
+import { keyIn, type Lock, linksOfRoot, rivalOf } from './lock-tree.ts';
 import { spokenPath } from './path.ts';
 import {
   hasRanked,
@@ -24,6 +24,7 @@ import {
   findTask,
   keyOf,
   type Ledger,
+  locksToTake,
   mayMove,
   type Run,
   runOf,
@@ -31,7 +32,6 @@ import {
   taskKey,
   taskOf,
   UNASSIGNED,
-  wantedLocks,
 } from './state.ts';
 
 /** At most so many tasks that a search passed over are written down, the first in rank. */
@@ -62,7 +62,7 @@ export function claimNext(pen: LedgerPen, { run, owner }: RequestOf<'task.next'>
   const { ledger } = pen;
   const vain = (refusal: Denied, task = '') =>
     refuse(pen, 'next', { ...(run === undefined ? {} : { run }), task }, refusal);
-  const refused = refusalOfOwner(owner) ?? refusalOfHold(ledger);
+  const refused = refusalOfOwner(owner) ?? refusalWhilePaused(ledger);
   if (refused) return vain(refused);
   const unsound = new Map<string, Denied | null>();
   const isSound = (id: string) => {
@@ -178,7 +178,7 @@ export const CLAIM_CHECKS: readonly NamedCheck<ClaimContext>[] = [
   {
     name: 'hold',
     why: 'a held workspace hands nothing out, whatever the task is like',
-    check: ({ ledger }) => refusalOfHold(ledger),
+    check: ({ ledger }) => refusalWhilePaused(ledger),
   },
   {
     name: 'version',
@@ -203,7 +203,7 @@ export const CLAIM_CHECKS: readonly NamedCheck<ClaimContext>[] = [
   {
     name: 'linked paths',
     why: 'a scope that leads out of its folder is refused for good as well',
-    check: ({ ledger, task }) => refusalOfLinkOut(task.id, task.lockScope, linksIn(ledger.locks.links, task.root)),
+    check: ({ ledger, task }) => refusalOfLinkOut(task.id, task.lockScope, linksOfRoot(ledger.locks.links, task.root)),
   },
   {
     name: 'retry time',
@@ -236,7 +236,7 @@ export const CLAIM_CHECKS: readonly NamedCheck<ClaimContext>[] = [
 export function take(pen: LedgerPen, task: Task, owner: string): Verdict {
   const { run, id } = task;
   const fence = pen.ledger.fence + 1;
-  const locks = wantedLocks(task);
+  const locks = locksToTake(task);
   const replaced = task.fence === null ? {} : { replaces: task.fence };
   pen.write({ kind: 'task.claimed', run, task: id, owner, fence, ...replaced, locks });
   const times = { timeout_seconds: task.timeoutS, heartbeat_interval_seconds: task.heartbeatS };
@@ -262,7 +262,7 @@ export function refusalOfOwner(owner: string): Denied | null {
   return deny('MISSING_REQUIRED_INPUT', 'A task in progress has an owner; say who claims it.', { missing: ['owner'] });
 }
 
-function refusalOfHold({ hold }: Ledger): Denied | null {
+function refusalWhilePaused({ hold }: Ledger): Denied | null {
   if (!hold) return null;
   const reason = `${hold.by} holds the workspace, so nothing is handed out: ${hold.reason}.`;
   return deny('NOT_ALLOWED_NOW', reason, { hold: { ...hold } });
@@ -313,7 +313,7 @@ function refusalOfSerial(ledger: Ledger, task: Task): Denied | null {
 function refusalOfLocks(ledger: Ledger, task: Task): Denied | null {
   const own = taskKey(task.run, '');
   const ignored = task.sequential ? { has: (key: string) => key.startsWith(own) } : undefined;
-  for (const wanted of wantedLocks(task)) {
+  for (const wanted of locksToTake(task)) {
     const rival = rivalOf(ledger.locks, { ...wanted, task: keyOf(task) }, ignored);
     if (!rival) continue;
     const holder = ledger.tasks[rival.task];

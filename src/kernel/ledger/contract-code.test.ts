@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OPERATOR_CODES } from '../codes/operator.ts';
 import { CODES, type Code } from '../codes.ts';
-import { CODE_OF_RULE, codeOnWire } from './wire.ts';
+import { CODE_OF_RULE, contractCode } from './wire.ts';
 
 test.each<[Code, string]>([
   ['CONTRACT_VIOLATION', 'SCHEMA_INVALID'],
@@ -11,7 +11,7 @@ test.each<[Code, string]>([
   ['ABORTED', 'MISSING_REQUIRED_INPUT'],
   ['RATE_LIMITED', 'TASK_TIMEOUT'],
 ])('%s is told as %s, with the exact code beside it', (code, told) => {
-  expect(codeOnWire(code)).toEqual({ code: told, x_code: code });
+  expect(contractCode(code)).toEqual({ code: told, x_code: code });
 });
 
 // Each rule of a gate and the code under which a ledger stores its refusal.
@@ -28,12 +28,12 @@ test.each<[string, readonly string[]]>([
 ])('%s is what is stored for %j', (code, rules) => {
   const stored = Object.entries(CODE_OF_RULE).flatMap(([rule, each]) => (each === code ? [rule] : []));
   expect(stored.sort()).toEqual([...rules].sort());
-  for (const rule of rules) expect(codeOnWire(rule as Code)).toEqual({ code, x_code: rule });
+  for (const rule of rules) expect(contractCode(rule as Code)).toEqual({ code, x_code: rule });
 });
 
 test('a code of the contract stays as it is, and every other one has a nearest', () => {
   for (const code of Object.keys(OPERATOR_CODES) as (keyof typeof OPERATOR_CODES)[]) {
-    expect(codeOnWire(code)).toEqual({ code });
+    expect(contractCode(code)).toEqual({ code });
   }
-  for (const code of Object.keys(CODES) as Code[]) expect(OPERATOR_CODES).toHaveProperty(codeOnWire(code).code);
+  for (const code of Object.keys(CODES) as Code[]) expect(OPERATOR_CODES).toHaveProperty(contractCode(code).code);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PATH_CHARS_MAX, PATH_SEGMENTS_MAX } from './create.ts';
-import { OTHER_RUN, openBook, RUN, type Wish } from './fixtures/book.ts';
+import { OTHER_RUN, openBook, RUN, type WantedTask } from './fixtures/book.ts';
 import { assignmentOf } from './wire.ts';
 
 test('a new task waits in todo, at version 0, and holds nothing', () => {
@@ -22,7 +22,7 @@ test('a new task waits in todo, at version 0, and holds nothing', () => {
   expect([book.ledger.fence, book.ledger.locks.held, book.news()]).toEqual([0, {}, ['task.created']]);
 });
 
-test.each<[Wish, string]>([
+test.each<[WantedTask, string]>([
   [{}, 'normal'],
   [{ priority: 'low' }, 'low'],
   [{ priority: 'critical' }, 'critical'],
@@ -34,7 +34,7 @@ test.each<[Wish, string]>([
 });
 
 const deep = Array.from({ length: PATH_SEGMENTS_MAX + 1 }, () => 'd').join('/');
-test.each<[string, Wish, string, object]>([
+test.each<[string, WantedTask, string, object]>([
   ['an id that is taken', {}, 'LEDGER_INCONSISTENT', { task: 'T-1', status: 'todo' }],
   ['a scope that is no list', { lock_scope: 'src' }, 'SCHEMA_INVALID', { path: 'task.lock_scope' }],
   ['a path that leads out', { lock_scope: ['a', '../b'] }, 'SCHEMA_INVALID', { path: 'task.lock_scope[1]' }],

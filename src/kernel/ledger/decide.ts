@@ -8,10 +8,10 @@ import { claim, claimNext, isStructural, refusalOfCast } from './claim.ts';
 import { createTask } from './create.ts';
 import { applyDeltas } from './deltas.ts';
 import {
-  type Asked,
   type Check,
   type LedgerPen,
   type LedgerRequest,
+  type RequestKind,
   type RequestOf,
   refuse,
   refuseTask,
@@ -276,9 +276,9 @@ export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
     case 'ledger.link':
       return linkLedger(pen, request);
     case 'ledger.hold':
-      return holdLedger(pen, request);
+      return pauseLedger(pen, request);
     case 'ledger.unhold':
-      return unholdLedger(pen, request);
+      return unpauseLedger(pen, request);
   }
 }
 
@@ -296,7 +296,7 @@ function linkLedger(pen: LedgerPen, { root, links }: RequestOf<'ledger.link'>): 
 }
 
 /** Pauses the workspace: work in progress may finish, and no task is claimed. */
-function holdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): Verdict {
+function pauseLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): Verdict {
   const { hold } = pen.ledger;
   if (!isText(reason)) {
     return deny('MISSING_REQUIRED_INPUT', 'Holding the workspace needs a reason; say why.', { missing: ['reason'] });
@@ -307,7 +307,7 @@ function holdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): V
   return allow('the workspace is held; nothing is handed out', { by, reason });
 }
 
-function unholdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
+function unpauseLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
   const { hold } = pen.ledger;
   if (!hold) return deny('NOT_ALLOWED_NOW', 'The workspace is not held.');
   pen.write({ kind: 'ledger.unheld', by, reason });
@@ -337,7 +337,7 @@ function isFromAgent(request: LedgerRequest): boolean {
   return request.kind === 'task.move' ? request.actor === 'agent' : 'isAgent' in request && request.isAgent === true;
 }
 
-type Claim = { readonly asked: Asked; readonly task: string; readonly run: string | undefined };
+type Claim = { readonly asked: RequestKind; readonly task: string; readonly run: string | undefined };
 
 /** The claim that a request makes: a move or a delta that starts a task is one, too. */
 function claimIn(request: LedgerRequest): Claim | null {

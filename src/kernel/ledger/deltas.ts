@@ -15,6 +15,7 @@ import {
   isTerminal,
   keyOf,
   type Ledger,
+  locksToTake,
   nameKey,
   type RunIndex,
   runOf,
@@ -22,7 +23,6 @@ import {
   taskKey,
   taskOf,
   tasksOf,
-  wantedLocks,
 } from './state.ts';
 
 type Request = RequestOf<'deltas.apply'>;
@@ -224,6 +224,6 @@ function rivalsOf({ tasks, locks }: Ledger, touched: ReadonlySet<string>): reado
   return [...touched].flatMap((key) => {
     const task = tasks[key];
     if (!task) return [];
-    return wantedLocks(task).flatMap((lock) => rivalOf(locks, { ...lock, task: key }, touched) ?? []);
+    return locksToTake(task).flatMap((lock) => rivalOf(locks, { ...lock, task: key }, touched) ?? []);
   });
 }

@@ -7,7 +7,7 @@ import type { Links } from './path.ts';
 import type { Ledger, Task, TaskSpec, TaskStatus } from './state.ts';
 
 /** Who moves a task by hand. Without a word about it, a move with a fence is an agent's and one without a person's. */
-export type Actor = 'person' | 'agent' | 'engine';
+export type Requester = 'person' | 'agent' | 'engine';
 
 /** What a checker found out about one criterion. */
 export type Check = { readonly pass: boolean; readonly found: string };
@@ -56,7 +56,7 @@ export type LedgerRequest =
       readonly code?: Code;
       readonly expectedVersion?: number;
       readonly fence?: number;
-      readonly actor?: Actor;
+      readonly actor?: Requester;
       /** Who the person is who moves it. */
       readonly by?: string;
       /** Whose task it is when it moves to `in_progress`. */
@@ -88,7 +88,7 @@ export type LedgerRequest =
       readonly kind: 'task.refuse';
       readonly run?: string;
       readonly task: string;
-      readonly asked: Asked;
+      readonly asked: RequestKind;
       readonly refusal: Denied;
     }
   | (FromAgent & {
@@ -109,7 +109,7 @@ export type LedgerRequest =
       /** The claim under which the entry is written; it must not be over. */
       readonly fence?: number;
       /** Who writes, where it is known to be an agent: then a task in progress asks for the fence. */
-      readonly actor?: Actor;
+      readonly actor?: Requester;
     }
   /** Whether paths that differ in capitals only are the same, as on the disks of most laptops. */
   | { readonly kind: 'ledger.configure'; readonly foldCase: boolean }
@@ -121,7 +121,7 @@ export type LedgerRequest =
 export type RequestOf<K extends LedgerRequest['kind']> = Extract<LedgerRequest, { kind: K }>;
 
 /** What was asked for when a task was refused. */
-export type Asked =
+export type RequestKind =
   | 'create'
   | 'claim'
   /** A search for a task; the one that came closest is named, if there was any. */
@@ -182,7 +182,7 @@ export type LedgerFact =
       readonly kind: 'task.refused';
       readonly run: string;
       readonly task: string;
-      readonly asked: Asked;
+      readonly asked: RequestKind;
       readonly code: Code;
       readonly reason: string;
       readonly details: JsonObject;
@@ -217,24 +217,29 @@ export type LedgerPen = {
   /** Which runs hold together, where the ledger at hand does not hold all of them. */
   readonly isSound?: Soundness;
   /** The cast whose run it is, where nothing of it runs; null for any other run. */
-  standing?(run: string): Standing | null;
+  standing?(run: string): RunStatus | null;
   write(fact: LedgerFact): void;
 };
 
 /** Writes the refusal down, and answers with it. */
-export function refuse(pen: LedgerPen, asked: Asked, name: { run?: string; task: string }, given: Denied): Denied {
+export function refuse(
+  pen: LedgerPen,
+  asked: RequestKind,
+  name: { run?: string; task: string },
+  given: Denied,
+): Denied {
   const refusal = namingCast(given, (run) => pen.standing?.(run) ?? null);
   const { code, reason, details } = refusal;
   pen.write({ kind: 'task.refused', run: name.run ?? '', task: name.task, asked, code, reason, details });
   return refusal;
 }
 
-export function refuseTask(pen: LedgerPen, asked: Asked, { run, id }: Task, refusal: Denied): Denied {
+export function refuseTask(pen: LedgerPen, asked: RequestKind, { run, id }: Task, refusal: Denied): Denied {
   return refuse(pen, asked, { run, task: id }, refusal);
 }
 
 /** How a cast stands, and since when. Times are in milliseconds. */
-export type Standing = { readonly status: string; readonly since: number | null };
+export type RunStatus = { readonly status: string; readonly since: number | null };
 
 /** The command that gives back what a task of such a cast has claimed. */
 export function freeing(run: string, task: string): string {
@@ -242,7 +247,7 @@ export function freeing(run: string, task: string): string {
 }
 
 /** The refusal with the cast of its holder, if that stands. */
-export function namingCast(refusal: Denied, standing: (run: string) => Standing | null): Denied {
+export function namingCast(refusal: Denied, standing: (run: string) => RunStatus | null): Denied {
   const { holder } = refusal.details;
   if (refusal.code !== 'LOCK_CONFLICT' || !isObject(holder) || !isString(holder.run) || !isString(holder.task)) {
     return refusal;
@@ -252,16 +257,16 @@ export function namingCast(refusal: Denied, standing: (run: string) => Standing 
   const { run, task } = holder;
   const free = freeing(run, task);
   const why = refusal.reason.replace(/(?:; wait until it is over)?\.$/, '');
-  const reason = `${why}; cast ${run} is ${standingWords(found)}: carry it on with: baton continue ${run}, or free its paths with: ${free}`;
+  const reason = `${why}; cast ${run} is ${statusWords(found)}: carry it on with: baton continue ${run}, or free its paths with: ${free}`;
   const named = { ...holder, cast: run, status: found.status, since: stampOf(found), free };
   return deny(refusal.code, reason, { ...refusal.details, holder: named });
 }
 
-function standingWords(standing: Standing): string {
+function statusWords(standing: RunStatus): string {
   const since = stampOf(standing);
   return since === null ? standing.status : `${standing.status} since ${since}`;
 }
 
-function stampOf({ since }: Standing): string | null {
+function stampOf({ since }: RunStatus): string | null {
   return since === null ? null : new Date(since).toISOString();
 }

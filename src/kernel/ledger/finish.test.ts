@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
 import type { LedgerRequest } from './fact.ts';
-import { type Book, openBook, packet, result, type Wish } from './fixtures/book.ts';
+import { type Book, openBook, packet, result, type WantedTask } from './fixtures/book.ts';
 
 type Finish = Extract<LedgerRequest, { kind: 'task.finish' }>;
 const finish = (fence: number, over: JsonObject = {}, more: Partial<Finish> = {}): Finish => {
   return { kind: 'task.finish', task: 'T-1', fence, result: result('T-1', over), ...more };
 };
 
-function atWork(wish: Wish = {}): { book: Book; fence: number } {
+function atWork(wish: WantedTask = {}): { book: Book; fence: number } {
   const book = openBook();
   book.create('T-1', wish);
   const fence = book.start('T-1');
@@ -33,7 +33,7 @@ test('a result that shows everything ends the task and gives its locks back in t
 
 const BAD_CHECKS = { acceptance_check: [] };
 /** Each row breaks its own rule and all the rules below it. */
-test.each<[string, string, Wish, JsonObject, Partial<Finish>, JsonObject]>([
+test.each<[string, string, WantedTask, JsonObject, Partial<Finish>, JsonObject]>([
   ['no such task', 'LEDGER_INCONSISTENT', {}, {}, { task: 'T-7' }, {}],
   ['the result of another task', 'SCHEMA_INVALID', {}, { task_id: 'T-2' }, { fence: 9 }, { task: 'T-1' }],
   ['the result of another run', 'SCHEMA_INVALID', {}, { run_id: 'x' }, { fence: 9 }, {}],
@@ -194,7 +194,7 @@ test('what a late loser sends is refused, whoever has the task now', () => {
   expect(book.ask(finish(second)).code).toBe('OK');
 });
 
-test.each<[string, JsonObject, Wish, object]>([
+test.each<[string, JsonObject, WantedTask, object]>([
   ['blocked', {}, {}, { status: 'blocked', code: 'MISSING_REQUIRED_INPUT', retries: 1 }],
   ['failed', {}, {}, { status: 'blocked', code: 'ACCEPTANCE_FAILED', retries: 1 }],
   ['failed', { x_code: 'TASK_TIMEOUT' }, {}, { status: 'blocked', code: 'TASK_TIMEOUT' }],

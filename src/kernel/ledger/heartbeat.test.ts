@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LedgerRequest } from './fact.ts';
 import { openBook, RUN, result, START } from './fixtures/book.ts';
-import { type Beat, beatAgain, beatChanges, beatName, beatOf, beatText, heardAt, lastHeard } from './move.ts';
+import { type Beat, beatAgain, beatChanges, beatName, beatOf, beatText, lastSign, lastSignAt } from './move.ts';
 import { runOf } from './state.ts';
 
 type Heartbeat = Extract<LedgerRequest, { kind: 'task.heartbeat' }>;
@@ -81,7 +81,7 @@ test.each<[string, readonly number[], number]>([
     (beat, s) => beatAgain(beat, { task: 'T-1', owner: 'ann', at: HOUR + s * 1000 }),
     begun,
   );
-  expect(last && heardAt(last, HOUR + 30_000)).toBe(HOUR + heard * 1000);
+  expect(last && lastSignAt(last, HOUR + 30_000)).toBe(HOUR + heard * 1000);
 });
 
 test.each<[string, number | null, number | null, number]>([
@@ -91,7 +91,7 @@ test.each<[string, number | null, number | null, number]>([
   ['one of an earlier claim', HOUR - 5, HOUR, HOUR],
   ['one beside a claim that the log dates ahead', HOUR, 2 * HOUR, HOUR],
 ])('what counts where there is %s', (_, heard, claimedAt, counts) => {
-  expect(lastHeard(heard, claimedAt, HOUR)).toBe(counts);
+  expect(lastSign(heard, claimedAt, HOUR)).toBe(counts);
 });
 
 test.each<[string | null, boolean]>([

@@ -196,7 +196,7 @@ function countCast(tally: Tally, fact: Exclude<Fact, LedgerFact>): void {
       return;
     case 'turn.held':
     case 'lanes.held':
-      if (!isToldBefore(tally, fact)) refused(tally, fact.cast, fact.code);
+      if (!isKnown(tally, fact)) refused(tally, fact.cast, fact.code);
       return;
     case 'cast.failed':
       // Whatever came after a dispatch was counted by itself: a refused answer above, and a fault is no refusal.
@@ -219,7 +219,7 @@ function bump({ ledger }: Tally, cast: string, name: 'packetsRefused' | 'conflic
 }
 
 /** The ledger refused the task, and the cast put the turn off because of that: one refusal, told twice in a row. */
-function isToldBefore({ last }: Tally, { cast, code }: { readonly cast: string; readonly code: string }): boolean {
+function isKnown({ last }: Tally, { cast, code }: { readonly cast: string; readonly code: string }): boolean {
   return last?.kind === 'task.refused' && last.run === cast && last.code === code;
 }
 

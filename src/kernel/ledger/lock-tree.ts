@@ -26,11 +26,11 @@ export type LockTree = {
   readonly held: Record<string, Lock[]>;
 };
 
-type Held = { readonly root: string; readonly path: string };
-type Node = { holders: Chain<Held> | null; below: Chain<Node> | null };
+type HeldPath = { readonly root: string; readonly path: string };
+type Node = { holders: Chain<HeldPath> | null; below: Chain<Node> | null };
 type Chain<T> = { first: string | null; readonly links: Record<string, Link<T>> };
 type Link<T> = { previous: string | null; next: string | null; readonly value: T };
-type Found = Held & { readonly task: string };
+type Found = HeldPath & { readonly task: string };
 
 /** With `foldCase`, `Src` and `src` are the same path, as they are on the disks of most laptops. */
 export function newLockTree(foldCase = false, links: LockTree['links'] = {}): LockTree {
@@ -47,7 +47,7 @@ export function compared(tree: LockTree, how: Partial<Pick<LockTree, 'foldCase' 
 
 /** The key of a path below its root, with the root's own links followed. */
 export function keyIn({ foldCase, links }: Pick<LockTree, 'foldCase' | 'links'>, root: string) {
-  const its = linksIn(links, root);
+  const its = linksOfRoot(links, root);
   return (path: string): string => pathKey(followLinks(path, its), foldCase);
 }
 
@@ -59,7 +59,7 @@ export function fileKeyIn({ foldCase, links }: Pick<LockTree, 'foldCase' | 'link
 
 /** Where a path below a root leads, with its capitals as they are written. */
 export function realIn({ links }: Pick<LockTree, 'links'>, root: string): (path: string) => string {
-  const its = linksIn(links, root);
+  const its = linksOfRoot(links, root);
   return (path) => followLinks(path, its);
 }
 
@@ -82,7 +82,7 @@ export function siteOf(root: string): Site {
 }
 
 /** A locked path as it is named below `root`; null where it is no part of that root. What covers the root is `.` there. */
-export function seenFrom(root: string, { root: other, path }: Held): string | null {
+export function seenFrom(root: string, { root: other, path }: HeldPath): string | null {
   if (other === root) return path;
   const [here, there] = [siteOf(root), siteOf(other)];
   if (here.tree !== there.tree || path.startsWith('/')) return null;
@@ -95,9 +95,9 @@ export function seenFrom(root: string, { root: other, path }: Held): string | nu
 /** The path of a file in the tree of its root, with all links followed. */
 function fileIn(links: LockTree['links'], root: string): (path: string) => string {
   const { tree, below } = siteOf(root);
-  const own = linksIn(links, root);
+  const own = linksOfRoot(links, root);
   if (below === '') return (path) => followLinks(path, own);
-  const outer = linksIn(links, tree);
+  const outer = linksOfRoot(links, tree);
   return (path) => {
     const local = followLinks(path, own);
     if (local.startsWith('/')) return local;
@@ -105,7 +105,7 @@ function fileIn(links: LockTree['links'], root: string): (path: string) => strin
   };
 }
 
-export function linksIn(links: LockTree['links'], root: string): Links | undefined {
+export function linksOfRoot(links: LockTree['links'], root: string): Links | undefined {
   return Object.hasOwn(links, `/${root}`) ? links[`/${root}`] : undefined;
 }
 
@@ -179,7 +179,7 @@ function* holdersAlong(top: Node, keys: readonly string[]): Generator<Found> {
 function* holdersAt({ holders }: Node): Generator<Found> {
   if (!holders) return;
   for (let task = holders.first; task !== null; ) {
-    const link: Link<Held> = linkOf(holders, task);
+    const link: Link<HeldPath> = linkOf(holders, task);
     yield { task, ...link.value };
     task = link.next;
   }
@@ -222,12 +222,12 @@ function removeLock(top: Node, keys: readonly string[], task: string): void {
 }
 
 /** The places of a lock in the tree: that of its file, and those of the file's other names. */
-function placesOf({ root, path }: Held, tree: LockTree): readonly string[][] {
+function placesOf({ root, path }: HeldPath, tree: LockTree): readonly string[][] {
   const { tree: name } = siteOf(root);
   if (path === '/') return [[`/${name}`]];
   const file = fileIn(tree.links, root)(path);
   const key = (one: string) => pathKey(one, tree.foldCase);
-  const names = Object.entries(linksIn(tree.links, name) ?? {}).flatMap(([other, target]) =>
+  const names = Object.entries(linksOfRoot(tree.links, name) ?? {}).flatMap(([other, target]) =>
     target !== other && key(target) === key(file) ? [other] : [],
   );
   return [file, ...names].map((one) => keysBelow(name, key(one)));

@@ -4,7 +4,7 @@ import { CODES, type Code } from '../codes.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { claimTask, refusalOfCast, refusalOfVersion } from './claim.ts';
-import { type Actor, type LedgerFact, type LedgerPen, type RequestOf, refuse, refuseTask } from './fact.ts';
+import { type LedgerFact, type LedgerPen, type Requester, type RequestOf, refuse, refuseTask } from './fact.ts';
 import {
   findTask,
   isTerminal,
@@ -55,12 +55,12 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
  * A cast hands its tasks out and takes their results. A person may say of one that is not in progress that it is to be tried
  * again or left out; an agent may not.
  */
-export function mayMoveInCast({ status }: Pick<Task, 'status'>, to: TaskStatus, actor: Actor): boolean {
+export function mayMoveInCast({ status }: Pick<Task, 'status'>, to: TaskStatus, actor: Requester): boolean {
   return actor === 'person' && status !== 'in_progress' && (to === 'todo' || to === 'canceled' || to === 'failed');
 }
 
 /** While nothing of its cast runs, a person may take a task in progress away from it, which gives the paths back. */
-function mayFree(pen: LedgerPen, { run, status }: Task, to: TaskStatus, actor: Actor): boolean {
+function mayFree(pen: LedgerPen, { run, status }: Task, to: TaskStatus, actor: Requester): boolean {
   if (actor !== 'person' || status !== 'in_progress' || !FREED.includes(to)) return false;
   return (pen.standing?.(run) ?? null) !== null;
 }
@@ -119,7 +119,7 @@ function refusalOfReason(reason: string): Denied | null {
  * An agent may give its task up. That it is done it shows with a result; the rest is not for the agent to decide. A person who
  * says that a task is done takes the evidence upon himself, and the log says who it was.
  */
-function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor, fence?: number): Denied | null {
+function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Requester, fence?: number): Denied | null {
   if (actor !== 'agent' || to === 'blocked' || to === status) return null;
   const details = { task: id, to, actor };
   if (to === 'done' && fence === undefined) {
@@ -245,12 +245,12 @@ export function isAhead(at: number, now: number): boolean {
 }
 
 /** When the owner was last heard of, for somebody whose clock says `now`: a time that cannot be true gives way to one that can. */
-export function heardAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now: number): number {
+export function lastSignAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now: number): number {
   return isAhead(at, now) ? latest : at;
 }
 
 /** The same with the claim as the first sign of life. The log's times never go back, so that a claim may seem to lie ahead. */
-export function lastHeard(heard: number | null, claimedAt: number | null, now: number): number {
+export function lastSign(heard: number | null, claimedAt: number | null, now: number): number {
   if (heard === null) return claimedAt ?? 0;
   return claimedAt === null || isAhead(claimedAt, now) ? heard : Math.max(heard, claimedAt);
 }
@@ -297,7 +297,7 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
   const { task } = found;
-  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, pen.at);
+  const heard = lastSign(request.lastHeartbeatAt, task.claimedAt, pen.at);
   const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
   const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
   const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);

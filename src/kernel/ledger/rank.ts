@@ -5,6 +5,7 @@ import { fileKeyIn, siteOf } from './lock-tree.ts';
 import { overlaps } from './path.ts';
 import {
   type Ledger,
+  locksToTake,
   type OrderTree,
   PRIORITIES,
   type Priority,
@@ -12,7 +13,6 @@ import {
   type RunIndex,
   type Task,
   taskOf,
-  wantedLocks,
 } from './state.ts';
 
 export const PASSED_OVER_MAX = 3;
@@ -59,12 +59,12 @@ export function owedBefore(ledger: Ledger, claimant: Task, at: number, isSound: 
 export function inTheWayOf({ locks }: Ledger, task: Task): (other: Task) => boolean {
   const { tree } = siteOf(task.root);
   const key = fileKeyIn(locks, task.root);
-  const own = wantedLocks(task).map(({ path, mode }) => ({ mode, key: key(path) }));
+  const own = locksToTake(task).map(({ path, mode }) => ({ mode, key: key(path) }));
   return (other) => {
     if (other.run === task.run && (other.type === 'serial' || task.type === 'serial')) return true;
     if (siteOf(other.root).tree !== tree) return false;
     const otherKey = other.root === task.root ? key : fileKeyIn(locks, other.root);
-    return wantedLocks(other).some(({ path, mode }) => {
+    return locksToTake(other).some(({ path, mode }) => {
       const its = otherKey(path);
       return own.some((lock) => (mode === 'write' || lock.mode === 'write') && overlaps(its, lock.key));
     });

@@ -11,13 +11,13 @@ import {
   isTerminal,
   keyOf,
   type Ledger,
+  locksToTake,
   nameKey,
   type Run,
   runOf,
   type Task,
   taskOf,
   tasksOf,
-  wantedLocks,
 } from './state.ts';
 
 /** Whether a task of the run has this path as its worklog or report. */
@@ -227,7 +227,7 @@ export function wrongWith(ledger: Ledger, task: Task): readonly string[] {
   const found: string[] = [];
   if (fence === null) found.push(`${id} is in progress without a claim`);
   if (owner === '') found.push(`${id} is in progress and belongs to nobody`);
-  if (held.length < wantedLocks(task).length) found.push(`${id} is in progress and lacks locks of its scope`);
+  if (held.length < locksToTake(task).length) found.push(`${id} is in progress and lacks locks of its scope`);
   for (const lock of held) {
     const rival = rivalOf(ledger.locks, { ...lock, task: keyOf(task) });
     const other = rival && ledger.tasks[rival.task];

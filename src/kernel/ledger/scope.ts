@@ -93,7 +93,7 @@ export function refusalOfGoverning(
 }
 
 /** What of the forbidden scope is said in a packet: that the rules are forbidden to whoever claims all goes without saying. */
-export function forbiddenOnWire({ lockScope, forbidden }: Pick<Task, 'lockScope' | 'forbidden'>): readonly string[] {
+export function forbiddenText({ lockScope, forbidden }: Pick<Task, 'lockScope' | 'forbidden'>): readonly string[] {
   const covers = coverOf(lockScope);
   return forbidden.filter((path) => !(isGoverning(path) && covers(path)));
 }
@@ -180,8 +180,8 @@ function read(written: string, { folders, endings, example }: Kind, isWritable: 
 }
 
 /** Whether a claim allows a write now: its fence is current, and the path lies where the task may write. */
-export function mayWrite(ledger: Ledger, fence: number, paths: readonly string[]): Verdict {
-  const task = holderOf(ledger, fence);
+export function mayWriteNow(ledger: Ledger, fence: number, paths: readonly string[]): Verdict {
+  const task = taskWith(ledger, fence);
   if (!task) {
     const reason = `No task is in progress under fence ${fence}; it ended or was claimed again. Stop writing.`;
     return deny('CONCURRENCY_CONFLICT', reason, { fence });
@@ -194,7 +194,7 @@ export function mayWrite(ledger: Ledger, fence: number, paths: readonly string[]
 }
 
 /** The task in progress under this token. */
-export function holderOf(ledger: Ledger, fence: number): Task | undefined {
+export function taskWith(ledger: Ledger, fence: number): Task | undefined {
   return ledger.tasks[ledger.fences[fenceKey(fence)] ?? ''];
 }
 

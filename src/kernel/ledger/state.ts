@@ -21,7 +21,7 @@ export type Ledger = {
   /** The last token that was given to a claim; it only ever grows. */
   fence: number;
   created: number;
-  hold: Hold | null;
+  hold: Pause | null;
   /** The tasks that may be handed out, and those that were refused their locks and have not had them since. */
   readonly ready: Record<string, true>;
   readonly waiting: Record<string, true>;
@@ -29,7 +29,7 @@ export type Ledger = {
   readonly fences: Record<string, string>;
 };
 
-type Hold = { readonly by: string; readonly reason: string };
+type Pause = { readonly by: string; readonly reason: string };
 
 /** What a task asks for, as its assignment says. Paths are in their normal form. */
 export type TaskSpec = {
@@ -261,7 +261,7 @@ export function tasksOf(ledger: Ledger, run: string): readonly Task[] {
   return (runOf(ledger, run)?.tasks ?? []).flatMap((id) => taskOf(ledger, run, id) ?? []);
 }
 
-export function wantedLocks({ root, lockScope, readScope }: TaskSpec): readonly Lock[] {
+export function locksToTake({ root, lockScope, readScope }: TaskSpec): readonly Lock[] {
   return [
     ...lockScope.map((path): Lock => ({ root, path, mode: 'write' })),
     ...readScope.map((path): Lock => ({ root, path, mode: 'read' })),
@@ -280,11 +280,11 @@ export function workRuns(ledger: Ledger): readonly Run[] {
   return Object.values(ledger.runs).filter(({ id, cast }) => cast || !COMMAND_RUN.test(id));
 }
 
-export type Named = { readonly run?: string; readonly task: string };
+export type TaskName = { readonly run?: string; readonly task: string };
 type Lookup = { readonly ok: true; readonly task: Task } | { readonly ok: false; readonly refusal: Denied };
 
 /** Finds a task by its id, in the run that is named or in the only run in which it can be meant. */
-export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
+export function findTask(ledger: Ledger, { run, task: id }: TaskName): Lookup {
   const runs = run === undefined ? workRuns(ledger).map((each) => each.id) : [run];
   const found = runs.flatMap((each) => taskOf(ledger, each, id) ?? []).sort((a, b) => a.order - b.order);
   const open = found.filter(({ status }) => !isTerminal(status));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Book, OTHER_RUN, openBook, packet, RUN, type Wish } from './fixtures/book.ts';
+import { type Book, OTHER_RUN, openBook, packet, RUN, type WantedTask } from './fixtures/book.ts';
 
 const next = (book: Book, owner = 'ann') => book.ask({ kind: 'task.next', owner });
 
@@ -91,7 +91,7 @@ test.each(['next', 'claim', 'delta'] as const)(
   },
 );
 
-test.each<[string, Wish]>([
+test.each<[string, WantedTask]>([
   ['wants what they want a part of', { lock_scope: ['src'] }],
   ['is serial', { lock_scope: ['docs'], type: 'serial', priority: 'low' }],
 ])('an older task that %s is passed over by more urgent ones three times and no more', (_, waiter) => {
@@ -141,7 +141,7 @@ test('a search keeps to the run that is named, and to tasks that have an assignm
 });
 
 /** T-1 is at work below `src`, T-2 wants all of it and was refused `times` times, T-3 wants another part of it. */
-function queue(times: number, waiter: Wish = {}, third: Wish = {}): Book {
+function queue(times: number, waiter: WantedTask = {}, third: WantedTask = {}): Book {
   const book = openBook();
   book.create('T-1', { lock_scope: ['src/a'] });
   book.create('T-2', { lock_scope: ['src'], ...waiter });
@@ -151,7 +151,7 @@ function queue(times: number, waiter: Wish = {}, third: Wish = {}): Book {
   return book;
 }
 
-test.each<[string, number, Wish, Wish, number, string]>([
+test.each<[string, number, WantedTask, WantedTask, number, string]>([
   ['was refused twice', 2, {}, {}, 0, 'OK'],
   ['was refused three times', 3, {}, {}, 0, 'LOCK_CONFLICT'],
   ['is less urgent', 3, { priority: 'low' }, {}, 0, 'LOCK_CONFLICT'],

@@ -6,7 +6,7 @@ import type { JsonObject } from '../json.ts';
 import { planTasks } from './apply.ts';
 import { bareSpec } from './create.ts';
 import { type Book, OTHER_RUN, openBook, packet, RUN, result, START } from './fixtures/book.ts';
-import { assignmentOf, bundleOf, codeOnWire, heldLocks, ledgerRows, lockRows } from './wire.ts';
+import { assignmentOf, bundleOf, contractCode, heldLocks, ledgerRows, lockRows } from './wire.ts';
 
 /** One task of each kind: done, at work, blocked, waiting for another, announced; and others in another run and root. */
 function busy(): Book {
@@ -168,5 +168,5 @@ test('a row tells the same code as the worklog: one of the contract, and the exa
   book.start('T-2');
   book.ask({ kind: 'task.move', task: 'T-2', to: 'blocked', actor: 'engine', reason: 'x', code: 'LOCK_CONFLICT' });
   const rows = ledgerRows(book.ledger, RUN).map(({ code, x_code }) => [code, x_code]);
-  expect(rows).toEqual([Object.values(codeOnWire('AGENT_FAILED')), ['LOCK_CONFLICT', undefined], [null, undefined]]);
+  expect(rows).toEqual([Object.values(contractCode('AGENT_FAILED')), ['LOCK_CONFLICT', undefined], [null, undefined]]);
 });

@@ -6,7 +6,7 @@ import { CODES, type Code } from '../codes.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { locksOf, MAIN_ROOT, seenFrom } from './lock-tree.ts';
 import { inOrder } from './rank.ts';
-import { forbiddenOnWire } from './scope.ts';
+import { forbiddenText } from './scope.ts';
 import { isTerminal, type Ledger, runOf, type Task, taskOf, tasksOf } from './state.ts';
 
 const SCHEMA_VERSION = '1.0.0';
@@ -22,7 +22,7 @@ export function ledgerRows(ledger: Ledger, run: string, heartbeats: Heartbeats =
     dependencies: task.dependencies,
     version: task.version,
     retry_count: task.retries,
-    ...(task.code === null ? { code: null } : codeOnWire(task.code)),
+    ...(task.code === null ? { code: null } : contractCode(task.code)),
     reason: task.reason,
     fence: task.fence,
     acceptance_criteria: task.criteria,
@@ -94,7 +94,7 @@ export function assignmentOf(ledger: Ledger, task: Task): JsonObject {
     dependencies: task.dependencies,
     // Every packet names a path. Whoever changes nothing else still may write its own worklog.
     lock_scope: task.lockScope.length > 0 ? task.lockScope : [task.worklogPath].filter((path) => path !== ''),
-    forbidden_scope: forbiddenOnWire(task),
+    forbidden_scope: forbiddenText(task),
     acceptance_criteria: task.criteria,
     worklog_path: task.worklogPath,
     timeout_seconds: task.timeoutS,
@@ -142,7 +142,7 @@ export function bundleOf(ledger: Ledger, run: string, objective = '', options: B
       .filter(({ status }) => status === 'blocked')
       .map(({ id, code, reason }) => ({
         task_id: id,
-        ...codeOnWire(code ?? 'MISSING_REQUIRED_INPUT'),
+        ...contractCode(code ?? 'MISSING_REQUIRED_INPUT'),
         reason: reason.trim() === '' ? 'no reason was given' : reason,
       })),
     acceptance_targets: open.map(({ id, criteria }) => ({ task_id: id, criteria })),
@@ -163,7 +163,7 @@ function packetParts(task: Task): JsonObject {
   const { type, root, objective, reportPath, readScope, checkers, context } = task;
   return {
     x_type: type,
-    x_forbidden_scope: forbiddenOnWire(task),
+    x_forbidden_scope: forbiddenText(task),
     x_worklog_path: task.worklogPath,
     x_context_package: context,
     ...(objective === '' ? {} : { x_objective: objective }),
@@ -234,9 +234,9 @@ const BY_RETRY: Readonly<Record<Retry, OperatorCode>> = {
   never: 'NON_COMPLIANT',
 };
 
-type CodeOnWire = { readonly code: OperatorCode; readonly x_code?: Code };
+type ContractCode = { readonly code: OperatorCode; readonly x_code?: Code };
 
-export function codeOnWire(code: Code): CodeOnWire {
+export function contractCode(code: Code): ContractCode {
   if (isOperatorCode(code)) return { code };
   const rules: Readonly<Record<string, OperatorCode>> = CODE_OF_RULE;
   return { code: NEAREST[code] ?? rules[code] ?? BY_RETRY[CODES[code].retry], x_code: code };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBook } from './fixtures/book.ts';
-import { holderOf, mayWrite } from './scope.ts';
+import { mayWriteNow, taskWith } from './scope.ts';
 
 function atWork() {
   const book = openBook();
@@ -17,14 +17,14 @@ test.each<[string, number, readonly string[], string]>([
   ['inside', 1, ['src/a', 'src/b/c'], 'OK'],
   ['its worklog', 1, ['worklogs/T-1.jsonl'], 'OK'],
 ])('writing with %s: fence %i, %j: %s', (_, fence, paths, code) => {
-  expect(mayWrite(atWork().ledger, fence, paths).code).toBe(code);
+  expect(mayWriteNow(atWork().ledger, fence, paths).code).toBe(code);
 });
 
 test('a claim that is over allows nothing any more', () => {
   const book = atWork();
   book.move('T-1', 'blocked');
-  expect(mayWrite(book.ledger, 1, ['src/a']).code).toBe('CONCURRENCY_CONFLICT');
-  expect(holderOf(book.ledger, 1)).toBeUndefined();
+  expect(mayWriteNow(book.ledger, 1, ['src/a']).code).toBe('CONCURRENCY_CONFLICT');
+  expect(taskWith(book.ledger, 1)).toBeUndefined();
 });
 
 test.each<[string, string, string]>([
@@ -34,5 +34,5 @@ test.each<[string, string, string]>([
 ])('whoever claims %s may write %s: %s', (scope, path, code) => {
   const book = openBook();
   book.create('T-1', { lock_scope: [scope] });
-  expect(mayWrite(book.ledger, book.start('T-1'), [path]).code).toBe(code);
+  expect(mayWriteNow(book.ledger, book.start('T-1'), [path]).code).toBe(code);
 });

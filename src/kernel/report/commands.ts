@@ -4,7 +4,7 @@
 import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/budget.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { truncate } from '../text.ts';
-import { listAt, sectionAt } from './sections.ts';
+import { sectionAt, valuesAt } from './sections.ts';
 
 export type CommandDifferences = {
   /** Named in the report, and not run as far as its program told. */
@@ -166,7 +166,7 @@ function collapsed(text: string): string {
 const SAYS_NOT_RUN = /\b(?:not run|not executed|(?<!\d )skipped|n\/a)\b/i;
 
 export function claimedCommands(report: JsonObject): string[] {
-  return listAt(sectionAt(report, 'evidence_report'), 'commands_run').flatMap((entry) => commandIn(entry) ?? []);
+  return valuesAt(sectionAt(report, 'evidence_report'), 'commands_run').flatMap((entry) => commandIn(entry) ?? []);
 }
 
 /** Null where the entry names no command, or one that was not run. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { ReportNote } from '../cast/state.ts';
-import { type BoundaryRefusal, consolidate, type Said, withReport } from './consolidation.ts';
+import { type BoundaryRefusal, consolidate, type Statement, withReport } from './consolidation.ts';
 
 const agent = { tools: 'none', prompt: 'Find it.' };
 const { rules } = play({
@@ -29,8 +29,8 @@ function note(parts: Partial<ReportNote> = {}): ReportNote {
   };
 }
 const report = (...notes: ReportNote[]) => consolidate({ reports: notes, rules });
-const spec = (text: string): Said => ({ agent: 'Spec', text });
-const fix = (text: string): Said => ({ agent: 'Fix', text });
+const spec = (text: string): Statement => ({ agent: 'Spec', text });
+const fix = (text: string): Statement => ({ agent: 'Fix', text });
 
 test('without a report there is nothing to put together', () => {
   expect(report()).toBeNull();

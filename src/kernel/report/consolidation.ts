@@ -4,7 +4,7 @@ import type { Cast, ReportNote } from '../cast/state.ts';
 import type { Graph, Materia, Rules } from '../graph/config.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { truncate } from '../text.ts';
-import { listOf, sectionAt, valueAt } from './sections.ts';
+import { listedValues, sectionAt, valueAt } from './sections.ts';
 import type { PlanStatus } from './status.ts';
 
 const REPORTS_MAX = 32;
@@ -16,10 +16,10 @@ export function withReport(reports: readonly ReportNote[], note: ReportNote): re
   return [...reports, note].slice(-REPORTS_MAX);
 }
 
-export type Said = { readonly agent: string; readonly text: string };
+export type Statement = { readonly agent: string; readonly text: string };
 
 /** What an agent answers for itself, of each piece of work that it reported on. */
-type SaidOfItem = Said & { readonly item: string | null };
+type ItemStatements = Statement & { readonly item: string | null };
 
 /** Where an agent stands by its last report; `item` is the piece of work it reported on, where the goal has several. */
 export type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
@@ -30,14 +30,14 @@ export type Consumption = { readonly agent: string; readonly item: string | null
 export type Consolidation = {
   readonly agents: readonly string[];
   readonly reports: readonly Reported[];
-  readonly ownership: readonly SaidOfItem[];
-  readonly confirmed: readonly Said[];
-  readonly suspected: readonly Said[];
-  readonly conflicts: readonly Said[];
-  readonly openGaps: readonly Said[];
-  readonly crossLayerImpacts: readonly Said[];
-  readonly verification: readonly SaidOfItem[];
-  readonly rollbacks: readonly SaidOfItem[];
+  readonly ownership: readonly ItemStatements[];
+  readonly confirmed: readonly Statement[];
+  readonly suspected: readonly Statement[];
+  readonly conflicts: readonly Statement[];
+  readonly openGaps: readonly Statement[];
+  readonly crossLayerImpacts: readonly Statement[];
+  readonly verification: readonly ItemStatements[];
+  readonly rollbacks: readonly ItemStatements[];
   readonly proposals: readonly Proposal[];
   readonly contextConsumption: readonly Consumption[];
   /** For the person who asked: one agent's own words, or the first findings of several, and how many more there are. */
@@ -57,14 +57,14 @@ export function consolidate(
   return {
     agents: [...new Set(reports.map(({ agent }) => agent))],
     reports: reports.map(({ agent, item, status }) => ({ agent, item, status })),
-    ownership: saidByEach(reports, ({ ownership }) => ownership),
-    confirmed: toldOnce(reports, ({ confirmed }) => confirmed),
-    suspected: toldOnce(reports, ({ suspected }) => suspected),
-    conflicts: toldOnce(reports, ({ conflicts }) => conflicts),
-    openGaps: toldOnce(reports, ({ openGaps }) => openGaps),
-    crossLayerImpacts: toldOnce(reports, ({ crossLayerImpacts }) => crossLayerImpacts),
-    verification: saidByEach(reports, ({ verification }) => verification),
-    rollbacks: saidByEach(reports, ({ rollback }) => rollback),
+    ownership: statementsByAgent(reports, ({ ownership }) => ownership),
+    confirmed: withoutRepeated(reports, ({ confirmed }) => confirmed),
+    suspected: withoutRepeated(reports, ({ suspected }) => suspected),
+    conflicts: withoutRepeated(reports, ({ conflicts }) => conflicts),
+    openGaps: withoutRepeated(reports, ({ openGaps }) => openGaps),
+    crossLayerImpacts: withoutRepeated(reports, ({ crossLayerImpacts }) => crossLayerImpacts),
+    verification: statementsByAgent(reports, ({ verification }) => verification),
+    rollbacks: statementsByAgent(reports, ({ rollback }) => rollback),
     proposals: proposalsOf(reports, rules, refusalOf),
     contextConsumption: reports.flatMap(({ agent, item, contextConsumption }) =>
       contextConsumption === null ? [] : [{ agent, item, ...contextConsumption }],
@@ -74,7 +74,10 @@ export function consolidate(
 }
 
 /** What each agent answers for itself: that another one says the same does not say it for this one. */
-function saidByEach(reports: readonly ReportNote[], pick: (note: ReportNote) => string | null): SaidOfItem[] {
+function statementsByAgent(
+  reports: readonly ReportNote[],
+  pick: (note: ReportNote) => string | null,
+): ItemStatements[] {
   return reports.flatMap((note) => {
     const text = pick(note);
     return text === null ? [] : [{ agent: note.agent, item: note.item, text }];
@@ -82,7 +85,7 @@ function saidByEach(reports: readonly ReportNote[], pick: (note: ReportNote) => 
 }
 
 /** The same finding of several agents is told once, with the first of them. */
-function toldOnce(reports: readonly ReportNote[], pick: (note: ReportNote) => readonly string[]): Said[] {
+function withoutRepeated(reports: readonly ReportNote[], pick: (note: ReportNote) => readonly string[]): Statement[] {
   const told = new Set<string>();
   return reports.flatMap((note) =>
     pick(note).flatMap((text) => {
@@ -98,16 +101,16 @@ const OUTPUTS_MAX = 5;
 type Summary = Pick<Consolidation, 'summary' | 'findings' | 'leftOut'>;
 
 function summaryOf(reports: readonly ReportNote[]): Summary {
-  const { findings, told } = toldOf(reports);
+  const { findings, told } = statementsOf(reports);
   const leftOut = findings.length - told.length;
   const summary = [...told, ...(leftOut > 0 ? [`… and ${leftOut} more`] : [])].join('\n');
   return { summary, findings, leftOut };
 }
 
-type Told = { readonly findings: readonly string[]; readonly told: readonly string[] };
+type StatementText = { readonly findings: readonly string[]; readonly told: readonly string[] };
 
 /** One agent is relayed in its own words; of several, the findings are told in turn, and none of them alone. */
-function toldOf(reports: readonly ReportNote[]): Told {
+function statementsOf(reports: readonly ReportNote[]): StatementText {
   const inOrder = reports.toSorted((a, b) => numberOf(a.item) - numberOf(b.item));
   const agents = [...new Set(reports.map(({ agent }) => agent))];
   if (agents.length === 1) {
@@ -186,7 +189,7 @@ function proposalOf(
   refusalOf: BoundaryRefusal,
 ): Proposal | null {
   if (agent === by) return null;
-  const places = placesOf(rules, agent);
+  const places = itemNumbers(rules, agent);
   if (places.includes(from)) return null;
   const reached = agentsAfter(rules, from);
   const way = places.find((place) => reached.has(place));
@@ -202,7 +205,7 @@ function proposalOf(
 const NOWHERE = 'it has no socket in this loadout';
 
 /** Agents name each other as they know each other: by materia, by label, by registry id, or by the socket itself. */
-function placesOf({ graph, materia }: Rules, agent: string): readonly string[] {
+function itemNumbers({ graph, materia }: Rules, agent: string): readonly string[] {
   const wanted = agent.trim().toLowerCase();
   const found = Object.values(graph.sockets).filter((socket) => {
     const its = materia[socket.materia];
@@ -321,7 +324,7 @@ function entriesAt(section: JsonObject, key: string): readonly string[] {
 }
 
 function entriesIn(value: Json | undefined): readonly string[] {
-  return listOf(value)
+  return listedValues(value)
     .map((each) => collapsed(textOf(each)))
     .filter((each) => !saysNothing(each))
     .slice(0, ENTRIES_MAX)

@@ -111,10 +111,10 @@ function memoryFor({ memory }: Pick<Knowledge, 'memory'>, isReadable: (section: 
     .sort((a, b) => b.at - a.at || Number(b.id.slice(1)) - Number(a.id.slice(1)));
   if (told.length === 0) return null;
   const bySection = grouped(told, ({ section }) => section ?? ANY);
-  return Object.fromEntries([...bySection].map(([section, notes]) => [section, notes.map(noteTold)]));
+  return Object.fromEntries([...bySection].map(([section, notes]) => [section, notes.map(noteShown)]));
 }
 
-function noteTold({ id, description, body, type }: Remembered): Json {
+function noteShown({ id, description, body, type }: Remembered): Json {
   return { id, ...(description === null ? {} : { description }), body, ...(type === undefined ? {} : { type }) };
 }
 
@@ -168,7 +168,7 @@ function withoutKnowledge(envelope: InputEnvelope, left: string[]): JsonObject {
     surface_routing: { ...routing, matched_signals: Object.fromEntries(signals) },
     agent_contract_handoff: {
       ...brief,
-      goal: cutJson(brief.goal, GOAL_BYTES_MAX),
+      goal: truncateJson(brief.goal, GOAL_BYTES_MAX),
       acceptance_criteria: list('acceptance_criteria', brief.acceptance_criteria, CRITERIA_BYTES_MAX),
       scope: list('scope', brief.scope),
       adjacent_surfaces: list('adjacent_surfaces', brief.adjacent_surfaces),
@@ -186,7 +186,7 @@ function withoutKnowledge(envelope: InputEnvelope, left: string[]): JsonObject {
   const over = bytesOf(withNote(bounded, left)) + NOTE_BYTES_MAX - ENVELOPE_BYTES_MAX;
   if (over <= 0) return bounded;
   // What may be written is never shortened, because it is also what is granted. The goal makes room for it.
-  const goal = cutJson(brief.goal, Math.max(0, bytesOf(bounded.agent_contract_handoff.goal) - over));
+  const goal = truncateJson(brief.goal, Math.max(0, bytesOf(bounded.agent_contract_handoff.goal) - over));
   return { ...bounded, agent_contract_handoff: { ...bounded.agent_contract_handoff, goal } };
 }
 
@@ -251,7 +251,7 @@ function beginning(member: Json, room: number): Json {
 }
 
 /** A text whose JSON takes at most so many bytes. */
-function cutJson(text: string, most: number): string {
+function truncateJson(text: string, most: number): string {
   if (bytesOf(text) <= most) return text;
   let end = Math.max(0, most - 5);
   let part = firstBytes(text, end);

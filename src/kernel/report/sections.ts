@@ -1,3 +1,4 @@
+// The sections of a parsed report and their values. Agents write keys in either case, one value for a list, and numbers as text.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
 export function valueAt(section: JsonObject, key: string): Json | undefined {
@@ -11,11 +12,11 @@ export function sectionAt(report: JsonObject, key: string): JsonObject {
 }
 
 /** A value that is no list is a list of one; nothing is a list of none. */
-export function listAt(section: JsonObject, key: string): readonly Json[] {
-  return listOf(valueAt(section, key));
+export function valuesAt(section: JsonObject, key: string): readonly Json[] {
+  return listedValues(valueAt(section, key));
 }
 
-export function listOf(value: Json | undefined): readonly Json[] {
+export function listedValues(value: Json | undefined): readonly Json[] {
   const list = Array.isArray(value) ? (value as readonly Json[]) : value === undefined ? [] : [value];
   return list.filter((each) => each !== null);
 }
@@ -39,7 +40,6 @@ export const CONSOLIDATION_KEYS = [
   'next_best_agent',
 ] as const;
 
-/** Numbers as agents write them in their reports: as a number, as text, or as a yes or no. */
 const NUMBER_CHARS_MAX = 64;
 
 const DIGITS = /^[+-]?[0-9]+$/;
@@ -49,11 +49,12 @@ const NUMBER_CHARS = /^[0-9+\-.eE]+$/;
 /** A whole number: fractions are cut off, except in text, where they are no whole number at all. */
 export function integerOf(value: Json | undefined): number | null {
   if (typeof value === 'string' && !DIGITS.test(value.trim())) return null;
-  const number = numberOf(value);
+  const number = reportedNumber(value);
   return number === null ? null : finite(Math.trunc(number));
 }
 
-export function numberOf(value: Json | undefined): number | null {
+/** A number as agents write it: as a number, as text, or as a yes or no. */
+export function reportedNumber(value: Json | undefined): number | null {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'string') {
     const text = value.trim();

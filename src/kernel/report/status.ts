@@ -2,7 +2,7 @@
 import type { Outcome } from '../dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { integerOf, numberOf } from './sections.ts';
+import { integerOf, reportedNumber } from './sections.ts';
 
 export const PLAN_STATUSES = ['IN_PROGRESS', 'APPROVAL_REQUEST', 'COMPLETE', 'BLOCKED', 'NEEDS_INPUT'] as const;
 export type PlanStatus = (typeof PLAN_STATUSES)[number];
@@ -94,7 +94,7 @@ const CODE = 'LOOP_STATE_INCOMPLETE:';
 export function loopStateIn({ loop_state: loop }: JsonObject): LoopState | null {
   if (!isObject(loop)) return null;
   const [iteration, max] = [integerOf(loop.iteration), integerOf(loop.max_iterations)];
-  const [metric, threshold] = [numberOf(loop.metric), numberOf(loop.threshold)];
+  const [metric, threshold] = [reportedNumber(loop.metric), reportedNumber(loop.threshold)];
   if (iteration === null || max === null || metric === null || threshold === null) return null;
   return { iteration, max, metric, threshold };
 }

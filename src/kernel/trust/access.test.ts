@@ -6,7 +6,7 @@ import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
 import { emptyState } from '../state.ts';
 import { deny } from '../verdict.ts';
-import { keysUsedBy, keysWanted } from './decide.ts';
+import { keysUsedBy, trustKeysNeeded } from './decide.ts';
 
 const request: Request = {
   kind: 'access.refuse',
@@ -24,7 +24,7 @@ function asked(used: Input['used']): readonly Fact[] {
 test('the first refusal of a minute is a fact with its count, and uses the minute up', () => {
   const [fact] = asked(undefined);
   expect(fact).toMatchObject({ kind: 'access.refused', who: 'token:ci', code: 'TOKEN_REVOKED', times: 7 });
-  expect(fact && keysUsedBy(fact)).toEqual(keysWanted(request));
+  expect(fact && keysUsedBy(fact)).toEqual(trustKeysNeeded(request));
 });
 
 test.each([
@@ -35,9 +35,9 @@ test.each([
   ['what a server had counted when it ended', { ended: '2030-01-01T12:00:30.000Z' }],
 ])('%s has a fact of its own', (_, change) => {
   const other = { ...request, ...change } as Request;
-  expect(keysWanted(other)).not.toEqual(keysWanted(request));
+  expect(trustKeysNeeded(other)).not.toEqual(trustKeysNeeded(request));
   const [fact] = decide(dialects, emptyState(), { ...other, at: 0, by: 'token:ci' } as Input).facts;
-  expect(fact && keysUsedBy(fact)).toEqual(keysWanted(other));
+  expect(fact && keysUsedBy(fact)).toEqual(trustKeysNeeded(other));
 });
 
 test('no secret is stored in the reason', () => {
@@ -53,5 +53,5 @@ test('no secret is stored in the reason', () => {
 });
 
 test('the next one is none', () => {
-  expect(asked(Object.fromEntries(keysWanted(request).map((key) => [key, 3])))).toEqual([]);
+  expect(asked(Object.fromEntries(trustKeysNeeded(request).map((key) => [key, 3])))).toEqual([]);
 });

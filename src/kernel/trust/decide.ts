@@ -60,7 +60,7 @@ export function judge(pen: Pen, input: Judge): Verdict {
   const stage = refusal?.stage ?? Number.POSITIVE_INFINITY;
   const used = usedBefore(input);
   const isReplay = stage >= STAGE.replay && used.id !== null;
-  const judged = isReplay ? replay(input, used.id ?? 0) : standing(pen.state.trust, input, stage);
+  const judged = isReplay ? replay(input, used.id ?? 0) : verdictNow(pen.state.trust, input, stage);
   const duplicateOf = judged.allow ? used.content : null;
   const verdict = duplicateOf === null ? judged : duplicate(judged, duplicateOf);
   pen.write({
@@ -92,7 +92,7 @@ function foreignTexts({ registry }: Trust, input: Judge): { readonly registryTex
   return input.registryTexts && !isInForce ? { registryTexts: input.registryTexts } : {};
 }
 
-function standing(trust: Trust, input: Judge, stage: number): Verdict {
+function verdictNow(trust: Trust, input: Judge, stage: number): Verdict {
   const blocking = stage <= STAGE.agents ? null : blockingOf(trust, input);
   if (!blocking) return input.verdict;
   const { reason, code, details } = quarantined(blocking.by);
@@ -132,7 +132,7 @@ const refusalKeyOf = ({ who, minute, code, what, ended }: Noted) =>
   ['access', who, code, ...(what === undefined ? [] : [what]), ended ?? minute].join(':');
 const contentKeyOf = (digest: string) => `content:${digest}`;
 
-export function keysWanted(request: Request): readonly string[] {
+export function trustKeysNeeded(request: Request): readonly string[] {
   switch (request.kind) {
     case 'turn.prepared':
       return request.trust?.envelope ? [keyOf(request.trust.envelope.handoff_id)] : [];

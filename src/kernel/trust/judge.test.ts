@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newPen } from '../decide.ts';
 import { emptyState, type State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { decideTrust, keysUsedBy, keysWanted } from './decide.ts';
+import { decideTrust, keysUsedBy, trustKeysNeeded } from './decide.ts';
 import type { Refusal } from './state.ts';
 
 const ID = '550e8400-e29b-41d4-a716-446655440000';
@@ -115,7 +115,7 @@ test('of a blocked agent, what is refused before its block is looked at keeps it
 });
 
 test('ids are the same in any case', () => {
-  expect(keysWanted(handoff({ handoff: ID.toUpperCase() }))).toEqual(keysWanted(handoff()));
+  expect(trustKeysNeeded(handoff({ handoff: ID.toUpperCase() }))).toEqual(trustKeysNeeded(handoff()));
 });
 
 test('a copy and a blocked agent are answered as the verifier answers them, whatever else is wrong', () => {

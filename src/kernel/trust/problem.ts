@@ -34,6 +34,6 @@ export function faulty(agent: string, code: GovernedCode, message: string): Diag
   return { level: 'agent', code, agent, message };
 }
 
-export function warning(agent: string | null, code: GovernedCode, message: string): Diagnostic {
+export function remark(agent: string | null, code: GovernedCode, message: string): Diagnostic {
   return { level: 'warning', code, agent, message };
 }

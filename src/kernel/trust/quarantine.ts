@@ -10,11 +10,11 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import {
   type CarriedBlock,
   keyOfBlocked,
-  type Outcome,
   type Pin,
   type Quarantine,
   quarantineOf,
   type Refusal,
+  type ReleaseOutcome,
   type Sighting,
   type Trust,
 } from './state.ts';
@@ -107,7 +107,7 @@ function originalOf({ originals }: Trust, agent: string, version: string): strin
   return (known && Object.hasOwn(known, version) && known[version]) || null;
 }
 
-function outcomeOf(trust: Trust, { agent, hash, pin }: Quarantine, now: Pin | null): Outcome {
+function outcomeOf(trust: Trust, { agent, hash, pin }: Quarantine, now: Pin | null): ReleaseOutcome {
   if (agent === null) return 'harmless';
   if (pin && now && pin.hash !== now.hash && !isRestored(trust, agent, pin, now)) return 'legitimate_change';
   return hash === null ? 'checkout_artifact' : 'stale_sender';

@@ -107,7 +107,7 @@ export type TrustFact =
   | {
       readonly kind: 'quarantine.released';
       readonly key: string;
-      readonly outcome: Outcome;
+      readonly outcome: ReleaseOutcome;
       readonly reason: string;
       /** How the agent is pinned now, beside how it was. */
       readonly before: Pin | null;
@@ -141,7 +141,7 @@ export type TrustFact =
 
 /** What a person found when looking into a block. */
 export const OUTCOMES = ['tampering', 'stale_sender', 'legitimate_change', 'checkout_artifact', 'harmless'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type ReleaseOutcome = (typeof OUTCOMES)[number];
 
 const TRUST_FACT = /^(?:registry|quarantine|handoff|access)\./;
 
@@ -236,7 +236,7 @@ export type TrustRequest =
       /** A key, or an agent: then everything that blocks it. */
       readonly id: string;
       readonly reason: string;
-      readonly outcome?: Outcome;
+      readonly outcome?: ReleaseOutcome;
       readonly isAgent: boolean;
       /** What manifest, lock and prompts say at this moment. */
       readonly registry: LoadedRegistry | null;

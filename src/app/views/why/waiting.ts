@@ -1,6 +1,6 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
-import { isAnswerableWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
+import { isAnswerableWhenBlocked, reasonNow } from '../../../kernel/cast/asked.ts';
 import { parkedIn } from '../../../kernel/cast/item.ts';
 import type { Turn } from '../../../kernel/cast/state.ts';
 import { askedFor, spentAt } from './asked.ts';
@@ -18,7 +18,7 @@ import {
 
 export function explainWaiting(situation: Situation): Explanation {
   const { cast, now } = situation;
-  const { code, reason } = saidNow(cast.id, cast, now);
+  const { code, reason } = reasonNow(cast.id, cast, now);
   const turns = Object.values(cast.turns);
   const parts = [
     ...turns.filter(({ phase }) => phase === 'unknown').map((turn) => unknown(situation, turn)),

@@ -1,7 +1,7 @@
 // Why a cast is where it is: what it waits for or failed on, since when, what the code means, and the commands that carry it
 // on. The caller has read log, driver and registry; nothing is read here. The words for a status are loaded when a cast has
 // it, because a person asks about one cast and wants to know at once.
-import { saidNow } from '../../../kernel/cast/asked.ts';
+import { reasonNow } from '../../../kernel/cast/asked.ts';
 import { type CastStatus, isOver } from '../../../kernel/cast/state.ts';
 import { countItems, itemsText } from '../../../kernel/cast/summary.ts';
 import type { Code } from '../../../kernel/codes.ts';
@@ -87,7 +87,7 @@ function statusWords({ cast, driver, now }: Situation): string {
     case 'running':
       return driver ? 'has been running' : 'was cut off while it ran, and has been open';
     case 'waiting':
-      return `has been waiting for a person (${saidNow(cast.id, cast, now).code})`;
+      return `has been waiting for a person (${reasonNow(cast.id, cast, now).code})`;
     case 'failed':
       return `failed (${cast.code})`;
     default:
