@@ -1,11 +1,13 @@
 // What the suite of the operations asks of each of them: the same input by every way in, and the code that must come back.
 
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { ownIdentity } from '../../src/agents/process/process-identity.ts';
 import type { OperationName } from '../../src/app/operations/table.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { modelServer } from '../../src/testing/index.ts';
 import {
   agent,
   baton,
@@ -42,9 +44,8 @@ export type Case = {
   readonly code?: string;
 };
 
-/** Every operation refuses a field that it does not have; a rule of its own is asked where it has one. An operation whose allowed case
- * `needs` a program that the suite cannot bring along says which. */
-export type Cases = { readonly allowed: Case | { readonly needs: string }; readonly refused?: Case };
+/** Every operation refuses a field that it does not have; a rule of its own is asked where it has one. */
+export type Cases = { readonly allowed: Case; readonly refused?: Case };
 
 const empty: SetUp = async () => ({ dir: project() });
 
@@ -60,6 +61,31 @@ const set: SetUp = async () => {
 };
 
 const FLOW = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
+
+/** The only agent is a program that is on every machine. */
+const ownProgram: SetUp = async () => {
+  const own = { ...agent, runner: 'command', command: ['true'] };
+  return { dir: project({ '.baton/config.json': flow({ A: own }, { 'Socket-1': { materia: 'A', parse: 'text' } }) }) };
+};
+
+/** A model that answers. */
+const model: SetUp = async () => {
+  const { url, close } = await modelServer({ answers: ['ready'] });
+  onTestFinished(close);
+  return { dir: project(), given: { url: `${url}/v1` }, env: { OPENAI_API_KEY: 'test-key' } };
+};
+
+/** Stands for Claude Code, and reports that a hook refused its write. */
+const CLAUDE = `#!/bin/sh
+cat >/dev/null
+echo '{"type":"user","message":{"content":[{"type":"tool_result","content":"SCOPE_VIOLATION: .baton/ is sealed"}]}}'
+`;
+
+const refusedWrite: SetUp = async () => {
+  const dir = project({ 'bin/claude': CLAUDE });
+  chmodSync(join(dir, 'bin/claude'), 0o755);
+  return { dir, env: { PATH: `${join(dir, 'bin')}:${process.env.PATH}` } };
+};
 
 const casted: SetUp = async () => {
   const dir = project({ '.baton/config.json': FLOW, 'agents.json': { A: ['done'] } });
@@ -391,18 +417,18 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   status: { allowed: ok(casted) },
   metrics: { allowed: ok(tasked) },
   init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', pinned, { agent: 'claude' }) },
-  doctor: { allowed: { needs: 'an agent program that is signed in' } },
+  doctor: { allowed: ok(ownProgram) },
   notify: { allowed: ok(notified), refused: no('BAD_USAGE', empty) },
   'agents.list': { allowed: ok(empty) },
   'agents.test': {
-    allowed: { needs: 'an agent program that is signed in' },
+    allowed: ok(model, (_fence, _id, { url = '' }) => ({ name: 'openai', model: 'test-model', baseUrl: url })),
     refused: no('BAD_USAGE', empty, { name: 'nothing' }),
   },
   install: {
     allowed: ok(empty, { agent: 'codex', yes: true }),
     refused: no('BAD_USAGE', empty, { agent: 'codex', skill: true, yes: true }),
   },
-  'hooks.verify': { allowed: { needs: 'Claude Code' } },
+  'hooks.verify': { allowed: ok(refusedWrite) },
   'task.create': {
     allowed: ok(empty, { packet: packet('T-1') }),
     refused: no('MISSING_REQUIRED_INPUT', empty, { packet: {} }),
