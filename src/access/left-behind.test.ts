@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { HAS_PROC, identityOfChild, startTimeOf } from '../agents/process/process-identity.ts';
-import { hasTerminal, isAgent, isLater, isLeftBehind } from './is-agent.ts';
-import { callerIdentity } from './who-acts.ts';
+import { callerIdentity, hasTerminal, isAgent, isLater, isLeftBehind } from './who-acts.ts';
 
 const state = mkdtempSync(join(tmpdir(), 'baton-left-'));
 const children: ReturnType<typeof spawn>[] = [];

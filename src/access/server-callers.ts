@@ -1,14 +1,19 @@
-// Who calls one of our servers: what a caller's token allows, as which actor a call runs, and how a refused caller appears in the
-// log. A caller on this machine is also traced to its process: an agent that got hold of a token stays an agent.
-import { hash, timingSafeEqual } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+// Who calls one of our servers: what a caller's token allows, as which actor a call runs, and how a refused caller appears in the log.
+// A caller on this machine is also traced to its process: an agent that got hold of a token stays an agent. The last part is about
+// page sessions. `baton ui` proves its user to a running server by the digest of a new token in the user's folder. The token itself
+// is only in the address of the page.
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
 import { HAS_PROC, processVariables } from '../agents/process/process-identity.ts';
+import { isObject } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import type { Actor, PersonProof } from './actor.ts';
+import { type Act, type Actor, mayDo, type PersonProof, proofFor, type Role } from './actor.ts';
 import { attemptAbove } from './attempt.ts';
-import { type Act, mayDo, type Role } from './rights.ts';
+import { howPeopleDecide } from './person-proof.ts';
 import { admitToken } from './tokens.ts';
+import { userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
 import { ACTS_FOR, NOBODY } from './who-acts.ts';
 
 /** `token` is the name of the caller's token, or null for the server's own token and for a session of its page. */
@@ -76,8 +81,8 @@ type ConnectionEnds = { readonly localPort?: number | undefined; readonly remote
 const known = new WeakMap<ConnectionEnds, boolean>();
 
 export function isAgentAt(connection: ConnectionEnds): boolean {
-  const told = known.get(connection);
-  if (told !== undefined) return told;
+  const before = known.get(connection);
+  if (before !== undefined) return before;
   const isAgent = isAgentBehind(connection);
   known.set(connection, isAgent);
   return isAgent;
@@ -103,9 +108,9 @@ function portOf(address: string): number {
 
 /** Several processes may share a socket. */
 function holdersOf(inodes: readonly string[]): readonly number[] {
-  const wanted = new Set(inodes.map((inode) => `socket:[${inode}]`));
+  const sockets = new Set(inodes.map((inode) => `socket:[${inode}]`));
   const pids = readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
-  return pids.filter((pid) => filesOf(pid).some((file) => wanted.has(file)));
+  return pids.filter((pid) => filesOf(pid).some((file) => sockets.has(file)));
 }
 
 function filesOf(pid: number): readonly string[] {
@@ -133,5 +138,85 @@ function textOf(file: string): string {
     return readFileSync(file, 'latin1');
   } catch {
     return '';
+  }
+}
+
+/** A working day. After it, the page must be opened again. */
+const GOOD_FOR_MS = 16 * 3_600_000;
+const TOKEN_CHARS_MAX = 200;
+/** A decision that needs a terminal, about the whole workspace. */
+const DECISION = 'approve';
+
+type PageSession = {
+  readonly workspace: string;
+  readonly name: string;
+  /** Whether a person gave the command, proved by a terminal that is older than every agent of the workspace. */
+  readonly isPerson: boolean;
+  readonly expires: string;
+};
+
+type SessionPlace = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string; readonly program: string };
+
+/** Opens a session for the actor of this process and returns its token. Null if the user's folder is not safe. */
+export function openPageSession({ env, stateDir, program }: SessionPlace, actor: Actor, now: number): string | null {
+  const folder = folderOf(env);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (whyFolderUnsafe(userFolder(env)) ?? whyFolderUnsafe(folder)) return null;
+  for (const name of readdirSync(folder))
+    if (isOver(join(folder, name), now)) rmSync(join(folder, name), { force: true });
+  const token = randomBytes(32).toString('base64url');
+  const session: PageSession = {
+    workspace: stateDir,
+    name: actor.name,
+    isPerson: actor.proof?.(DECISION, null, program) === null,
+    expires: new Date(now + GOOD_FOR_MS).toISOString(),
+  };
+  writeFileSync(fileOf(folder, token), JSON.stringify(session), { mode: 0o600, flag: 'wx' });
+  return token;
+}
+
+/** The caller with the token of a session of this workspace. Null for any other token. */
+export function sessionCaller(
+  { env, stateDir, program }: SessionPlace,
+  shown: string,
+  now: number,
+): ServerCaller | null {
+  if (shown === '' || shown.length > TOKEN_CHARS_MAX) return null;
+  const folder = folderOf(env);
+  const session = readSession(fileOf(folder, shown));
+  if (!session || session.workspace !== stateDir || now >= Date.parse(session.expires)) return null;
+  return { name: session.name, token: null, role: 'admin', proof: proofOf(session, program) };
+}
+
+function proofOf({ isPerson }: PageSession, program: string): PersonProof {
+  return (form) => {
+    if (isPerson || proofFor(form) === null) return null;
+    return `nothing showed that a person opened this page; ${howPeopleDecide(program)}`;
+  };
+}
+
+function folderOf(env: NodeJS.ProcessEnv): string {
+  return join(userFolder(env), 'pages');
+}
+
+function fileOf(folder: string, token: string): string {
+  return join(folder, `${hash('sha256', token, 'hex')}.json`);
+}
+
+function isOver(file: string, now: number): boolean {
+  const session = readSession(file);
+  return session === null || now >= Date.parse(session.expires);
+}
+
+function readSession(file: string): PageSession | null {
+  try {
+    if (whyOpen(statSync(file), 0o077) !== null) return null;
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (!isObject(value)) return null;
+    const { workspace, name, isPerson, expires } = value;
+    if (typeof workspace !== 'string' || typeof name !== 'string' || typeof isPerson !== 'boolean') return null;
+    return typeof expires === 'string' ? { workspace, name, isPerson, expires } : null;
+  } catch {
+    return null; // There is no such session.
   }
 }

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Actor } from '../access/actor.ts';
 import { attemptAbove } from '../access/attempt.ts';
-import { requesterOf } from '../approvals/requester.ts';
+import { requesterOf } from '../approvals/open-approvals.ts';
 import { refuseChanged } from '../approvals/use-approval.ts';
 import { approvalsNamed, around } from '../hooks/exec-call.ts';
 import type { Difference } from '../kernel/approval/request.ts';

@@ -1,8 +1,7 @@
 // Notes what a hook would have refused, for a team that only looks.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HookDecision } from '../hooks/protocol.ts';
-import { reportDenial } from '../hooks/report.ts';
+import { type HookDecision, reportDenial } from '../hooks/protocol.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { makeStateFolder } from './state-folder.ts';
 

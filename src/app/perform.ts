@@ -1,6 +1,5 @@
 // One call of one operation: who may, what was given, and the function. A skin calls this and shows the answer.
-import { whyNotPerson } from '../access/actor.ts';
-import { mayDo, refusalToAgent } from '../access/rights.ts';
+import { mayDo, refusalToAgent, whyNotPerson } from '../access/actor.ts';
 import { messageOf } from '../kernel/field-schema.ts';
 import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';

@@ -144,8 +144,8 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
 
 function waysOn({ id, status, cast, turnOver }: ApprovalView, baton: string): readonly string[] {
   if (status === 'expired') {
-    const told = cast === null ? 'it must be requested again' : `${baton} continue ${cast} tells the agent`;
-    return [`  it has expired: ${told}`];
+    const next = cast === null ? 'it must be requested again' : `${baton} continue ${cast} tells the agent`;
+    return [`  it has expired: ${next}`];
   }
   if (status === 'unknown') {
     const leave = `${baton} reject ${id} --reason …`;

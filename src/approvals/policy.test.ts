@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../kernel/approval/request.ts';
-import { readPolicy, versionOf } from './policy.ts';
+import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
+import { readPolicy, versionOf } from './risk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'baton-policy-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

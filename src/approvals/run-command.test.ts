@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type CommandStreams, keptStreams, runApproved } from './run-command.ts';
+import { type CommandStreams, keptStreams, runApproved } from './use-approval.ts';
 
-const MODULE = fileURLToPath(new URL('./run-command.ts', import.meta.url));
+const MODULE = fileURLToPath(new URL('./use-approval.ts', import.meta.url));
 const TOKEN = 'hunter2hunter2';
 
 function ran(line: string, env: Record<string, string>) {

@@ -30,8 +30,7 @@ import {
   withInterpreters,
 } from './bound-parts.ts';
 import { filesNamedBy } from './named-by.ts';
-import { readPolicy, versionOf } from './policy.ts';
-import { type Classified, classifyArgv } from './risk.ts';
+import { type Classified, classifyArgv, readPolicy, versionOf } from './risk.ts';
 import { logIdentity, openSealKey, type SealKey } from './seal.ts';
 
 const COMMANDS_MAX = 100;
@@ -62,65 +61,67 @@ export type SealContext = {
  * Seals an `approval_request`: `exact_content` or the list `command_set`. `x_files` and `x_cwd` add what the words do not show.
  * Without commands, it requests permission for the words in `operation`.
  */
-export function sealRequest(request: JsonObject, scene: SealContext): SealedRequest {
-  const { policy, env, key } = scene;
-  const cwd = realFolder(resolve(scene.cwd, isPath(request.x_cwd) ? request.x_cwd : '.'));
-  const names = boundNames([...scene.handed, ...policy.env]);
+export function sealRequest(request: JsonObject, context: SealContext): SealedRequest {
+  const { policy, env, key } = context;
+  const cwd = realFolder(resolve(context.cwd, isPath(request.x_cwd) ? request.x_cwd : '.'));
+  const names = boundNames([...context.handed, ...policy.env]);
   const plainEnv = plainVariables(env);
-  const place: Place = { ...scene, cwd, envMarks: marksOf(names, env, key), path: env.PATH ?? '' };
-  const wanted = commandsIn(request, place);
-  const argvs = 'refusal' in wanted ? [] : wanted.argvs;
-  const looked = argvs.map((argv) => lookAt(argv, place, strings(request.x_files)));
+  const target: SealTarget = { ...context, cwd, envMarks: marksOf(names, env, key), path: env.PATH ?? '' };
+  const requested = commandsIn(request, target);
+  const argvs = 'refusal' in requested ? [] : requested.argvs;
+  const inspected = argvs.map((argv) => inspect(argv, target, strings(request.x_files)));
   const version = versionOf(policy);
-  const id = scene.id ?? `P-${randomBytes(16).toString('hex')}`;
-  const expiresAt = scene.now + policy.pendingHours * HOUR_MS;
+  const id = context.id ?? `P-${randomBytes(16).toString('hex')}`;
+  const expiresAt = context.now + policy.pendingHours * HOUR_MS;
   const bound = {
     id,
     cwd,
-    envMarks: place.envMarks,
+    envMarks: target.envMarks,
     plainEnv,
-    path: place.path,
+    path: target.path,
     policy: version,
-    requester: scene.requester,
+    requester: context.requester,
     expiresAt,
-    log: key.mark('log', scene.log),
+    log: key.mark('log', context.log),
   };
-  const commands = looked.map((one) => sealedCommand(one, bound, key));
-  const operation = said(request.operation) || (looked[0] ? `run ${looked[0].classified.tier} command` : NOT_SAID);
+  const commands = inspected.map((one) => sealedCommand(one, bound, key));
+  const operation =
+    cleanText(request.operation) || (inspected[0] ? `run ${inspected[0].classified.tier} command` : NOT_SAID);
   const fingerprint = key.seal(
     'fingerprint',
     canonicalJson({
-      commands: looked.map(({ argv, programs, places, files }) => ({ argv, programs, places, files })),
+      commands: inspected.map(({ argv, programs, places, files }) => ({ argv, programs, places, files })),
       cwd,
-      env: place.envMarks,
+      env: target.envMarks,
       policy: version,
-      requester: scene.requester,
+      requester: context.requester,
       operation: commands.length === 0 ? operation : null,
     } as unknown as Json),
   );
   return {
     ...bound,
     commands,
-    env: names.filter((name) => place.envMarks[name] !== null),
-    files: Object.assign({}, ...looked.map(({ files }) => present(files))) as Readonly<Record<string, string>>,
+    env: names.filter((name) => target.envMarks[name] !== null),
+    files: Object.assign({}, ...inspected.map(({ files }) => present(files))) as Readonly<Record<string, string>>,
     operation,
-    scope: said(request.scope) || (looked[0]?.argv[0] ?? NOT_SAID),
-    riskLevel: riskOf(request.risk_level, looked),
-    rationale: said(request.rationale) || looked.map(({ classified }) => classified.because).join('; ') || NOT_SAID,
-    rollback: said(request.rollback) || null,
-    verification: said(request.verification) || null,
+    scope: cleanText(request.scope) || (inspected[0]?.argv[0] ?? NOT_SAID),
+    riskLevel: riskOf(request.risk_level, inspected),
+    rationale:
+      cleanText(request.rationale) || inspected.map(({ classified }) => classified.because).join('; ') || NOT_SAID,
+    rollback: cleanText(request.rollback) || null,
+    verification: cleanText(request.verification) || null,
     grantMs: policy.grantMinutes * MINUTE_MS,
     fingerprint,
     keyId: key.id,
     relays: isText(request.approval_id) ? request.approval_id.trim() : null,
-    refusal: 'refusal' in wanted ? wanted.refusal : refusalOf(looked),
+    refusal: 'refusal' in requested ? requested.refusal : refusalOf(inspected),
     ...leftOutIn(request),
   };
 }
 
-type Place = SealContext & { readonly envMarks: Readonly<Record<string, string | null>>; readonly path: string };
+type SealTarget = SealContext & { readonly envMarks: Readonly<Record<string, string | null>>; readonly path: string };
 
-type Looked = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
+type Inspected = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
   readonly argv: readonly string[];
   /** False if it names more than can be bound. */
   readonly isWhole: boolean;
@@ -154,12 +155,12 @@ export function clearArgv(argv: readonly string[]): readonly string[] | null {
   return scrub(shellLine(argv)).found.length + scrub(argv.join(' ')).found.length === 0 ? argv : null;
 }
 
-type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly refusal: Denied };
+type RequestedCommands = { readonly argvs: readonly (readonly string[])[] } | { readonly refusal: Denied };
 
-function commandsIn(request: JsonObject, place: Place): Wanted {
+function commandsIn(request: JsonObject, target: SealTarget): RequestedCommands {
   const { exact_content: line, command_set: set, approval_id: relays, x_cwd: folder } = request;
-  if (isText(folder) && !(isPath(folder) && isFolder(place.cwd))) return blocked('x_cwd names no existing folder');
-  const strange = strings(request.x_env).find((name) => !Object.hasOwn(place.envMarks, name));
+  if (isText(folder) && !(isPath(folder) && isFolder(target.cwd))) return blocked('x_cwd names no existing folder');
+  const strange = strings(request.x_env).find((name) => !Object.hasOwn(target.envMarks, name));
   if (strange !== undefined) {
     const way = 'name it in `env` of the materia or in approvals.env of the configuration';
     return blocked(`x_env names ${scrub(strange).text.slice(0, 64)}, which approved commands do not get; ${way}`);
@@ -168,7 +169,7 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   if (unread) return unread;
   const listed = Array.isArray(set) ? set.flatMap((one) => (namesCommand(one) ? [one.command] : [])) : [];
   // Only commands that change state need an approval. A list without such a command is requested whole, as a single one would be.
-  const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.area).tier === 'T3');
+  const changing = listed.filter((one) => classifyArgv(argvOf(one), target.policy, target.area).tier === 'T3');
   if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
     const message =
       'exact_content and command_set name different commands; omit exact_content, or repeat the list in it exactly';
@@ -192,7 +193,7 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
 }
 
 /** Refuses commands in an unknown form. Otherwise they would become a permission in words. */
-function unreadIn({ exact_content: line, command_set: set }: JsonObject): Wanted | null {
+function unreadIn({ exact_content: line, command_set: set }: JsonObject): RequestedCommands | null {
   if (line !== undefined && line !== null && !isString(line))
     return invalid('exact_content', 'exact_content is one text with one exact command; put several into command_set');
   const isGiven = set !== undefined && set !== null && set !== '' && !(Array.isArray(set) && set.length === 0);
@@ -212,53 +213,53 @@ function leftOutIn({ command_set: set }: JsonObject): Pick<SealedRequest, 'leftO
   return leftOut.length === 0 ? {} : { leftOut: leftOut.slice(0, COMMANDS_MAX) };
 }
 
-function invalid(key: string, message: string): Wanted {
+function invalid(key: string, message: string): RequestedCommands {
   return { refusal: deny('CONTRACT_VIOLATION', message, { issues: [{ path: `approval_request.${key}`, message }] }) };
 }
 
 /** Whether a line is one command of the list, or all of them in order. */
 function isSummary(line: string, listed: readonly string[]): boolean {
   const bare = (text: string) => text.trim().replace(/\s+/g, ' ');
-  const said = bare(line.replaceAll('\n', ' ; '));
+  const joined = bare(line.replaceAll('\n', ' ; '));
   return (
     listed.some((one) => bare(one) === bare(line)) ||
-    [' && ', '; ', ' ; '].some((between) => listed.map(bare).join(between) === said)
+    [' && ', '; ', ' ; '].some((between) => listed.map(bare).join(between) === joined)
   );
 }
 
-function blocked(reason: string): Wanted {
+function blocked(reason: string): RequestedCommands {
   return { refusal: deny('COMMAND_BLOCKED', reason) };
 }
 
-function refusalOf(looked: readonly Looked[]): Denied | null {
-  if (looked.some(({ isWhole }) => !isWhole)) {
+function refusalOf(inspected: readonly Inspected[]): Denied | null {
+  if (inspected.some(({ isWhole }) => !isWhole)) {
     return deny('COMMAND_BLOCKED', 'it names too many files to bind; name fewer, or a folder');
   }
-  const large = looked.flatMap(({ files, programs }) => [
+  const large = inspected.flatMap(({ files, programs }) => [
     ...Object.entries(files).flatMap(([path, digest]) => (digest === TOO_LARGE ? [path] : [])),
     ...Object.values(programs).flatMap((program) => (program?.digest === TOO_LARGE ? [program.path] : [])),
   ]);
   if (large[0] !== undefined) return deny('COMMAND_BLOCKED', `${large[0]} is too large to bind`);
-  if (looked.some(({ argv }) => hidesMore(argv))) {
+  if (inspected.some(({ argv }) => hidesMore(argv))) {
     return deny(
       'COMMAND_BLOCKED',
       'a part that looks like a secret also holds shell signs; it would be masked, and a person could not see what runs. Use a variable or a file instead',
     );
   }
-  const blocked = looked.find(({ classified }) => classified.blocked !== null);
+  const blocked = inspected.find(({ classified }) => classified.blocked !== null);
   if (!blocked) return null;
   const command = shown(blocked.argv);
   return deny('COMMAND_BLOCKED', `${command} can never be approved: ${blocked.classified.blocked}`, { command });
 }
 
-function lookAt(argv: readonly string[], place: Place, more: readonly string[]): Looked {
-  const { cwd, path, env, policy, area } = place;
+function inspect(argv: readonly string[], target: SealTarget, more: readonly string[]): Inspected {
+  const { cwd, path, env, policy, area } = target;
   const isClear = clearArgv(argv) !== null;
   // Next to a secret, any word may be secret too. Then only existing files are named.
-  const isTold = (name: string) => scrub(name).found.length === 0 && (isClear || digestAt(name) !== 'absent');
+  const isShown = (name: string) => scrub(name).found.length === 0 && (isClear || digestAt(name) !== 'absent');
   const named = filesNamedBy(argv, cwd, env.HOME, more);
-  const inputs = named.inputs.filter(isTold);
-  const places = placesFor([...inputs, ...named.outputs.filter(isTold)]);
+  const inputs = named.inputs.filter(isShown);
+  const places = placesFor([...inputs, ...named.outputs.filter(isShown)]);
   const read = new Set(inputs.flatMap((input) => places[input] ?? []));
   const started = named.programs.filter((name) => scrub(name).found.length === 0);
   const programs = withInterpreters(started, [...read], cwd, path);
@@ -273,18 +274,22 @@ function lookAt(argv: readonly string[], place: Place, more: readonly string[]):
   };
 }
 
-function sealedCommand({ argv, classified, isWhole: _, ...looked }: Looked, bound: Bound, key: SealKey): SealedCommand {
+function sealedCommand(
+  { argv, classified, isWhole: _, ...inspected }: Inspected,
+  bound: Bound,
+  key: SealKey,
+): SealedCommand {
   const clear = clearArgv(argv);
   const display = shown(argv);
   return {
     display,
     digest: hash('sha256', canonicalJson({ command: display, cwd: bound.cwd })),
-    seal: sealOfCommand({ argv, ...looked }, bound, key),
+    seal: sealOfCommand({ argv, ...inspected }, bound, key),
     tier: classified.tier,
     because: classified.because,
     argv: clear,
     marks: marksOfArgv(argv, key),
-    ...looked,
+    ...inspected,
   };
 }
 
@@ -311,15 +316,15 @@ function present(files: Readonly<Record<string, string>>): Readonly<Record<strin
   return Object.fromEntries(Object.entries(files).filter(([, digest]) => digest.startsWith('sha256:')));
 }
 
-function riskOf(level: Json | undefined, looked: readonly Looked[]): string {
-  const said = isString(level) ? level.trim().toUpperCase() : '';
-  const isChanging = looked.some(({ classified }) => classified.tier === 'T3') || looked.length === 0;
+function riskOf(level: Json | undefined, inspected: readonly Inspected[]): string {
+  const given = isString(level) ? level.trim().toUpperCase() : '';
+  const isChanging = inspected.some(({ classified }) => classified.tier === 'T3') || inspected.length === 0;
   // A requester may raise the risk, but may not call a change of state harmless.
-  if (RISKS.includes(said)) return said === 'LOW' && isChanging ? 'MEDIUM' : said;
+  if (RISKS.includes(given)) return given === 'LOW' && isChanging ? 'MEDIUM' : given;
   return isChanging ? 'MEDIUM' : 'LOW';
 }
 
-function said(value: Json | undefined): string {
+function cleanText(value: Json | undefined): string {
   return isText(value) ? scrub(value).text.slice(0, TEXT_CHARS_MAX) : '';
 }
 

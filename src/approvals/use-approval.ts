@@ -1,18 +1,23 @@
-// Asks the log whether a command may run under an approval. Everything the approval binds is read again first. The log decides and
-// records the use, or the refusal, before anything runs.
+// Uses an approval. First the log is asked whether the command may run: everything that the approval binds is read again, and the log
+// records the use, or the refusal, before anything runs. Then the command runs in place of the caller: without a shell, with the
+// caller's output and signals. Its input was not approved, so it gets none unless a person uses the terminal.
 
+import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
+import { constants } from 'node:os';
+import { type Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { thisDriver } from '../engine/lease.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import { nearestCommand } from '../kernel/approval/difference.ts';
 import type { ApprovalPolicy, Difference, Presented } from '../kernel/approval/request.ts';
 import type { Approval, Approvals } from '../kernel/approval/state.ts';
-import type { Variables } from '../kernel/credential.ts';
+import { knownValues, ValueFilter, type Variables } from '../kernel/credential.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { digestsFor, marksOf, placesFor, programsFor } from './bound-parts.ts';
-import { approvalNamed, approvalsIn, goneFrom } from './open-approvals.ts';
-import { versionOf } from './policy.ts';
+import { approvalNamed, approvalsIn, goneExecutors } from './open-approvals.ts';
+import { versionOf } from './risk.ts';
 import { type SealKey, sealedGrant } from './seal.ts';
 import { clearArgv, marksOfArgv, sealOfCommand } from './seal-request.ts';
 
@@ -22,7 +27,7 @@ export async function useApproval(
   { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
   word: string,
   argv: readonly string[],
-  scene: ExecContext,
+  context: ExecContext,
   { by, dry }: { readonly by: string; readonly dry: boolean },
 ): Promise<Attempted> {
   const found = approvalNamed(await approvalsIn(log), word);
@@ -31,10 +36,10 @@ export async function useApproval(
     {
       kind: 'approval.use',
       id: approval?.id ?? word.slice(0, 64),
-      requester: scene.requester,
-      presented: approval ? presentedAs(approval, argv, scene) : null,
+      requester: context.requester,
+      presented: approval ? presentedAs(approval, argv, context) : null,
       executor: thisDriver(),
-      gone: approval ? goneFrom([approval]) : [],
+      gone: approval ? goneExecutors([approval]) : [],
       ...(dry ? { dry } : {}),
     },
     { name: by },
@@ -75,8 +80,8 @@ function namedIn(approvals: Approvals, words: readonly string[]): readonly (read
 }
 
 /** Whether everything is still as it was at the decision. */
-export function isUnchanged(approval: Approval, argv: readonly string[], scene: ExecContext, index: number): boolean {
-  return presentedAs(approval, argv, scene).seal === approval.sealed.commands[index]?.seal;
+export function isUnchanged(approval: Approval, argv: readonly string[], context: ExecContext, index: number): boolean {
+  return presentedAs(approval, argv, context).seal === approval.sealed.commands[index]?.seal;
 }
 
 type ExecContext = {
@@ -89,10 +94,10 @@ type ExecContext = {
   readonly log: string;
 };
 
-export function presentedAs(approval: Approval, argv: readonly string[], scene: ExecContext): Presented {
+export function presentedAs(approval: Approval, argv: readonly string[], context: ExecContext): Presented {
   const { sealed } = approval;
-  const { env, policy, key, requester } = scene;
-  const cwd = realFolder(scene.cwd);
+  const { env, policy, key, requester } = context;
+  const cwd = realFolder(context.cwd);
   const marks = marksOfArgv(argv, key);
   const command = sealed.commands[nearestCommand(sealed, { marks })];
   // Programs are looked up with today's search path. The approved path is what runs.
@@ -100,7 +105,7 @@ export function presentedAs(approval: Approval, argv: readonly string[], scene: 
   const places = placesFor(Object.keys(command?.places ?? {}));
   const files = digestsFor(Object.keys(command?.files ?? {}));
   const envMarks = marksOf(Object.keys(sealed.envMarks), env, key);
-  const log = key.mark('log', scene.log);
+  const log = key.mark('log', context.log);
   const version = versionOf(policy);
   const bound = {
     id: sealed.id,
@@ -135,4 +140,131 @@ function realFolder(path: string): string {
   } catch {
     return path;
   }
+}
+
+const PASSED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
+/** The terminal sends these to the command too. */
+const SHARED = ['SIGINT', 'SIGQUIT'] as const;
+const NOT_STARTED = 127;
+const PIPES_OPEN_MS_MAX = 2_000;
+
+type CommandRun = {
+  /** The real path of the program. */
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+};
+
+/** Its input and output. */
+export type CommandStreams = {
+  readonly stdin: 'inherit' | 'ignore';
+  readonly stdout: Writable & Terminal;
+  readonly stderr: Writable & Terminal;
+  /** Whether this process passes its signals on. */
+  readonly passesSignals: boolean;
+};
+
+/** A stream of this process has a number and may be a terminal. */
+type Terminal = { readonly fd?: number; readonly isTTY?: boolean };
+
+/** The streams of this process. */
+export function ownStreams(): CommandStreams {
+  const { stdin, stdout, stderr } = process;
+  return { stdin: stdin.isTTY ? 'inherit' : 'ignore', stdout, stderr, passesSignals: true };
+}
+
+/** How much of its output is kept. */
+const KEPT_CHARS_MAX = 16_384;
+
+/** Streams that keep the end of the output. */
+export function keptStreams(): CommandStreams & { printed(): { readonly stdout: string; readonly stderr: string } } {
+  const kept = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  const keeping = (name: keyof typeof kept) =>
+    new Writable({
+      decodeStrings: true,
+      write(chunk: Buffer, _encoding, done) {
+        kept[name] = Buffer.concat([kept[name], chunk]).subarray(-4 * KEPT_CHARS_MAX);
+        done();
+      },
+    });
+  const end = (bytes: Buffer) => bytes.toString('utf8').slice(-KEPT_CHARS_MAX);
+  return {
+    stdin: 'ignore',
+    stdout: keeping('stdout'),
+    stderr: keeping('stderr'),
+    passesSignals: false,
+    printed: () => ({ stdout: end(kept.stdout), stderr: end(kept.stderr) }),
+  };
+}
+
+export type CommandEnd = {
+  /** The exit code for the caller. */
+  readonly code: number;
+  /** Null if a signal ended it or it never began. */
+  readonly exit: number | null;
+  readonly note?: string;
+  /** A signal ended it early, so its effect is unknown. */
+  readonly isCut?: true;
+};
+
+export function runApproved({ file, argv, cwd, env }: CommandRun, streams: CommandStreams): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    const [name = file, ...args] = argv;
+    const { stdin, stdout, stderr, passesSignals } = streams;
+    let isCut = false;
+    const pass = (signal: NodeJS.Signals) => {
+      isCut = true;
+      child.kill(signal);
+    };
+    const shared = (signal: NodeJS.Signals) => {
+      isCut = true;
+      if (stdin === 'ignore') child.kill(signal);
+    };
+    // Set before the start: otherwise an early signal would end this process and orphan the command.
+    for (const signal of passesSignals ? PASSED : []) process.on(signal, pass);
+    for (const signal of passesSignals ? SHARED : []) process.on(signal, shared);
+    const values = knownValues(env);
+    // A terminal shows the output as it is. Any other stream may store it, so known secrets are removed.
+    const how = ({ fd, isTTY }: Terminal) => (fd !== undefined && (isTTY || values.length === 0) ? fd : 'pipe');
+    const child = spawn(file, args, { argv0: name, cwd, env, stdio: [stdin, how(stdout), how(stderr)] });
+    const printed = Promise.all([passOn(child.stdout, stdout, values), passOn(child.stderr, stderr, values)]);
+    const end = (ended: CommandEnd) => {
+      for (const signal of PASSED) process.off(signal, pass);
+      for (const signal of SHARED) process.off(signal, shared);
+      resolve(ended);
+    };
+    child.once('error', ({ message }) =>
+      end({ code: NOT_STARTED, exit: null, note: `it could not start: ${message}` }),
+    );
+    child.once('exit', async (code, signal) => {
+      // A background program may keep the output open.
+      await Promise.race([printed, sleep(PIPES_OPEN_MS_MAX, undefined, { ref: false })]);
+      if (code !== null) end({ code, exit: code });
+      else {
+        const ended = {
+          code: 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0),
+          exit: null,
+          note: `ended by ${signal}`,
+        };
+        end({ ...ended, ...(isCut ? { isCut } : {}) });
+      }
+    });
+  });
+}
+
+/** Copies every byte except known secrets. Resolves at the end of the stream. */
+async function passOn(from: Readable | null, to: Writable, values: readonly string[]): Promise<void> {
+  if (!from) return;
+  // One character per byte, so that a character split over two chunks stays intact.
+  const filter = new ValueFilter(values.map((value) => Buffer.from(value).toString('latin1')));
+  const write = async (text: string) => {
+    if (text !== '' && !to.write(text, 'latin1')) await new Promise((resolve) => to.once('drain', resolve));
+  };
+  try {
+    for await (const chunk of from) await write(filter.take((chunk as Buffer).toString('latin1')));
+  } catch {
+    // The pipe broke with the program. Earlier output is kept.
+  }
+  await write(filter.end());
 }

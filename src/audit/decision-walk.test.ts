@@ -5,7 +5,7 @@ import type { ApprovalFact } from '../kernel/approval/request.ts';
 import { factText } from '../kernel/approval/state.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { StoredLine } from '../log/stored-line.ts';
-import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
+import { type DecisionKey, DecisionWalk } from './check-lines.ts';
 import type { AuditFault } from './fault.ts';
 
 const KEY: DecisionKey = { id: 'k', macOf: (text) => `mac of ${text}` };

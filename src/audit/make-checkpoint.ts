@@ -1,9 +1,13 @@
-// Makes a checkpoint: signs the head of the tree and keeps it inside and outside. It reads only what was appended since the last
-// one. It never signs a tree that does not extend the last signed one. Nobody appends while it signs, so two processes never
-// sign at the same time.
+// Makes a checkpoint: signs the head of the tree and keeps it inside and outside. It reads only what was appended since the last one
+// and never signs a tree that does not extend the last signed one. Nobody appends while it signs, so two processes never sign at the
+// same time. While a cast runs, checkpoints are made periodically in a thread of their own, one at a time: after some minutes or some
+// facts, whichever comes first. Neither the timer nor the thread keeps the process alive.
+
+import { Worker } from 'node:worker_threads';
 import type { Log } from '../engine/ports.ts';
 import { allow, type Denied, type Verdict } from '../kernel/verdict.ts';
-import { ChainWalk } from './chain-walk.ts';
+import { ChainWalk } from './check-lines.ts';
+import type { CheckpointJob } from './checkpoint-worker.ts';
 import {
   type CheckpointFolders,
   type CheckpointPlace,
@@ -122,4 +126,69 @@ function cutOff({ size, where }: SignedRoot, head: number): AuditFault {
 
 function forked({ size, where }: SignedRoot): AuditFault {
   return { kind: 'FORKED', seq: 1, reason: `the first ${size} entries differ from the signed ones (${where})` };
+}
+
+export type CheckpointInterval = { readonly minutes: number; readonly facts: number };
+
+/** The default interval. */
+export const EVERY_DEFAULT: CheckpointInterval = { minutes: 10, facts: 10_000 };
+
+/** The longest timer in Node. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export class PeriodicCheckpoint {
+  readonly #every: CheckpointInterval;
+  readonly #sign: () => Promise<unknown>;
+  readonly #timer: NodeJS.Timeout;
+  /** The newest fact, and the newest fact at the last signature. */
+  #seen = 0;
+  #signed: number | null = null;
+  #running: Promise<unknown> | null = null;
+
+  /** `sign` makes the checkpoint and reports its own failures. */
+  constructor(every: CheckpointInterval, sign: () => Promise<unknown>) {
+    this.#every = every;
+    this.#sign = sign;
+    this.#timer = setInterval(() => this.#makeOne(), Math.min(every.minutes * 60_000, TIMER_MS_MAX));
+    this.#timer.unref();
+  }
+
+  /** Notes that the log has reached this fact. */
+  saw(seq: number): void {
+    this.#signed ??= seq - 1;
+    this.#seen = Math.max(this.#seen, seq);
+    if (this.#seen - this.#signed >= this.#every.facts) this.#makeOne();
+  }
+
+  /** Resolves when no signature is in progress. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #makeOne(): void {
+    if (this.#running || this.#seen === (this.#signed ?? this.#seen)) return;
+    this.#signed = this.#seen;
+    this.#running = this.#sign().finally(() => {
+      this.#running = null;
+    });
+  }
+}
+
+/** Makes a checkpoint in its own thread. Rejects if the thread fails. */
+export function checkpointInThread(place: CheckpointPlace, logFile: string, env: NodeJS.ProcessEnv): Promise<Verdict> {
+  const variables = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const order: CheckpointJob = {
+    place: { dir: place.dir, stateDir: place.stateDir },
+    logFile,
+    env: Object.fromEntries(variables),
+  };
+  const name = import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
+  const worker = new Worker(new URL(name, import.meta.url), { workerData: order });
+  worker.unref();
+  return new Promise((resolve, reject) => {
+    worker.once('message', (verdict: Verdict) => resolve(verdict));
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('the thread ended without an answer')));
+  });
 }

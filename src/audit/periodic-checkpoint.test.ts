@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PeriodicCheckpoint } from './periodic-checkpoint.ts';
+import { PeriodicCheckpoint } from './make-checkpoint.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

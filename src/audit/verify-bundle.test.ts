@@ -11,8 +11,8 @@ import { withEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { digestOfText, readBundle, verifyBundle } from './bundle.ts';
 import { checkpointFolders, knownCheckpoints } from './checkpoints.ts';
-import { type BundleResult, makeBundle } from './make-bundle.ts';
 import { openSigner } from './note.ts';
+import { type BundleResult, makeBundle } from './prove.ts';
 
 const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
 const PROMPT = `You build things. ${'x'.repeat(300)}`;

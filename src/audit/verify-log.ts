@@ -5,9 +5,8 @@ import { type Evidence, StorageError, type StoredRow, type StoredText, TEXTS_PER
 import type { Json } from '../kernel/json.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
-import { ChainWalk } from './chain-walk.ts';
+import { ChainWalk, type DecisionKey, DecisionWalk } from './check-lines.ts';
 import { type KeptNotes, missingOutside, RootCheck, signedCheckpoints } from './checkpoints.ts';
-import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
 import { type AuditFault, FAULTS_MAX, placeOfErased, sortedFaults, tampered } from './fault.ts';
 import { EMPTY_ROOT, Frontier } from './merkle.ts';
 import type { PublicKey } from './note.ts';

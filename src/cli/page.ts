@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { shownToken, TOKEN_VARIABLE } from '../access/actor.ts';
-import { openSession } from '../access/page-sessions.ts';
+import { openPageSession } from '../access/server-callers.ts';
 import { userFolder } from '../access/user-folder.ts';
 import { actorHere } from '../access/who-acts.ts';
 import { BATON } from '../app/program.ts';
@@ -32,7 +32,7 @@ export async function withPage<T>(
 ): Promise<T> {
   buildPage(call);
   const running = where.port === undefined ? await runningServer(workspace) : null;
-  const token = running === null ? null : openSession(workspace, actorHere(workspace), Date.now());
+  const token = running === null ? null : openPageSession(workspace, actorHere(workspace), Date.now());
   if (running !== null && token !== null) return work(pageAt(running, token, false));
   return serving(call, workspace, where, ({ url, token: own }) => work(pageAt(url, own, true)));
 }

@@ -2,8 +2,7 @@
 // the agent of the turn can ask for approvals. The hook exists for one run of the agent's program, so nothing is installed.
 // What a turn ran without the approval it needed is reported with the turn.
 import { dirname } from 'node:path';
-import { readPolicy } from '../approvals/policy.ts';
-import { classify } from '../approvals/risk.ts';
+import { classify, readPolicy } from '../approvals/risk.ts';
 import type { AttemptDirs, AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote } from '../kernel/cast/state.ts';
@@ -13,7 +12,7 @@ import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { workRoot } from '../workspace/worktree/record.ts';
 import { execCall } from './exec-call.ts';
 import { letThroughIn } from './guard-command.ts';
-import { beforeArgs, groupFor, type Hooked, type HookGroup, type How } from './install/host.ts';
+import { beforeArgs, groupFor, type Hooked, type HookGroup, type HookOptions } from './install/host.ts';
 import { CLAUDE_BEFORE, CODEX_BEFORE } from './install/hosts.ts';
 
 type Turn = Pick<Packet, 'materia' | 'holdsCommands'>;
@@ -44,7 +43,7 @@ const BEFORE: Readonly<Record<string, Hooked>> = { claude: CLAUDE_BEFORE, codex:
 
 /** The hook before a tool, the same that an installation writes. */
 function runHookFor(runner: string, program: string, dir: string): RunHook {
-  const how: How = { program, dir, reportOnly: false };
+  const how: HookOptions = { program, dir, reportOnly: false };
   const hooked = BEFORE[runner];
   return { program, args: beforeArgs(how), group: hooked ? groupFor(hooked, how, shellWord(dir)) : null };
 }

@@ -26,13 +26,13 @@ export type CallContext = { readonly cwd: string; readonly path: string; readonl
 export const FORM = 'say exactly: baton exec --approval ID -- ARGV…, alone on its line, with what was approved';
 
 /** Null where the line calls no `baton exec`. */
-export function execCall(line: string, scene: CallContext): ExecCall | null {
+export function execCall(line: string, context: CallContext): ExecCall | null {
   const read = stepsOf(line);
   const calls = read.ok ? read.steps.flatMap(({ runs }) => runs).filter((run) => isExec(run)) : [];
   const [call] = calls;
   if (!call) return null;
   const words = plainWords(line);
-  const isSelf = words !== null && isOurs(words[0] ?? '', scene);
+  const isSelf = words !== null && isOurs(words[0] ?? '', context);
   const ids = [...new Set(calls.flatMap(idsIn))];
   if (isSelf && words[1] === 'exec') {
     const end = words.indexOf('--');
@@ -46,8 +46,8 @@ export function execCall(line: string, scene: CallContext): ExecCall | null {
   }
   const isAlone = words !== null && /(?:^|\/)baton$/.test(words[0] ?? '');
   const differencesTo = (approval: Approval) => {
-    const told = isAlone && !isSelf ? [] : around(line, call.named, approval);
-    return told.length > 0 ? told : [ofProgram(call.named, scene)];
+    const parts = isAlone && !isSelf ? [] : around(line, call.named, approval);
+    return parts.length > 0 ? parts : [ofProgram(call.named, context)];
   };
   return { kind: 'changed', ids, differencesTo };
 }
@@ -159,14 +159,14 @@ export function valuesIn(line: string): readonly Range[] {
 
 /** A part of the line with three dots instead of each value, also of a value that is only partly inside. */
 export function hideValues(line: string, ranges: readonly Range[], [from, to]: Range): string {
-  let told = '';
+  let shown = '';
   let at = from;
   for (const [start, end] of ranges) {
     if (end <= at || start >= to) continue;
-    told += `${line.slice(at, Math.max(at, start))}...`;
+    shown += `${line.slice(at, Math.max(at, start))}...`;
     at = Math.min(end, to);
   }
-  return told + line.slice(at, to);
+  return shown + line.slice(at, to);
 }
 
 /** The end of the word that begins at `start`, including quotes, escapes, substitutions and brackets. */

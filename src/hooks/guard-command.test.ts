@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { decisionOn, decisionOnFiles } from './guard-command.ts';
+import { decisionOnCommand, decisionOnFiles } from './guard-command.ts';
 import type { GuardContext } from './held-command.ts';
 
 /** A command that changes state, outside of every cast. Nothing here needs the log. */
@@ -15,10 +15,10 @@ function asked(approvals: unknown, line = 'git push') {
   const workspace = { dir, stateDir: join(dir, '.baton/state'), configFile: join(dir, '.baton/config.json') };
   writeFileSync(workspace.configFile, JSON.stringify({ approvals }));
   const scene = { workspace, env: { HOME: join(top, 'home') }, isReportOnly: true } as unknown as GuardContext;
-  const word = (decision: Awaited<ReturnType<typeof decisionOn>>) =>
+  const word = (decision: Awaited<ReturnType<typeof decisionOnCommand>>) =>
     decision === null ? null : 'verdict' in decision ? `${decision.kind} ${decision.verdict.code}` : decision.kind;
   return {
-    command: async () => word(await decisionOn(line, dir, scene)),
+    command: async () => word(await decisionOnCommand(line, dir, scene)),
     write: async (...paths: string[]) =>
       word(
         await decisionOnFiles(

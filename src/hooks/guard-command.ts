@@ -3,8 +3,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPolicy } from '../approvals/policy.ts';
-import { classify } from '../approvals/risk.ts';
+import { classify, readPolicy } from '../approvals/risk.ts';
 import type { ApprovalPolicy } from '../kernel/approval/request.ts';
 import { deny } from '../kernel/verdict.ts';
 import { projectAreaAt } from '../shell/project-area.ts';
@@ -13,33 +12,37 @@ import type { GuardContext } from './held-command.ts';
 import type { HookDecision } from './protocol.ts';
 
 /** Null if the command may run. */
-export async function decisionOn(line: string, cwd: string, scene: GuardContext): Promise<HookDecision | null> {
-  const { configFile } = scene.workspace;
+export async function decisionOnCommand(
+  line: string,
+  cwd: string,
+  context: GuardContext,
+): Promise<HookDecision | null> {
+  const { configFile } = context.workspace;
   const policy = readPolicy(configFile);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
-  const area = projectAreaAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
+  const area = projectAreaAt(workRoot(cwd, context.workspace), cwd, context.env.HOME);
   const classified = classify(line, policy, area);
-  if (classified.tier !== 'T3' || isOff(policy, scene)) return null;
-  const { requireApproval: holdBack } = await import('./held-command.ts');
-  return holdBack(line, classified, { cwd, policy, area, scene });
+  if (classified.tier !== 'T3' || isOff(policy, context)) return null;
+  const { requireApproval } = await import('./held-command.ts');
+  return requireApproval(line, classified, { cwd, policy, area, context });
 }
 
 /** A tool may not write a file outside the agent's area either, because that file may run as code later. */
 export async function decisionOnFiles(
   paths: readonly string[],
   cwd: string,
-  scene: GuardContext,
+  context: GuardContext,
 ): Promise<HookDecision | null> {
   if (paths.length === 0) return null;
-  const { configFile } = scene.workspace;
+  const { configFile } = context.workspace;
   const policy = readPolicy(configFile);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
-  if (isOff(policy, scene)) return null;
-  const area = projectAreaAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
+  if (isOff(policy, context)) return null;
+  const area = projectAreaAt(workRoot(cwd, context.workspace), cwd, context.env.HOME);
   const foreign = paths.find((path) => !area.isOwn(path));
   if (foreign === undefined) return null;
   const { modeFor } = await import('./held-command.ts');
-  const mode = await modeFor(policy, scene);
+  const mode = await modeFor(policy, context);
   if (mode === 'off') return null;
   const reason = `${foreign} is outside the work folder, or governs the work; a person writes there, or approves a shell command that does`;
   return { kind: mode === 'ask' ? 'ask' : 'deny', verdict: deny('SCOPE_VIOLATION', reason, { path: foreign }) };
@@ -55,7 +58,7 @@ function isOff({ hook }: ApprovalPolicy, { env }: GuardContext): boolean {
 const LET_THROUGH_FILE = 'let-through';
 
 /** Does nothing outside an attempt. If the file cannot be written, the command counts as not asked. */
-export async function keepLetThrough(command: string, env: NodeJS.ProcessEnv, stateDir: string): Promise<void> {
+export async function noteLetThrough(command: string, env: NodeJS.ProcessEnv, stateDir: string): Promise<void> {
   const { attemptIn } = await import('../access/attempt.ts');
   const attempt = attemptIn(env, stateDir);
   if (!attempt) return;

@@ -8,8 +8,7 @@ import { envelope, TEAM } from '../../test/team.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { workRoot, writeRecord } from '../workspace/worktree/record.ts';
-import { claimsOf } from './claims.ts';
-import { refusalOfConfigWrite, refusalOfGoverningWrite, refusalOfWrite } from './guard-write.ts';
+import { claimsOf, refusalOfConfigWrite, refusalOfGoverningWrite, refusalOfWrite } from './guard-write.ts';
 
 const dir = '/proj';
 const stateDir = '/proj/.baton/state';

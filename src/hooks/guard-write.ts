@@ -1,14 +1,18 @@
-// Whether an agent may write a path. It never writes in the folders that govern the work. It writes agent configuration only
-// if its task claims that path. It never writes where another task holds a lock. With a claimed task, it writes only where
-// that task may write.
+// Whether an agent may write a path, and what the ledger says about its claims. An agent never writes in the folders that govern the
+// work. It writes agent configuration only if its task claims that path. It never writes under a lock of another task. With a claimed
+// task, it writes only where that task may write. A hook runs before every tool call, so it reads only the facts of the ledger.
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { Log } from '../engine/ports.ts';
+import type { Entry } from '../kernel/fact.ts';
+import { configuredBy, isNamed } from '../kernel/ledger/scope.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
+import { applyToLedger, LEDGER_KINDS } from '../kernel/ledger/history.ts';
 import { fileKeyIn, MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, spokenPath, spokenPaths } from '../kernel/ledger/path.ts';
-import { configuredBy, isNamed, refusalOfChanges } from '../kernel/ledger/scope.ts';
-import type { Ledger, Task } from '../kernel/ledger/state.ts';
+import { refusalOfChanges } from '../kernel/ledger/scope.ts';
+import { emptyLedger, type Ledger, type Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { realPath } from '../shell/project-area.ts';
@@ -162,4 +166,42 @@ const PATCH_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.{1,4
 export function pathsInPatch(text: string, cwd: string): readonly string[] {
   if (!text.includes(PATCH_BEGIN)) return [];
   return [...new Set(Array.from(text.matchAll(PATCH_FILE), ([, path = '']) => resolve(cwd, path.trim())))];
+}
+
+export async function ledgerAtHead(log: Log): Promise<Ledger> {
+  const known = await restoredFrom(log);
+  const ledger = known?.found ?? emptyLedger();
+  const after = known?.through ?? 0;
+  const found: Entry[] = [];
+  for (const kindPrefix of LEDGER_KINDS) found.push(...(await log.read({ after, kindPrefix })));
+  for (const entry of found.sort((a, b) => a.seq - b.seq)) applyToLedger(ledger, entry);
+  return ledger;
+}
+
+/** A short log has no snapshot. Then the code that reads one is not loaded. */
+async function restoredFrom(log: Log): Promise<{ readonly found: Ledger; readonly through: number } | null> {
+  if ((await log.snapshot()) === null) return null;
+  const { restored } = await import('../engine/snapshot.ts');
+  return restored(log, (state) => state.ledger, { whole: true });
+}
+
+type Claimant = {
+  /** The token from the environment, or null if there is none. */
+  readonly fence: number | null;
+  readonly names: readonly string[];
+};
+
+/** The claimant's tasks in progress. */
+export function claimsOf(ledger: Ledger, { fence, names }: Claimant): readonly Task[] {
+  const open = Object.values(ledger.tasks).filter((task) => task.fence !== null);
+  return open
+    .filter((task) => (fence === null ? names.includes(task.owner) : task.fence === fence))
+    .sort((a, b) => a.order - b.order);
+}
+
+/** A paused workspace starts no new agent. */
+export function refusalWhilePaused({ hold }: Pick<Ledger, 'hold'>): Denied | null {
+  if (!hold) return null;
+  const reason = `${hold.by} paused the workspace, so no new agent starts: ${hold.reason}. Finish your current work, then wait.`;
+  return deny('NOT_ALLOWED_NOW', reason, { hold: { ...hold } });
 }

@@ -1,8 +1,7 @@
-// A command that changes state is held back: it is sealed and waits for a person. What a person approved runs through
-// `baton exec`, and is let through only if it is exactly that.
+// A command that changes state needs an approval: it is sealed and waits for a person. An approved command runs through `baton exec`, and
+// the hook allows it only if it is exactly the approved one.
 import type { Actor } from '../access/actor.ts';
-import { approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
-import { requesterOf } from '../approvals/requester.ts';
+import { approvalsIn, goneExecutors, requesterOf } from '../approvals/open-approvals.ts';
 import type { Classified } from '../approvals/risk.ts';
 import { logIdentity, openSealKey } from '../approvals/seal.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
@@ -22,12 +21,12 @@ export type GuardContext = {
   readonly workspace: LocatedWorkspace;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
-  /** The program that we are. */
+  /** The path of this program. */
   readonly program: string;
-  /** Whether a refusal is only written down: then nothing is asked of anybody. */
+  /** Whether refusals are only recorded. Then no approval is requested. */
   readonly isReportOnly: boolean;
   withStore<T>(work: (store: Store, log: Log) => Promise<T>): Promise<T>;
-  /** Who acts; it takes its time to find out. */
+  /** Who acts. It is slow to determine. */
   actor(): Promise<Actor>;
 };
 
@@ -35,19 +34,19 @@ type CommandContext = {
   readonly cwd: string;
   readonly policy: ApprovalPolicy;
   readonly area: ProjectArea;
-  readonly scene: GuardContext;
+  readonly context: GuardContext;
 };
 
 export async function requireApproval(
   line: string,
   { because, blocked }: Classified,
-  held: CommandContext,
+  command: CommandContext,
 ): Promise<HookDecision | null> {
-  const { policy, scene, cwd } = held;
-  const mode = await modeFor(policy, scene);
+  const { policy, context, cwd } = command;
+  const mode = await modeFor(policy, context);
   if (mode === 'off') return null;
-  const call = execCall(line, callScene(cwd, scene));
-  if (call) return checked(call, held);
+  const call = execCall(line, callContext(cwd, context));
+  if (call) return checked(call, command);
   if (blocked !== null) {
     return {
       kind: 'deny',
@@ -56,29 +55,29 @@ export async function requireApproval(
   }
   const why = `it changes state (${because})`;
   if (mode === 'ask') return { kind: 'ask', verdict: deny('APPROVAL_NEEDED', `${why}; a person decides`) };
-  if (scene.isReportOnly)
+  if (context.isReportOnly)
     return { kind: 'deny', verdict: deny('APPROVAL_NEEDED', `${why}; it would wait for a person`) };
-  const verdict = await asked(line, why, held);
+  const verdict = await requested(line, why, command);
   return { kind: 'deny', verdict: verdict.allow ? deny('INTERNAL', verdict.reason) : verdict };
 }
 
-export async function modeFor({ hook }: ApprovalPolicy, scene: GuardContext): Promise<HookMode> {
-  // Nobody sits at an agent of a cast who could be asked there.
-  const isUnattended = hook === 'ask' && (scene.env.BATON_CAST ?? '') !== '';
-  return hook === null || isUnattended ? modeInCast(scene) : hook;
+export async function modeFor({ hook }: ApprovalPolicy, context: GuardContext): Promise<HookMode> {
+  // No person sits at an agent of a cast.
+  const isUnattended = hook === 'ask' && (context.env.BATON_CAST ?? '') !== '';
+  return hook === null || isUnattended ? modeInCast(context) : hook;
 }
 
-/** Within a turn that can ask for approvals they are asked for. */
-async function modeInCast(scene: GuardContext): Promise<HookMode> {
-  const { env, workspace, withStore } = scene;
+/** In a turn that can ask for approvals, they are required. */
+async function modeInCast(context: GuardContext): Promise<HookMode> {
+  const { env, workspace, withStore } = context;
   return withStore(async (store) => {
     const { from, isProven } = await requesterOf(
       env,
       workspace.stateDir,
       (id) => store.view('cast', id),
-      await scene.actor(),
+      await context.actor(),
     );
-    // Who says that he belongs to a turn and cannot show it is held to what holds in the strictest one.
+    // An unproven claim to belong to a turn gets the strictest mode.
     if (!isProven) return 'deny';
     const cast = from ? await store.view('cast', from.cast) : null;
     const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
@@ -86,19 +85,19 @@ async function modeInCast(scene: GuardContext): Promise<HookMode> {
   });
 }
 
-async function checked(call: ExecCall, { cwd, policy, scene }: CommandContext): Promise<HookDecision | null> {
+async function checked(call: ExecCall, { cwd, policy, context }: CommandContext): Promise<HookDecision | null> {
   if (call.kind === 'unclear') return { kind: 'deny', verdict: call.refusal };
-  const key = openSealKey(scene.env);
+  const key = openSealKey(context.env);
   if ('allow' in key) return { kind: 'deny', verdict: key };
-  const { env, workspace, withStore } = scene;
+  const { env, workspace, withStore } = context;
   const verdict = await withStore(async (store, log) => {
     const { name: requester } = await requesterOf(
       env,
       workspace.stateDir,
       (cast) => store.view('cast', cast),
-      await scene.actor(),
+      await context.actor(),
     );
-    const who = { requester, by: (await scene.actor()).name };
+    const who = { requester, by: (await context.actor()).name };
     if (call.kind === 'changed') return refuseChanged({ store, log }, call.ids, call.differencesTo, who);
     const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
     return (await useApproval({ store, log }, call.id, call.argv, exec, { by: who.by, dry: true })).verdict;
@@ -108,13 +107,13 @@ async function checked(call: ExecCall, { cwd, policy, scene }: CommandContext): 
   return { kind: 'deny', verdict: call.kind === 'changed' ? deny(code, `${reason}; ${FORM}`, details) : verdict };
 }
 
-function callScene(cwd: string, { env, program }: GuardContext): CallContext {
+function callContext(cwd: string, { env, program }: GuardContext): CallContext {
   return { cwd, path: env.PATH ?? '', program };
 }
 
-/** Seals the command, and says how it can run once a person has agreed. */
-async function asked(line: string, why: string, { cwd, policy, area, scene }: CommandContext): Promise<Verdict> {
-  const { env, workspace, withStore, now } = scene;
+/** Seals the command, and says how to run it after a person approved it. */
+async function requested(line: string, why: string, { cwd, policy, area, context }: CommandContext): Promise<Verdict> {
+  const { env, workspace, withStore, now } = context;
   const key = openSealKey(env);
   if ('allow' in key) return key;
   return withStore(async (store, log) => {
@@ -122,17 +121,17 @@ async function asked(line: string, why: string, { cwd, policy, area, scene }: Co
       name: requester,
       from,
       handed,
-    } = await requesterOf(env, workspace.stateDir, (id) => store.view('cast', id), await scene.actor());
+    } = await requesterOf(env, workspace.stateDir, (id) => store.view('cast', id), await context.actor());
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
     const place = { requester, cwd, env, handed, area, log: identity };
     const sealed = sealRequest(request, { ...place, policy, key, now: now() });
-    const gone = goneFrom(Object.values(await approvalsIn(log)));
-    const verdict = await store.submit({ kind: 'approval.request', sealed, from, gone }, await scene.actor());
+    const gone = goneExecutors(Object.values(await approvalsIn(log)));
+    const verdict = await store.submit({ kind: 'approval.request', sealed, from, gone }, await context.actor());
     if (!verdict.allow) return verdict;
     const { approval, status } = verdict.details;
     const id = String(approval);
-    const run = `${isOurs('baton', callScene(cwd, scene)) ? 'baton' : shellLine([scene.program])} exec --approval ${id} -- ${shellLine(argvOf(line))}`;
+    const run = `${isOurs('baton', callContext(cwd, context)) ? 'baton' : shellLine([context.program])} exec --approval ${id} -- ${shellLine(argvOf(line))}`;
     const how =
       status === 'approved'
         ? `It is approved as ${id}: run exactly \`${run}\``

@@ -10,8 +10,8 @@ import type { HookInput } from './protocol.ts';
 const TAIL_BYTES = 4 * 1_048_576;
 
 /** Null where there is none. */
-export function lastMessage({ lastMessage: told, transcript }: HookInput): string | null {
-  return told ?? (transcript === null ? null : lastIn(tailOf(transcript)));
+export function lastMessage({ lastMessage: given, transcript }: HookInput): string | null {
+  return given ?? (transcript === null ? null : lastIn(tailOf(transcript)));
 }
 
 /** The text of the last assistant message in a transcript with one JSON object per line. */
@@ -75,16 +75,16 @@ export async function refusalOfMessage(message: string, contract: ContractName, 
   const verdict = validator?.({ text: message }, { now });
   if (!verdict) return deny('INTERNAL', `the contract ${contract} cannot be checked`);
   if (verdict.allow) return null;
-  const told = issuesIn(verdict.details);
-  const list = told.length === 0 ? '' : ` Correct this: ${told.join('; ')}.`;
+  const issues = issuesIn(verdict.details);
+  const list = issues.length === 0 ? '' : ` Correct this: ${issues.join('; ')}.`;
   const reason = `your last message does not keep the ${contract} contract: ${verdict.reason}.${list} Send the whole message again.`;
   return deny(verdict.code, reason.replace('..', '.'), verdict.details);
 }
 
 function issuesIn({ issues, missing, invalid }: Readonly<Record<string, Json>>): readonly string[] {
   const lists = [missing, invalid].flatMap((list) => (Array.isArray(list) ? list.map(String) : []));
-  const told = Array.isArray(issues)
+  const described = Array.isArray(issues)
     ? issues.filter(isObject).map(({ path, message }) => `${String(path)} ${String(message)}`)
     : [];
-  return [...told, ...lists].slice(0, ISSUES_MAX);
+  return [...described, ...lists].slice(0, ISSUES_MAX);
 }

@@ -1,6 +1,11 @@
-// The hook protocol that Claude Code speaks: the events it sends, and how a decision is answered. Exit code 2 with the
-// reason on standard error refuses. Where the event has a JSON form, the answer says the same as JSON.
+// The hook protocol that Claude Code speaks: the events it sends, and the answer to a decision. Exit code 2 with the reason on standard
+// error refuses. If the event has a JSON form, the answer says the same as JSON. In report-only mode a refusal is only recorded, one
+// JSON object per line.
+
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { isObject, isString, type JsonObject } from '../kernel/json.ts';
+import { scrubJson } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
 /** Events at which something can be refused. */
@@ -140,4 +145,24 @@ function formOf(event: string, reason: string): JsonObject | null {
 
 function json(value: JsonObject): string {
   return `${JSON.stringify(value)}\n`;
+}
+
+const REPORT_FILE = 'hooks.jsonl';
+
+export function reportDenial(
+  stateDir: string,
+  event: string,
+  decision: Exclude<HookDecision, { kind: 'allow' }>,
+  at: Date,
+): void {
+  const { code, reason, details } = decision.verdict;
+  const line: JsonObject = { at: at.toISOString(), event, would: decision.kind, code, reason, details };
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const file = openSync(join(stateDir, REPORT_FILE), flags, 0o600);
+  try {
+    // One write for each line, because hooks of several agents write at the same time.
+    writeSync(file, `${JSON.stringify(scrubJson(line).value)}\n`);
+  } finally {
+    closeSync(file);
+  }
 }

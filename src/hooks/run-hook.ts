@@ -38,35 +38,35 @@ const SUBAGENT_TOOLS = ['Task', 'Agent'];
 const ALLOWED: HookDecision = { kind: 'allow' };
 
 /** Decides the event whose input is `text`. It may throw; the caller then refuses. */
-export async function runHook(event: string, text: string, scene: HookContext): Promise<HookDecision> {
+export async function runHook(event: string, text: string, context: HookContext): Promise<HookDecision> {
   const reading = readHookInput(event, text);
   if (!reading.ok) return { kind: 'deny', verdict: reading.refusal };
-  if (!scene.isKept) return ALLOWED;
+  if (!context.isKept) return ALLOWED;
   const { input } = reading;
   switch (event) {
     case 'PreToolUse':
-      return (await refusedOrAsked(input, scene)) ?? letThrough(input, scene);
+      return (await refusedOrAsked(input, context)) ?? letThrough(input, context);
     case 'PostToolUse':
-      return decided(await afterTool(input, scene), await summaryAfter(input, scene));
+      return decided(await afterTool(input, context), await summaryAfter(input, context));
     case 'Stop':
     case 'SubagentStop':
-      return isInCast(scene) ? ALLOWED : atStop(input, scene);
+      return isInCast(context) ? ALLOWED : atStop(input, context);
     case 'UserPromptSubmit':
-      return isInCast(scene) ? ALLOWED : reminded(input, scene);
+      return isInCast(context) ? ALLOWED : reminded(input, context);
     case 'SessionStart':
     case 'SubagentStart':
-      return isInCast(scene) ? ALLOWED : { kind: 'allow', context: await greeting(input, scene) };
+      return isInCast(context) ? ALLOWED : { kind: 'allow', context: await greeting(input, context) };
     default:
       return ALLOWED;
   }
 }
 
 /** Within a cast, the hook notes which commands it was asked about. The others are reported later. */
-async function letThrough({ tool, toolInput }: HookInput, scene: HookContext): Promise<HookDecision> {
+async function letThrough({ tool, toolInput }: HookInput, context: HookContext): Promise<HookDecision> {
   const { command } = toolInput;
-  if (tool === 'Bash' && isString(command) && isInCast(scene)) {
-    const { keepLetThrough } = await import('./guard-command.ts');
-    await keepLetThrough(command, scene.env, scene.workspace.stateDir);
+  if (tool === 'Bash' && isString(command) && isInCast(context)) {
+    const { noteLetThrough } = await import('./guard-command.ts');
+    await noteLetThrough(command, context.env, context.workspace.stateDir);
   }
   return ALLOWED;
 }
@@ -87,21 +87,21 @@ function decided(refusal: Denied | null, context: string | null = null): HookDec
 }
 
 /** What a subagent reported when it ended, for the agent that started it. */
-async function summaryAfter({ tool, helper }: HookInput, scene: HookContext): Promise<string | null> {
-  if (helper === null || !SUBAGENT_TOOLS.includes(tool) || isInCast(scene)) return null;
-  return scene.withLog(async (log) => {
-    const [{ ledgerAtHead }, { summaryOf }] = await Promise.all([import('./claims.ts'), import('./subagent.ts')]);
-    return summaryOf(helper, await ledgerAtHead(log), scene.workspace.dir, scene.now());
+async function summaryAfter({ tool, helper }: HookInput, context: HookContext): Promise<string | null> {
+  if (helper === null || !SUBAGENT_TOOLS.includes(tool) || isInCast(context)) return null;
+  return context.withLog(async (log) => {
+    const [{ ledgerAtHead }, { summaryOf }] = await Promise.all([import('./guard-write.ts'), import('./subagent.ts')]);
+    return summaryOf(helper, await ledgerAtHead(log), context.workspace.dir, context.now());
   }, null);
 }
 
 /** A prompt is never refused. The agent is reminded of a pause and of its own claims. */
-async function reminded(input: HookInput, scene: HookContext): Promise<HookDecision> {
-  const lines = await scene.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf, refusalOfHold } = await import('./claims.ts');
+async function reminded(input: HookInput, context: HookContext): Promise<HookDecision> {
+  const lines = await context.withLog(async (log) => {
+    const { ledgerAtHead, claimsOf, refusalWhilePaused } = await import('./guard-write.ts');
     const ledger = await ledgerAtHead(log);
-    const hold = refusalOfHold(ledger);
-    return [...(hold ? [`Baton: ${hold.reason}`] : []), ...heldLines(claimsOf(ledger, claimantOf(input, scene)))];
+    const hold = refusalWhilePaused(ledger);
+    return [...(hold ? [`Baton: ${hold.reason}`] : []), ...heldLines(claimsOf(ledger, claimantOf(input, context)))];
   }, []);
   return lines.length === 0 ? ALLOWED : { kind: 'allow', context: lines.join('\n') };
 }
@@ -118,65 +118,61 @@ function heldLines(claims: readonly Task[]): readonly string[] {
 async function beforeSubagent(
   { toolInput }: HookInput,
   settings: HookSettings,
-  scene: HookContext,
+  context: HookContext,
 ): Promise<Denied | null> {
-  if (isInCast(scene)) return null;
+  if (isInCast(context)) return null;
   const { refusalOfTools } = await import('./subagent.ts');
-  const hold = await scene.withLog(async (log) => {
-    const { ledgerAtHead, refusalOfHold } = await import('./claims.ts');
-    return refusalOfHold(await ledgerAtHead(log));
+  const hold = await context.withLog(async (log) => {
+    const { ledgerAtHead, refusalWhilePaused } = await import('./guard-write.ts');
+    return refusalWhilePaused(await ledgerAtHead(log));
   }, null);
-  const homes = [scene.workspace.dir, ...(scene.env.HOME ? [scene.env.HOME] : [])];
+  const homes = [context.workspace.dir, ...(context.env.HOME ? [context.env.HOME] : [])];
   return hold ?? refusalOfTools(toolInput, settings, homes);
 }
 
 /** Unreadable settings refuse everything. Next come calls that are never allowed, then those that need an approval. */
-async function refusedOrAsked(input: HookInput, scene: HookContext): Promise<HookDecision | null> {
-  const settings = await settingsOf(scene);
+async function refusedOrAsked(input: HookInput, context: HookContext): Promise<HookDecision | null> {
+  const settings = await settingsOf(context);
   if ('allow' in settings) return { kind: 'deny', verdict: settings };
   if (SUBAGENT_TOOLS.includes(input.tool)) {
-    const refused = await beforeSubagent(input, settings, scene);
+    const refused = await beforeSubagent(input, settings, context);
     return refused && { kind: 'deny', verdict: refused };
   }
-  const refusal = await beforeTool(input, settings, scene);
+  const refusal = await beforeTool(input, settings, context);
   if (refusal) return { kind: 'deny', verdict: refusal };
   const { command } = input.toolInput;
-  const cwd = input.cwd ?? scene.workspace.dir;
-  const { decisionOn, decisionOnFiles } = await import('./guard-command.ts');
-  if (input.tool === 'Bash') return typeof command === 'string' ? decisionOn(command, cwd, scene) : null;
+  const cwd = input.cwd ?? context.workspace.dir;
+  const { decisionOnCommand, decisionOnFiles } = await import('./guard-command.ts');
+  if (input.tool === 'Bash') return typeof command === 'string' ? decisionOnCommand(command, cwd, context) : null;
   const found = await inFile(input, cwd);
-  return 'paths' in found ? decisionOnFiles(found.paths, cwd, scene) : null;
+  return 'paths' in found ? decisionOnFiles(found.paths, cwd, context) : null;
 }
 
-async function beforeTool(input: HookInput, settings: HookSettings, scene: HookContext): Promise<Denied | null> {
-  const cwd = input.cwd ?? scene.workspace.dir;
-  const found = input.tool === 'Bash' ? await inShell(input, cwd, settings, scene) : await inFile(input, cwd);
+async function beforeTool(input: HookInput, settings: HookSettings, context: HookContext): Promise<Denied | null> {
+  const cwd = input.cwd ?? context.workspace.dir;
+  const found = input.tool === 'Bash' ? await inShell(input, cwd, settings, context) : await inFile(input, cwd);
   if ('allow' in found) return found;
   if (found.paths.length === 0) return null;
-  const {
-    refusalOfGoverningWrite: refusalOfGoverning,
-    refusalOfConfigWrite: refusalOfAgentConfig,
-    refusalOfWrite,
-  } = await import('./guard-write.ts');
+  const { refusalOfGoverningWrite, refusalOfConfigWrite, refusalOfWrite } = await import('./guard-write.ts');
   for (const path of found.paths) {
-    const refusal = refusalOfGoverning(path, scene.workspace);
+    const refusal = refusalOfGoverningWrite(path, context.workspace);
     if (refusal) return refusal;
   }
   const ordered = (claims: readonly Task[]): Denied | null =>
-    found.paths.flatMap((path) => refusalOfAgentConfig(path, claims, scene.workspace) ?? [])[0] ?? null;
-  const isAlone = isInCast(scene);
-  return scene.withLog(
+    found.paths.flatMap((path) => refusalOfConfigWrite(path, claims, context.workspace) ?? [])[0] ?? null;
+  const isAlone = isInCast(context);
+  return context.withLog(
     async (log) => {
-      const { ledgerAtHead, claimsOf } = await import('./claims.ts');
+      const { ledgerAtHead, claimsOf } = await import('./guard-write.ts');
       const ledger = await ledgerAtHead(log);
-      const claimant = claimantOf(input, scene);
+      const claimant = claimantOf(input, context);
       const claims = claimsOf(ledger, claimant);
       if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
       // A person watches an interactive session without a task.
       const refusal = isAlone || claims.length > 0 ? ordered(claims) : null;
       if (refusal) return refusal;
       for (const path of found.paths) {
-        const refusal = refusalOfWrite(path, ledger, claims, scene.workspace);
+        const refusal = refusalOfWrite(path, ledger, claims, context.workspace);
         if (refusal) return refusal;
       }
       return null;
@@ -248,37 +244,37 @@ function staleClaim(fence: number): Denied {
 }
 
 /** A tool call is a sign of life of the owner and, if configured, an entry of the worklog. */
-async function afterTool(input: HookInput, scene: HookContext): Promise<Denied | null> {
-  const claims = await scene.withLog(async (log) => {
+async function afterTool(input: HookInput, context: HookContext): Promise<Denied | null> {
+  const claims = await context.withLog(async (log) => {
     const [{ ledgerAtHead, claimsOf }, { beat }] = await Promise.all([
-      import('./claims.ts'),
+      import('./guard-write.ts'),
       import('../engine/heartbeat.ts'),
     ]);
     const ledger = await ledgerAtHead(log);
-    const own = claimsOf(ledger, claimantOf(input, scene));
+    const own = claimsOf(ledger, claimantOf(input, context));
     for (const { run, id, owner, fence } of own) {
-      if (fence !== null) await beat(log, { run, task: id, owner, fence, at: scene.now() });
+      if (fence !== null) await beat(log, { run, task: id, owner, fence, at: context.now() });
     }
     return own.map((task) => ({ task, runId: ledger.runs[`${task.run}/`]?.runId ?? task.run }));
   }, []);
   if (claims.length === 0) return null;
-  const settings = await settingsOf(scene);
+  const settings = await settingsOf(context);
   if ('allow' in settings) return settings;
   if (!settings.worklog) return null;
   for (const { task, runId } of claims) {
-    const verdict = await logToolUse(input, scene, task, runId);
+    const verdict = await logToolUse(input, context, task, runId);
     if (!verdict.allow) return verdict;
   }
   return null;
 }
 
 /** Records only the tool's name and the files, because a command may hold a secret. */
-async function logToolUse(input: HookInput, scene: HookContext, task: Task, runId: string): Promise<Verdict> {
-  const found = await inFile(input, input.cwd ?? scene.workspace.dir);
+async function logToolUse(input: HookInput, context: HookContext, task: Task, runId: string): Promise<Verdict> {
+  const found = await inFile(input, input.cwd ?? context.workspace.dir);
   const { relative } = await import('node:path');
-  const files = 'paths' in found ? found.paths.map((path) => relative(scene.workspace.dir, path)) : [];
+  const files = 'paths' in found ? found.paths.map((path) => relative(context.workspace.dir, path)) : [];
   const entry = {
-    timestamp: new Date(scene.now()).toISOString(),
+    timestamp: new Date(context.now()).toISOString(),
     run_id: runId,
     task_id: task.id,
     actor: task.owner,
@@ -289,59 +285,56 @@ async function logToolUse(input: HookInput, scene: HookContext, task: Task, runI
     next_step: 'go on',
   };
   const { id, run, fence } = task;
-  return scene.perform('worklog.add', { task: id, run, ...(fence === null ? {} : { fence }), entry });
+  return context.perform('worklog.add', { task: id, run, ...(fence === null ? {} : { fence }), entry });
 }
 
-async function atStop(input: HookInput, scene: HookContext): Promise<HookDecision> {
-  const refusal = await refusalOfStop(input, scene);
+async function atStop(input: HookInput, context: HookContext): Promise<HookDecision> {
+  const refusal = await refusalOfStop(input, context);
   if (!refusal) return ALLOWED;
   // The agent gets one chance to correct it. More would only cost money.
   return { kind: input.isHeldBack ? 'end' : 'deny', verdict: refusal };
 }
 
-async function refusalOfStop(input: HookInput, scene: HookContext): Promise<Denied | null> {
-  const settings = await settingsOf(scene);
+async function refusalOfStop(input: HookInput, context: HookContext): Promise<Denied | null> {
+  const settings = await settingsOf(context);
   if ('allow' in settings) return settings;
-  return (await refusalOfWords(input, settings, scene)) ?? refusalOfTasks(input, scene);
+  return (await refusalOfWords(input, settings, context)) ?? refusalOfTasks(input, context);
 }
 
 async function refusalOfWords(
   input: HookInput,
   { contract, contractAt }: HookSettings,
-  scene: HookContext,
+  context: HookContext,
 ): Promise<Denied | null> {
   if (contract === null || !contractAt.includes(input.event)) return null;
-  const [{ lastMessage }, { refusalOfMessage }] = await Promise.all([
-    import('./last-message.ts'),
-    import('./last-message.ts'),
-  ]);
-  return refusalOfMessage(lastMessage(input) ?? '', contract, new Date(scene.now()).toISOString());
+  const { lastMessage, refusalOfMessage } = await import('./last-message.ts');
+  return refusalOfMessage(lastMessage(input) ?? '', contract, new Date(context.now()).toISOString());
 }
 
 /** An agent with a task in progress may not stop before the task has its report. The gate decides. */
-async function refusalOfTasks(input: HookInput, scene: HookContext): Promise<Denied | null> {
-  const tasks = await scene.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf } = await import('./claims.ts');
-    return claimsOf(await ledgerAtHead(log), claimantAtStop(input, scene));
+async function refusalOfTasks(input: HookInput, context: HookContext): Promise<Denied | null> {
+  const tasks = await context.withLog(async (log) => {
+    const { ledgerAtHead, claimsOf } = await import('./guard-write.ts');
+    return claimsOf(await ledgerAtHead(log), claimantAtStop(input, context));
   }, []);
   for (const { run, id, owner } of tasks) {
-    const verdict = await scene.perform('gate', { name: 'stop', payload: { run_id: run, task_id: id, owner } });
+    const verdict = await context.perform('gate', { name: 'stop', payload: { run_id: run, task_id: id, owner } });
     if (!verdict.allow) return verdict;
   }
   return null;
 }
 
 /** The token and the name in the environment belong to the session, not to its subagents. */
-function claimantAtStop(input: HookInput, scene: HookContext) {
-  return input.event === 'SubagentStop' ? { fence: null, names: input.names } : claimantOf(input, scene);
+function claimantAtStop(input: HookInput, context: HookContext) {
+  return input.event === 'SubagentStop' ? { fence: null, names: input.names } : claimantOf(input, context);
 }
 
-async function greeting(input: HookInput, scene: HookContext): Promise<string> {
-  const { names } = claimantOf(input, scene);
+async function greeting(input: HookInput, context: HookContext): Promise<string> {
+  const { names } = claimantOf(input, context);
   const name = names[0] ?? 'a name of your own';
-  const claims = await scene.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf } = await import('./claims.ts');
-    return claimsOf(await ledgerAtHead(log), claimantOf(input, scene));
+  const claims = await context.withLog(async (log) => {
+    const { ledgerAtHead, claimsOf } = await import('./guard-write.ts');
+    return claimsOf(await ledgerAtHead(log), claimantOf(input, context));
   }, []);
   const held = heldLines(claims);
   return [

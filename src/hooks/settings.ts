@@ -1,4 +1,4 @@
-// The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
+// The `hooks` section of the configuration: the contract of an agent's last message, and what is recorded.
 import { readFileSync } from 'node:fs';
 import type { ContractName } from '../kernel/capabilities.ts';
 import { CONTRACT_NAMES, HOOK_RULES, type HookRuleSettings } from '../kernel/graph/config.ts';
@@ -8,18 +8,18 @@ import { type Denied, deny } from '../kernel/verdict.ts';
 
 export type HookSettings = {
   readonly contract: ContractName | null;
-  /** At which of the two stops the contract is asked for. */
+  /** The stops at which the contract is checked. */
   readonly contractAt: readonly string[];
   /** Whether every tool use becomes an entry of the worklog. */
   readonly worklog: boolean;
-  /** The rules about shell commands that are switched off or narrowed. */
+  /** The rules about shell commands that are off or narrowed. */
   readonly rules: HookRuleSettings;
 };
 
 const STOPS = ['Stop', 'SubagentStop'];
 const NONE: HookSettings = { contract: null, contractAt: STOPS, worklog: false, rules: {} };
 
-/** A section that cannot be understood is refused: a contract that is misspelt must not be no contract. */
+/** Refuses an invalid section, so that a misspelt contract does not count as no contract. */
 export function readSettings(configFile: string): HookSettings | Denied {
   let text: string;
   try {
@@ -59,5 +59,5 @@ function isContract(name: unknown): name is ContractName {
 }
 
 function refuse(file: string, why: string): Denied {
-  return deny('INVALID_CONFIG', `${file}: ${why}; mend it, nothing is let through until then`);
+  return deny('INVALID_CONFIG', `${file}: ${why}; correct it, nothing is allowed until then`);
 }

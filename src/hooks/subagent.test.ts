@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { refusalOfHold } from './claims.ts';
+import { refusalWhilePaused } from './guard-write.ts';
 import type { HookSettings } from './settings.ts';
 import { refusalOfTools } from './subagent.ts';
 
@@ -32,8 +32,8 @@ test.each<[string, string, Partial<HookSettings>, string | null]>([
 });
 
 test('a workspace that is held starts nobody new', () => {
-  expect(refusalOfHold({ hold: null })).toBeNull();
-  const held = refusalOfHold({ hold: { by: 'user:ann', reason: 'release day' } });
+  expect(refusalWhilePaused({ hold: null })).toBeNull();
+  const held = refusalWhilePaused({ hold: { by: 'user:ann', reason: 'release day' } });
   expect(held).toMatchObject({ code: 'NOT_ALLOWED_NOW', details: { hold: { by: 'user:ann' } } });
   expect(held?.reason).toContain('release day');
 });

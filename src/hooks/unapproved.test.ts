@@ -8,7 +8,7 @@ import type { AttemptDirs, AttemptResult, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { reportingUnapproved } from './cast-guard.ts';
-import { keepLetThrough } from './guard-command.ts';
+import { noteLetThrough } from './guard-command.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 let dir = '';
@@ -65,8 +65,8 @@ test.each<[string, Partial<Packet>, string | undefined, number]>([
 
 test('what the hook let through is not told', async () => {
   const env = { BATON_CAST: 'c', BATON_ATTEMPT: '1.1' };
-  await keepLetThrough('make deploy', env, join(dir, '.baton/state'));
-  await keepLetThrough('git push', { ...env, BATON_ATTEMPT: '1.2' }, join(dir, '.baton/state'));
+  await noteLetThrough('make deploy', env, join(dir, '.baton/state'));
+  await noteLetThrough('git push', { ...env, BATON_ATTEMPT: '1.2' }, join(dir, '.baton/state'));
   expect(await unapproved(["bash -lc 'make deploy'", 'git push'])).toEqual(['git push']);
 });
 

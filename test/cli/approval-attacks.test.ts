@@ -20,7 +20,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerIdentity } from '../../src/access/who-acts.ts';
 import { approvalsIn } from '../../src/approvals/open-approvals.ts';
-import { readPolicy } from '../../src/approvals/policy.ts';
+import { readPolicy } from '../../src/approvals/risk.ts';
 import { logIdentity, openSealKey, sealDecision } from '../../src/approvals/seal.ts';
 import { sealRequest } from '../../src/approvals/seal-request.ts';
 import { presentedAs } from '../../src/approvals/use-approval.ts';

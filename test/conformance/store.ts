@@ -287,7 +287,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       const { until, fence } = await store.lease('takeCast', 'c', far);
       expect(Number(until) - Date.now()).toBeGreaterThan(50_000);
       expect(await store.lease('takeCast', 'c', thisDriver())).toMatchObject(far);
-      expect(await store.view('driver', 'c')).toMatchObject({ ...far, sight: 'unseen' });
+      expect(await store.view('driver', 'c')).toMatchObject({ ...far, sight: 'unknown' });
       expect(await store.lease('takeCast', 'c', thisDriver(), fence)).toMatchObject({ ...thisDriver(), after: far });
     });
 

@@ -1,8 +1,7 @@
 // `baton serve`, `baton ui` and `baton cast --ui` as people give them: real processes.
 import { expect, onTestFinished, test } from 'vitest';
 import type { Actor } from '../../src/access/actor.ts';
-import { openSession, sessionCaller } from '../../src/access/page-sessions.ts';
-import { actorCalling } from '../../src/access/server-callers.ts';
+import { openPageSession, sessionCaller, actorCalling } from '../../src/access/server-callers.ts';
 import { Workspace } from '../../src/app/workspace.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { locate } from '../../src/workspace/locate.ts';
@@ -94,8 +93,8 @@ test('a session is good for one workspace and for its time, and decides only whe
   const env = environment(project());
   const where = { env, stateDir: '/w/.baton/state', program: 'baton' };
   const now = Date.parse('2026-01-01T09:00:00Z');
-  const person = openSession(where, { ...ann, proof: () => null }, now) ?? '';
-  const nobody = openSession(where, { ...ann, proof: () => 'no terminal' }, now) ?? '';
+  const person = openPageSession(where, { ...ann, proof: () => null }, now) ?? '';
+  const nobody = openPageSession(where, { ...ann, proof: () => 'no terminal' }, now) ?? '';
   const server: Actor = { ...ann, name: 'user:server' };
   for (const [token, may] of [
     [person, true],

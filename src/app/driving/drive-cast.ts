@@ -9,10 +9,10 @@ import { readAttemptClaim, readExit } from '../../agents/process/attempt-folder.
 import { isAlive } from '../../agents/process/process-identity.ts';
 import {
   type CheckpointInterval,
-  checkpointAside,
+  checkpointInThread,
   EVERY_DEFAULT,
   PeriodicCheckpoint,
-} from '../../audit/periodic-checkpoint.ts';
+} from '../../audit/make-checkpoint.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
 import { type Driver, isSameProcess, thisDriver } from '../../engine/lease.ts';
 import { ENGINE, type Store } from '../../engine/store.ts';
@@ -157,7 +157,7 @@ function checkpointWhileDriven(workspace: Workspace, say: (line: string) => void
   };
   return new PeriodicCheckpoint(everyIn(workspace), async () => {
     try {
-      const verdict = await checkpointAside(workspace, logFileIn(workspace.stateDir), workspace.env);
+      const verdict = await checkpointInThread(workspace, logFileIn(workspace.stateDir), workspace.env);
       if (!verdict.allow) tell(`${verdict.code}: ${verdict.reason}`);
     } catch (error) {
       tell((error as Error).message);

@@ -1,6 +1,6 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
 import { revisionOf } from '../../approvals/approval-view.ts';
-import { approvalNamed, approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
+import { approvalNamed, approvalsIn, goneExecutors } from '../../approvals/open-approvals.ts';
 import { openSealKey, sealDecision } from '../../approvals/seal.ts';
 import type { ApprovalRequest } from '../../kernel/approval/request.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
@@ -72,7 +72,7 @@ async function decided(
 ): Promise<Verdict> {
   const isAgent = refusal !== null;
   const id = 'allow' in found ? word.slice(0, 64) : found.id;
-  const gone = 'allow' in found ? [] : goneFrom([found]);
+  const gone = 'allow' in found ? [] : goneExecutors([found]);
   const sealing = 'allow' in found || isAgent ? {} : sealingFor(env, found, { ...choice, gone }, by);
   if ('allow' in sealing) return sealing;
   const verdict = await store.submit(

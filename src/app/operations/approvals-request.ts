@@ -1,8 +1,7 @@
 // The way for an agent to ask. What it asks for is sealed as whoever calls, and waits from then on.
 
-import { approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
-import { readPolicy } from '../../approvals/policy.ts';
-import { requesterOf } from '../../approvals/requester.ts';
+import { approvalsIn, goneExecutors, requesterOf } from '../../approvals/open-approvals.ts';
+import { readPolicy } from '../../approvals/risk.ts';
 import { logIdentity, openSealKey } from '../../approvals/seal.ts';
 import { sealRequest } from '../../approvals/seal-request.ts';
 import { checkBlocking } from '../../dialects/gaia/checks.ts';
@@ -52,6 +51,6 @@ export const approvalsRequest: Operation<'approvals.request'> = async (workspace
     area,
     log: logIdentity(stateDir),
   });
-  const gone = goneFrom(Object.values(await approvalsIn(store.log)));
+  const gone = goneExecutors(Object.values(await approvalsIn(store.log)));
   return store.submit({ kind: 'approval.request', sealed, from, gone }, actor);
 };

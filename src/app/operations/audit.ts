@@ -1,6 +1,6 @@
 // Checks the whole log, and proves single entries of it.
 import { findSealKey, sealedText } from '../../approvals/seal.ts';
-import type { DecisionKey } from '../../audit/decision-walk.ts';
+import type { DecisionKey } from '../../audit/check-lines.ts';
 import { tampered } from '../../audit/fault.ts';
 import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
 import { verifyLog } from '../../audit/verify-log.ts';

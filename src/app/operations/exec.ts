@@ -2,11 +2,17 @@
 // without them its end is in the answer.
 import { resolve } from 'node:path';
 import { environmentOf } from '../../approvals/bound-parts.ts';
-import { readPolicy } from '../../approvals/policy.ts';
-import { requesterOf } from '../../approvals/requester.ts';
-import { type CommandEnd, keptStreams, runApproved } from '../../approvals/run-command.ts';
+import { requesterOf } from '../../approvals/open-approvals.ts';
+import { readPolicy } from '../../approvals/risk.ts';
 import { logIdentity, openSealKey } from '../../approvals/seal.ts';
-import { isUnchanged, presentedAs, useApproval } from '../../approvals/use-approval.ts';
+import {
+  type CommandEnd,
+  isUnchanged,
+  keptStreams,
+  presentedAs,
+  runApproved,
+  useApproval,
+} from '../../approvals/use-approval.ts';
 import { thisDriver } from '../../engine/lease.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';

@@ -2,9 +2,8 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { runGit } from '../../git/run-git.ts';
-import type { Host } from '../../hooks/install/host.ts';
+import { type Host, isDenied } from '../../hooks/install/host.ts';
 import { anyClaudeHost, claudeHost, HOSTS, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/hosts.ts';
-import { isDenied } from '../../hooks/install/json-file.ts';
 import {
   changedLines,
   type InstallPlan,
@@ -14,9 +13,9 @@ import {
   recordIn,
   recordText,
   refusalOfLink,
+  verifyClaude,
   writePlain,
 } from '../../hooks/install/plan.ts';
-import { verifyClaude } from '../../hooks/install/verify-claude.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { InputOf } from '../operation.ts';

@@ -1,5 +1,5 @@
 // What runs, waits and ended last in a workspace.
-import { approvalsIn, cutOff } from '../../approvals/open-approvals.ts';
+import { approvalsIn, interruptedApprovals } from '../../approvals/open-approvals.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
@@ -47,7 +47,7 @@ async function statusIn(store: WorkspaceStore) {
   );
   // What an open cast began is among what it waits for.
   const isOpen = (id: string | undefined) => open.some(({ cast }) => cast === id);
-  const unfinished = cutOff(await approvalsIn(store.log)).filter(({ from }) => !isOpen(from?.cast));
+  const unfinished = interruptedApprovals(await approvalsIn(store.log)).filter(({ from }) => !isOpen(from?.cast));
   return {
     head: (await store.view('head')).seq,
     hold: hold === null ? null : { ...hold },

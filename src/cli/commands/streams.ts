@@ -4,7 +4,7 @@ import { saidOf, type UnmergedLane } from '../../app/cast-work.ts';
 import { ownWorkspace } from '../../app/exec-caller.ts';
 import type { OperationEvent } from '../../app/operation.ts';
 import { Refused } from '../../app/refused.ts';
-import { ownStreams } from '../../approvals/run-command.ts';
+import { ownStreams } from '../../approvals/use-approval.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Denied } from '../../kernel/verdict.ts';

@@ -6,8 +6,16 @@ import { readFileSync } from 'node:fs';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { shellWord } from '../../shell/programs.ts';
-import { beforeArgs, type Hooked, type Host, type How, withHooks, withoutHooks } from './host.ts';
-import { changeJson, withMember } from './json-file.ts';
+import {
+  beforeArgs,
+  changeJson,
+  type Hooked,
+  type HookOptions,
+  type Host,
+  withHooks,
+  withMember,
+  withoutHooks,
+} from './host.ts';
 import { tomlKeys } from './toml-keys.ts';
 
 const LOCAL_SETTINGS = '.claude/settings.local.json';
@@ -84,7 +92,7 @@ export function isInShared(text: string | null): boolean {
   return own !== text;
 }
 
-function withMcpServer(file: JsonObject, { program }: How): JsonObject | Denied {
+function withMcpServer(file: JsonObject, { program }: HookOptions): JsonObject | Denied {
   const servers = file.mcpServers ?? {};
   if (!isObject(servers)) return deny('INVALID_CONFIG', `mcpServers in ${SERVERS} is not an object. Correct it first.`);
   if (servers.baton !== undefined) {
@@ -136,7 +144,7 @@ const codexHost: Host = {
     file === CODEX_HOOKS_FILE ? changeJson(file, text, withoutHooks) : withoutTomlServer(file, text),
 };
 
-function withOurHooks(text: string | null, how: How): string | Denied {
+function withOurHooks(text: string | null, how: HookOptions): string | Denied {
   return (
     changeJson(CODEX_HOOKS_FILE, text, (object) =>
       withHooks(object, CODEX_HOOKS_FILE, CODEX_HOOKS, { ...how, file: CODEX_HOOKS_FILE }, shellWord(how.dir)),
@@ -144,7 +152,7 @@ function withOurHooks(text: string | null, how: How): string | Denied {
   );
 }
 
-function withTomlServer(file: string, text: string | null, { program, dir }: How): string | Denied {
+function withTomlServer(file: string, text: string | null, { program, dir }: HookOptions): string | Denied {
   // A JSON string is also a TOML string.
   const command = `command = ${JSON.stringify(program)}`;
   const args = `args = [${['-C', dir, 'mcp'].map((arg) => JSON.stringify(arg)).join(', ')}]`;
@@ -201,7 +209,7 @@ const piHost: Host = {
 };
 
 /** The file contains the guard itself, so it works without Baton's sources and refuses if Baton is gone. */
-function extension(how: How): string {
+function extension(how: HookOptions): string {
   const file = import.meta.url.endsWith('.ts') ? '../../agents/pi-guard.ts' : '../../agents/pi-guard.js';
   const guard = readFileSync(new URL(file, import.meta.url), 'utf8').trimEnd();
   const asked = { program: how.program, args: beforeArgs(how), isReportOnly: how.reportOnly };

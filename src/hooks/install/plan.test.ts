@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
+import { isDenied } from './host.ts';
 import { anyClaudeHost, HOSTS, isInShared, sharedClaudeHost } from './hosts.ts';
-import { isDenied } from './json-file.ts';
 import {
   changedLines,
   type InstallPlan,

@@ -1,5 +1,5 @@
-// The keys of a TOML file, in every way in which they can be written: tables, arrays of tables, dotted and quoted keys, tables in
-// one line. Values are looked at only as far as it takes to know where they end. What is no TOML is said by its line.
+// The keys of a TOML file, in every way in which they can be written: tables, arrays of tables, dotted and quoted keys, tables in one
+// line. Values are read only as far as needed to find their end. A file that is no TOML is refused with the number of the line.
 
 /** How a key came to be there, which decides whether a table may still be added below it. */
 type Kind =

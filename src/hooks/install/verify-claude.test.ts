@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verificationOf } from './verify-claude.ts';
+import { verificationOf } from './plan.ts';
 
 const result = (content: string) =>
   JSON.stringify({ type: 'user', message: { content: [{ type: 'tool_result', is_error: true, content }] } });
