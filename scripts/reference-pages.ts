@@ -1,5 +1,5 @@
 // The generated pages of the reference: the commands, the codes and the operations, as their own tables tell them.
-import { roleFor } from '../src/access/actor.ts';
+import { roleFor } from '../src/access/rights.ts';
 import type { OperationField as Field, OperationEntry } from '../src/app/operation.ts';
 import { OPERATIONS } from '../src/app/operations/table.ts';
 import type { Command } from '../src/cli/command.ts';

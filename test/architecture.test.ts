@@ -421,12 +421,12 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'cli/commands/streams.ts imports approvals/use-approval.ts':
     'the streams of this process, for the command that was approved',
   'cli/main.ts imports engine/ports.ts': 'the exit code of a fault of the storage',
-  'cli/serving.ts imports access/actor.ts': 'whoever serves is a person, which is asked before a server begins',
+  'cli/serving.ts imports access/rights.ts': 'whoever serves is a person, which is asked before a server begins',
   'cli/show-operation.ts imports git/folder-trust.ts': 'a person at the terminal says that a folder is trusted',
   'cli/show/casts.ts imports approvals/approval-view.ts': 'how an approval is shown',
   'mcp/operation-tools.ts imports approvals/approval-view.ts': 'how an approval is shown',
   'mcp/agent-tools.ts imports dialects/index.ts': 'an agent asks how to report before it reports',
-  'mcp/server.ts imports access/actor.ts': 'a tool that a role may not use is not offered',
+  'mcp/server.ts imports access/rights.ts': 'a tool that a role may not use is not offered',
   'mcp/server.ts imports dialects/user-schema.ts': 'the arguments of a tool fit its schema',
   'mcp/submit-handoff.ts imports dialects/index.ts':
     'a handoff is read at once, so that the agent learns what is wrong',
@@ -436,10 +436,10 @@ const PAST_OPERATIONS: Readonly<Record<string, string>> = {
   'mcp/submit-handoff.ts imports agents/hidden-texts.ts': 'known secrets are taken out of it first',
   'mcp/submit-handoff.ts imports agents/process/attempt-folder.ts': 'a handoff is handed in by a file of the attempt',
   'mcp/tool.ts imports agents/inside-attempt.ts': 'which tools are offered',
-  'server/calls.ts imports access/actor.ts': 'an operation that a role may not use is not offered',
+  'server/calls.ts imports access/rights.ts': 'an operation that a role may not use is not offered',
   'server/event-hub.ts imports log/filed-under.ts': 'which cast an entry of the stream belongs to',
   'server/live-feed.ts imports agents/live-watch.ts': 'what agents say right now is in files, and no operation',
-  'server/openapi.ts imports access/actor.ts': 'the document names the role that each operation needs',
+  'server/openapi.ts imports access/rights.ts': 'the document names the role that each operation needs',
   'server/running-server.ts imports agents/process/process-identity.ts': 'whether the server that is noted still lives',
 };
 

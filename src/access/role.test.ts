@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../cli/commands.ts';
 import { MCP_TOOLS } from '../mcp/server.ts';
-import { actOfForm, isRole, mayDo, ROLES } from './actor.ts';
+import { actOfForm, isRole, mayDo, ROLES } from './rights.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 

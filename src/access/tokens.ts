@@ -5,7 +5,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, sta
 import { join } from 'node:path';
 import { isObject, isString } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { isRole, type Role } from './actor.ts';
+import { isRole, type Role } from './rights.ts';
 import { type UserRead, userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
 
 export type Token = {

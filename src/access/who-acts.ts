@@ -20,17 +20,10 @@ import {
 } from '../agents/process/process-identity.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { castLines, logFileIn } from '../log/sqlite/open.ts';
-import {
-  type Actor,
-  isForTimers,
-  type PersonProof,
-  proofFor,
-  type Role,
-  STARTED_BY_AGENT,
-  shownToken,
-} from './actor.ts';
+import { type Actor, type PersonProof, shownToken } from './actor.ts';
 import { type AttemptAbove, attemptAbove, attemptIn } from './attempt.ts';
 import { howPeopleDecide, isFromPerson } from './person-proof.ts';
+import { isForTimers, proofFor, type Role, STARTED_BY_AGENT } from './rights.ts';
 import { isReaper } from './terminal-origin.ts';
 import { admitToken, type Token, tokenNamed, whyUnusable } from './tokens.ts';
 import { userFolder } from './user-folder.ts';

@@ -1,6 +1,7 @@
 // Whether a decision is a person's. What every caller is asked, `perform` asks; an operation asks this itself where its proof
 // depends on the cast, or where the log keeps the refusal.
-import { type Actor, refusalToAgent, whyNotPerson } from '../access/actor.ts';
+import { type Actor, whyNotPerson } from '../access/actor.ts';
+import { refusalToAgent } from '../access/rights.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import type { OperationEntry } from './operation.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';

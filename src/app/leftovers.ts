@@ -13,13 +13,12 @@ import { packetOf } from '../kernel/cast/packet.ts';
 import { isOver } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import { lostText, whyWorktreeStays } from '../kernel/retention.ts';
+import { tryGit } from '../workspace/git.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { branchTip } from '../workspace/worktree/accepted.ts';
-import { dropAside } from '../workspace/worktree/aside.ts';
-import { tryGit } from '../workspace/worktree/git.ts';
 import { removeLane } from '../workspace/worktree/lane.ts';
 import { removeWorktree } from '../workspace/worktree/make.ts';
-import { apartIn, leftBehindIn, saidOfApart, saidOfLeftBehind } from '../workspace/worktree/nested-repositories.ts';
+import { apartIn, noticeOfApart, noticeOfOrphaned, orphanedIn } from '../workspace/worktree/nested-repositories.ts';
 import {
   BRANCHES,
   castsWithWorktrees,
@@ -27,6 +26,7 @@ import {
   readRecord,
   type WorktreeRecord,
 } from '../workspace/worktree/record.ts';
+import { dropStashes } from '../workspace/worktree/stash.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 
 const WAIT_MS = 15_000;
@@ -157,9 +157,9 @@ async function sweep(
   const tip = await branchTip(record);
   const lost = record.state === 'making' ? null : await lostWith(record, own, tip);
   const apart = record.state === 'making' || stays !== null ? [] : await apartIn(record);
-  const kept = apart.length > 0 ? saidOfApart(record, apart) : null;
+  const kept = apart.length > 0 ? noticeOfApart(record, apart) : null;
   const why = stays ?? kept ?? (lost && !force ? `${lost} would be lost; look at it, then say --force` : null);
-  const behind = why === null ? saidOfLeftBehind(await leftBehindIn(record)) : '';
+  const behind = why === null ? noticeOfOrphaned(await orphanedIn(record)) : '';
   const went = [lost ?? '', behind].filter((part) => part !== '').join('; ') || null;
   if (why === null && !dryRun) await remove();
   return { cast, branch, tip, removed: why === null, why: why ?? went };
@@ -178,5 +178,5 @@ async function lostWith(record: WorktreeRecord, own: WorktreeRecord | null, tip:
 async function removeOwn(stateDir: string, own: WorktreeRecord, { force }: SweepOptions): Promise<void> {
   const isMerged = (await lostWith(own, null, await branchTip(own))) === null;
   await removeWorktree(stateDir, own, isMerged ? 'merged' : 'undone');
-  if (force) await dropAside(own);
+  if (force) await dropStashes(own);
 }

@@ -1,5 +1,6 @@
 // What an operation is: an entry of the table, which is plain data, and a function that is loaded when it is called.
-import type { Act, Actor } from '../access/actor.ts';
+import type { Actor } from '../access/actor.ts';
+import type { Act } from '../access/rights.ts';
 import type { CommandStreams } from '../approvals/use-approval.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Entry as LogEntry } from '../kernel/fact.ts';

@@ -1,5 +1,6 @@
 // One call of one operation: who may, what was given, and the function. A skin calls this and shows the answer.
-import { mayDo, refusalToAgent, whyNotPerson } from '../access/actor.ts';
+import { whyNotPerson } from '../access/actor.ts';
+import { mayDo, refusalToAgent } from '../access/rights.ts';
 import { messageOf } from '../kernel/field-schema.ts';
 import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';

@@ -1,5 +1,5 @@
 // Refuses a command to the holder of a token whose role is too low, before the command begins.
-import { type Act, actOfForm, mayDo } from '../access/actor.ts';
+import { type Act, actOfForm, mayDo } from '../access/rights.ts';
 import { admitToken } from '../access/tokens.ts';
 import { ACTS_FOR, callerIdentity, NOBODY } from '../access/who-acts.ts';
 import type { Denied } from '../kernel/verdict.ts';

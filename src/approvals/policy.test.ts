@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
+import { DEFAULT_POLICY } from '../kernel/approval/request.ts';
 import { readPolicy, versionOf } from './risk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'baton-policy-'));

@@ -6,17 +6,14 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
-import { type ApprovalPolicy, policyOf } from '../kernel/approval/request.ts';
-import { TIERS, type Tier } from '../kernel/approval/request.ts';
+import { type ApprovalPolicy, DEFAULT_POLICY, policyOf, TIERS, type Tier } from '../kernel/approval/request.ts';
 import { checkApprovals } from '../kernel/graph/check-config.ts';
 import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { isFlagged } from '../shell/dangerous.ts';
-import { type Invocation, SHELLS, type ShellStep, stepsOf, WRAPPERS } from '../shell/programs.ts';
+import { type Invocation, SHELLS, type ShellStep, shellLine, stepsOf, WRAPPERS } from '../shell/programs.ts';
 import type { ProjectArea } from '../shell/project-area.ts';
 import type { Word } from '../shell/read-line.ts';
-import { shellLine } from '../shell/programs.ts';
 import { placesWritten } from '../shell/written-paths.ts';
 import {
   ACTS,

@@ -2,14 +2,7 @@
 // delayed.
 import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteLog } from '../log/sqlite/log.ts';
-import type { CheckpointPlace } from './checkpoints.ts';
-import { makeCheckpoint } from './make-checkpoint.ts';
-
-export type CheckpointJob = {
-  readonly place: CheckpointPlace;
-  readonly logFile: string;
-  readonly env: Readonly<Record<string, string>>;
-};
+import { type CheckpointJob, makeCheckpoint } from './make-checkpoint.ts';
 
 const { place, logFile, env } = workerData as CheckpointJob;
 const log = new SqliteLog(logFile);

@@ -7,7 +7,6 @@ import { Worker } from 'node:worker_threads';
 import type { Log } from '../engine/ports.ts';
 import { allow, type Denied, type Verdict } from '../kernel/verdict.ts';
 import { ChainWalk } from './check-lines.ts';
-import type { CheckpointJob } from './checkpoint-worker.ts';
 import {
   type CheckpointFolders,
   type CheckpointPlace,
@@ -174,6 +173,12 @@ export class PeriodicCheckpoint {
     });
   }
 }
+
+export type CheckpointJob = {
+  readonly place: CheckpointPlace;
+  readonly logFile: string;
+  readonly env: Readonly<Record<string, string>>;
+};
 
 /** Makes a checkpoint in its own thread. Rejects if the thread fails. */
 export function checkpointInThread(place: CheckpointPlace, logFile: string, env: NodeJS.ProcessEnv): Promise<Verdict> {

@@ -1,6 +1,6 @@
 // What a command is, and what it gets to work with: the words of its call, the workspace, and the outputs.
 import type { ParseArgsConfig } from 'node:util';
-import type { Act } from '../access/actor.ts';
+import type { Act } from '../access/rights.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { type LocatedWorkspace as Located, locate, UsageError } from '../workspace/locate.ts';

@@ -1,6 +1,6 @@
 // Commands made from operations: the words, options and help come from the fields of an entry. By hand there is only how an
 // answer is shown.
-import type { Act } from '../access/actor.ts';
+import type { Act } from '../access/rights.ts';
 import type { OperationEntry, OperationField, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';

@@ -5,8 +5,18 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Actor, shownToken, whyNotPerson, refusalToAgent } from '../access/actor.ts';
-import { sessionCaller, actorCalling, callerWith, isAgentAt, refusalOfStart, refusedCaller, refusedStranger, type ServerCaller } from '../access/server-callers.ts';
+import { type Actor, shownToken, whyNotPerson } from '../access/actor.ts';
+import { refusalToAgent } from '../access/rights.ts';
+import {
+  actorCalling,
+  callerWith,
+  isAgentAt,
+  refusalOfStart,
+  refusedCaller,
+  refusedStranger,
+  type ServerCaller,
+  sessionCaller,
+} from '../access/server-callers.ts';
 import { actorHere } from '../access/who-acts.ts';
 import { keepDriven } from '../app/driving/keep-driven.ts';
 import { noteRefusal, RefusalCount } from '../app/note-refusal.ts';

@@ -15,7 +15,7 @@ import {
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { mayDo, refusalToAgent } from '../access/actor.ts';
+import { mayDo, refusalToAgent } from '../access/rights.ts';
 import { readWithSchema } from '../dialects/user-schema.ts';
 import { offeredTools } from '../kernel/cast/rules.ts';
 import type { JsonObject } from '../kernel/json.ts';

@@ -1,6 +1,7 @@
 // A tool and its context. Every tool answers with a verdict, so a caller reads one shape and learns from a refusal what to change.
-import type { Actor, Act, Role } from '../access/actor.ts';
+import type { Actor } from '../access/actor.ts';
 import { type Attempt, attemptIn } from '../access/attempt.ts';
+import type { Act, Role } from '../access/rights.ts';
 import { isInsideAttempt, isStartedByAttempt } from '../agents/inside-attempt.ts';
 import type { OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';

@@ -1,7 +1,8 @@
 // Operations as routes: `POST /api/NAME` with the input as JSON, `GET /api/NAME?field=value` for those that only look.
 import { realpathSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { type Actor, whyNotPerson, mayDo } from '../access/actor.ts';
+import { type Actor, whyNotPerson } from '../access/actor.ts';
+import { mayDo } from '../access/rights.ts';
 import type { OperationEntry, OperationField } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';

@@ -1,5 +1,5 @@
 // The API as OpenAPI 3.1, made from the operations, and from one row for each other route.
-import { roleFor } from '../access/actor.ts';
+import { roleFor } from '../access/rights.ts';
 import type { OperationEntry, OperationField } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { CODES } from '../kernel/codes.ts';

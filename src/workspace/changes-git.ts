@@ -3,9 +3,18 @@
 import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type AskOptions, ask, indexed, LINK, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
 import { EXCLUDE, type IgnoreRules, ignoreRules, unknownFiles } from './changes-ignored.ts';
-import { ChangesError, type FileReader, type Mark, nameOf, SLASH, walkInto } from './changes-mark.ts';
+import { ChangesError, type FileMark, type FileReader, nameOf, SLASH, walkInto } from './changes-mark.ts';
+import {
+  byteRecords,
+  type GitSettings,
+  gitSettingsOf,
+  indexed,
+  type ReadGitOptions,
+  readGit,
+  SUBMODULE_MODE,
+  tryReadGit,
+} from './git.ts';
 import { vacantOf } from './worktree/nested-repositories.ts';
 
 /** A file of git's own by which it takes different content for the same; the name under which a change of it is told. */
@@ -15,17 +24,17 @@ export type GitHead = {
   readonly head: string | null;
   /** Where the folder stands in its repository, and the settings that held there; missing in older snapshots. */
   readonly prefix?: string;
-  readonly settings?: Settings;
+  readonly settings?: GitSettings;
 };
 
 type Since = {
   readonly git: GitHead | null;
-  readonly files: Readonly<Record<string, Mark>>;
+  readonly files: Readonly<Record<string, FileMark>>;
   readonly ignores?: IgnoreRules;
 };
 type GitSnapshot = {
   readonly git: GitHead;
-  readonly files: Readonly<Record<string, Mark>>;
+  readonly files: Readonly<Record<string, FileMark>>;
   readonly committed: readonly string[];
   /** By which rules files were ignored. */
   readonly ignores: IgnoreRules;
@@ -52,7 +61,7 @@ export async function gitSnapshot(
   if (since?.git?.prefix !== undefined && since.git.prefix !== prefix) {
     throw new ChangesError(`${root} is in another git repository than it was; put .git back as it was`);
   }
-  const asked = since?.git?.settings ? null : await settingsOf(root);
+  const asked = since?.git?.settings ? null : await gitSettingsOf(root);
   const settings = since?.git?.settings ?? asked?.settings ?? {};
   const isOurs = (path: string) => !skip.some((one) => path === one || path.startsWith(`${one}/`));
   const own = (paths: readonly Buffer[]) =>
@@ -62,7 +71,7 @@ export async function gitSnapshot(
         ? [bytes.subarray(Buffer.byteLength(prefix))]
         : [];
     });
-  const files: Record<string, Mark> = {};
+  const files: Record<string, FileMark> = {};
   const base = Buffer.concat([Buffer.from(root), SLASH]);
   const add = async (bytes: Buffer) => {
     const path = nameOf(bytes);
@@ -78,7 +87,7 @@ export async function gitSnapshot(
     vacantOf(root, [...new Set(links.map(nameOf))].filter(isOurs)),
   ]);
   const ruled = [...ignoreFiles.map((path) => `${prefix}${nameOf(path)}`), ...[...untracked, ...ignored].map(nameOf)];
-  const excludes = asked?.excludesFile ?? (isFirst ? (await settingsOf(root)).excludesFile : '');
+  const excludes = asked?.excludesFile ?? (isFirst ? (await gitSettingsOf(root)).excludesFile : '');
   const ignores = since?.ignores ?? ignoreRules(root, prefix, { exclude, excludes }, ruled);
   for (const bytes of own(paths)) await add(bytes);
   const addModules = (found: Status['modules']) => {
@@ -118,7 +127,7 @@ export async function gitSnapshot(
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
-const NOTHING: Mark = { ...NO_NUMBERS, content: null };
+const NOTHING: FileMark = { ...NO_NUMBERS, content: null };
 const STATUS = ['status', '--porcelain=v2', '-z', '--no-renames', '--ignore-submodules=none'];
 const TRACKED = ['--untracked-files=no'];
 const ALL = ['--untracked-files=all', '--ignored=matching'];
@@ -138,11 +147,11 @@ type Place = {
 /** Null where no repository looks at the folder. */
 async function placeOf(root: string, isKnown: boolean): Promise<Place | null> {
   const asked = ['--is-inside-work-tree', ...FILES, '--show-prefix', '-q', '--verify', 'HEAD'];
-  const { out } = await tryGit(root, ['rev-parse', ...asked]);
+  const { out } = await tryReadGit(root, ['rev-parse', ...asked]);
   const [isInside, exclude, attributes, index, prefix = '', head = ''] = nameOf(out).split('\n');
   if (isInside !== 'true' || exclude === undefined || attributes === undefined || index === undefined) return null;
   // A folder that its repository ignores would never show a change; one that was looked at before is not ignored by a new rule.
-  const isIgnored = prefix !== '' && !isKnown && (await tryGit(root, ['check-ignore', '-q', '.'])).code === 0;
+  const isIgnored = prefix !== '' && !isKnown && (await tryReadGit(root, ['check-ignore', '-q', '.'])).code === 0;
   if (isIgnored) return null;
   const [from, named] = [(path: string) => resolve(root, path), head === '' ? null : head];
   return { prefix, head: named, exclude: from(exclude), attributes: from(attributes), index: from(index) };
@@ -152,16 +161,16 @@ async function placeOf(root: string, isKnown: boolean): Promise<Place | null> {
 async function changedCommits(root: string, before: string | null, after: string | null): Promise<Commits> {
   if (before === after) return NO_COMMITS;
   if (before !== null && after !== null) {
-    const parts = records(await ask(root, ['diff-tree', '-r', '-z', '--no-renames', before, after, '--', '.']));
+    const parts = byteRecords(await readGit(root, ['diff-tree', '-r', '-z', '--no-renames', before, after, '--', '.']));
     const lines = parts.flatMap((line, place) => {
       const [, mode, , id = ''] = line.toString('latin1').split(' ');
-      return place % 2 === 0 ? [{ path: parts[place + 1] ?? line, id: mode === LINK ? id : null }] : [];
+      return place % 2 === 0 ? [{ path: parts[place + 1] ?? line, id: mode === SUBMODULE_MODE ? id : null }] : [];
     });
     const links = lines.flatMap(({ path, id }) => (id === null ? [] : [{ bytes: path, state: id }]));
     return { paths: lines.map(({ path }) => path), links };
   }
   const names = ['ls-tree', '-r', '-z', '--name-only', '--full-name', before ?? after ?? '', '--', '.'];
-  return { paths: records(await ask(root, names)), links: [] };
+  return { paths: byteRecords(await readGit(root, names)), links: [] };
 }
 
 /** `links` are those that stand for a commit of another repository in the second one. */
@@ -174,10 +183,10 @@ async function statusOf(
   index: string,
   hidden: readonly Buffer[],
   isAll: boolean,
-  options: AskOptions,
+  options: ReadGitOptions,
 ): Promise<Status> {
   const status = [...STATUS, ...(isAll ? ALL : TRACKED), '--', '.'];
-  if (hidden.length === 0) return parseStatus(await ask(root, status, options));
+  if (hidden.length === 0) return parseStatus(await readGit(root, status, options));
   const folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
   try {
     const open = { ...options, index: join(folder, 'index') };
@@ -188,9 +197,9 @@ async function statusOf(
     utimesSync(open.index, writtenAt, writtenAt);
     const input = Buffer.concat(hidden.flatMap((path) => [path, Buffer.of(0)]));
     for (const bit of ['--no-skip-worktree', '--no-assume-unchanged']) {
-      await ask(root, ['update-index', '-z', bit, '--stdin'], { ...open, input });
+      await readGit(root, ['update-index', '-z', bit, '--stdin'], { ...open, input });
     }
-    return parseStatus(await ask(root, status, open));
+    return parseStatus(await readGit(root, status, open));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -208,7 +217,7 @@ export function parseStatus(output: Buffer): Status {
   const paths: Buffer[] = [];
   const modules: { bytes: Buffer; state: string }[] = [];
   const others: Record<string, Buffer[]> = { '?': [], '!': [] };
-  const lines = records(output);
+  const lines = byteRecords(output);
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? Buffer.alloc(0);
     const kind = String.fromCharCode(line[0] ?? 0);

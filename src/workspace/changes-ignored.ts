@@ -4,7 +4,7 @@
 import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix } from 'node:path';
-import { type AskOptions, ask, records } from './changes-ask-git.ts';
+import { byteRecords, type ReadGitOptions, readGit } from './git.ts';
 
 /** The text of each file of rules: a `.gitignore` by its path from the top of the repository, and the two below. */
 export type IgnoreRules = Readonly<Record<string, string>>;
@@ -45,10 +45,14 @@ export function ignoreRules(
 const ARGUMENT_BYTES_MAX = 64 * 1024;
 
 /** The files below the folder that git does not know and the rules do not ignore, by their paths from the top. */
-export async function unknownFiles(root: string, rules: IgnoreRules, options: AskOptions): Promise<readonly Buffer[]> {
+export async function unknownFiles(
+  root: string,
+  rules: IgnoreRules,
+  options: ReadGitOptions,
+): Promise<readonly Buffer[]> {
   const lines = rulesAtTop(rules);
   const list = async (...excludes: string[]) =>
-    records(await ask(root, ['ls-files', '-z', '-o', '--full-name', ...excludes, '--', '.'], options));
+    byteRecords(await readGit(root, ['ls-files', '-z', '-o', '--full-name', ...excludes, '--', '.'], options));
   // Whoever is killed leaves no file behind where none was written.
   const isShort = Buffer.byteLength(lines.join('\n')) <= ARGUMENT_BYTES_MAX;
   if (isShort) return list(...lines.map((line) => `--exclude=${line}`));

@@ -19,7 +19,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 /** It cannot be told what was changed, and why. */
 export class ChangesError extends Error {}
 
-export type Mark = {
+export type FileMark = {
   /** `sha256:…`, with `run-` before it where the file can be run; `link:…`; null where there is nothing. */
   readonly content: string | null;
   readonly size: number;
@@ -39,18 +39,21 @@ const CHUNK = 1024 * 1024;
 
 export class FileReader {
   readonly root: string;
-  readonly #known: { readonly taken: number; readonly files: Readonly<Record<string, Mark>> } | null;
+  readonly #known: { readonly taken: number; readonly files: Readonly<Record<string, FileMark>> } | null;
   readonly #buffer = Buffer.allocUnsafe(CHUNK);
   #files = 0;
   #bytes = 0;
 
-  constructor(root: string, known: { readonly taken: number; readonly files: Readonly<Record<string, Mark>> } | null) {
+  constructor(
+    root: string,
+    known: { readonly taken: number; readonly files: Readonly<Record<string, FileMark>> } | null,
+  ) {
     this.root = root;
     this.#known = known;
   }
 
   /** The mark of a file by its name on disk; a folder has none. Others get their turn now and then. */
-  async mark(path: string, file: Buffer): Promise<Mark | null> {
+  async mark(path: string, file: Buffer): Promise<FileMark | null> {
     this.#files += 1;
     if (this.#files > FILES_MAX) {
       throw new ChangesError(
@@ -63,7 +66,7 @@ export class FileReader {
     return stat.isDirectory() ? null : this.#markOf(path, file, stat);
   }
 
-  #markOf(path: string, file: Buffer, stat: Stats): Mark {
+  #markOf(path: string, file: Buffer, stat: Stats): FileMark {
     const { size, mtimeMs, ctimeMs, ino } = stat;
     const numbers = { size, mtimeMs, ctimeMs, ino };
     if (stat.isSymbolicLink()) return { content: `link:${readlinkSync(file)}`, ...numbers };
@@ -74,7 +77,7 @@ export class FileReader {
     return { content: `${run}${this.#read(file, stat)}`, ...numbers };
   }
 
-  #knownOf(path: string, numbers: Omit<Mark, 'content'>): string | null {
+  #knownOf(path: string, numbers: Omit<FileMark, 'content'>): string | null {
     if (!this.#known || !Object.hasOwn(this.#known.files, path)) return null;
     const mark = this.#known.files[path];
     if (!mark || mark.ctimeMs > this.#known.taken - TICK_MS) return null;
@@ -121,12 +124,12 @@ export class FileReader {
   }
 }
 
-const GONE: Mark = { content: null, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 };
+const GONE: FileMark = { content: null, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 };
 
 // Marks every file below a folder. Links are files of their own and are never followed.
 /** Adds the marks of everything below `folder`, a path below the root or the root itself. */
 export async function walkInto(
-  files: Record<string, Mark>,
+  files: Record<string, FileMark>,
   reader: FileReader,
   folder: string,
   skip: readonly string[],

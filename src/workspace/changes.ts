@@ -6,24 +6,24 @@ import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandFiles, commandFilesOf, nestedCommandFiles } from '../git/repository-files.ts';
 import { AGENT_CONFIG } from '../kernel/capabilities.ts';
-import { ask, records, tryGit } from './changes-ask-git.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
-import { FILES_MAX, FileReader, type Mark, nameOf, walkInto } from './changes-mark.ts';
+import { FILES_MAX, type FileMark, FileReader, nameOf, walkInto } from './changes-mark.ts';
+import { byteRecords, readGit, tryReadGit } from './git.ts';
 
-export type Change = {
+export type FileChange = {
   readonly path: string;
   /** What it is now: `sha256:…`, or `link:…` with its target; null where it is gone. */
   readonly digest: string | null;
 };
 
-export type Snapshot = {
+export type FolderSnapshot = {
   /** In milliseconds, from before the first file was looked at. */
   readonly taken: number;
   /** The last commit, where a git repository tells what differs from it; null where every file was looked at. */
   readonly git: GitHead | null;
   /** Of git, the files that differ from the last commit; else all of them. */
-  readonly files: Readonly<Record<string, Mark>>;
+  readonly files: Readonly<Record<string, FileMark>>;
   /** Of git, the files in which the last commit differs from that of the snapshot before. */
   readonly committed: readonly string[];
   /** Of git, the rules by which files were ignored when it was first looked at. */
@@ -33,16 +33,16 @@ export type Snapshot = {
   /** Of git, the folders for other repositories that are not checked out in them; every file in there is looked at. */
   readonly vacant?: readonly string[];
   /** Of git, the files by which agent programs take orders and that it does not track, ignored or not; missing in older ones. */
-  readonly orders?: Orders;
+  readonly orders?: AgentConfigFiles;
   /** Of git, its own files by which it runs commands; missing in older ones. */
   readonly commands?: CommandFiles;
 };
 
 type SnapshotOptions = {
   /** An earlier snapshot of the folder with which this one is to be compared. */
-  readonly since?: Snapshot;
+  readonly since?: FolderSnapshot;
   /** Any earlier snapshot: what it knows of a file that was not touched since is not read again. */
-  readonly known?: Snapshot;
+  readonly known?: FolderSnapshot;
   /** Paths below the root that are left out. */
   readonly skip?: readonly string[];
 };
@@ -50,7 +50,7 @@ type SnapshotOptions = {
 const SKIPPED = ['.baton/state'];
 
 /** Everything that is needed to tell later what was changed since. Throws a `ChangesError` that says why it cannot. */
-export async function snapshotOf(root: string, options: SnapshotOptions = {}): Promise<Snapshot> {
+export async function snapshotOf(root: string, options: SnapshotOptions = {}): Promise<FolderSnapshot> {
   const { since } = options;
   const skip = [...SKIPPED, ...(options.skip ?? [])];
   const taken = Date.now();
@@ -64,13 +64,13 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
       return { taken, ...seen, orders: await untrackedAgentConfig(root, known), commands };
     }
   }
-  const files: Record<string, Mark> = {};
+  const files: Record<string, FileMark> = {};
   await walkInto(files, reader, '', skip);
   return { taken, git: null, files, committed: [] };
 }
 
 /** The files whose content, kind or mode is another one than it was, by path. */
-export function changesBetween(before: Snapshot, after: Snapshot): readonly Change[] {
+export function changesBetween(before: FolderSnapshot, after: FolderSnapshot): readonly FileChange[] {
   const committed = new Set(after.committed);
   const paths = new Set([...Object.keys(before.files), ...Object.keys(after.files), ...committed]);
   const changed = [...paths].filter((path) => {
@@ -86,20 +86,23 @@ export function changesBetween(before: Snapshot, after: Snapshot): readonly Chan
     });
 }
 
-function commandsChanged({ commands: earlier }: Snapshot, { commands: later }: Snapshot): readonly string[] {
+function commandsChanged(
+  { commands: earlier }: FolderSnapshot,
+  { commands: later }: FolderSnapshot,
+): readonly string[] {
   if (!earlier || !later) return [];
   const paths = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];
   return paths.filter((path) => earlier[path] !== later[path]);
 }
 
-function ordersChanged(before: Snapshot, after: Snapshot): readonly string[] {
+function ordersChanged(before: FolderSnapshot, after: FolderSnapshot): readonly string[] {
   const [earlier, later] = [before.orders, after.orders];
   if (!earlier || !later) return [];
   const paths = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];
   return paths.filter((path) => earlier[path]?.content !== later[path]?.content);
 }
 
-function markIn({ files }: Snapshot, path: string): Mark | undefined {
+function markIn({ files }: FolderSnapshot, path: string): FileMark | undefined {
   return Object.hasOwn(files, path) ? files[path] : undefined;
 }
 
@@ -110,16 +113,16 @@ function digestOf(content: string | null): string | null {
 
 // The files at the top of a repository by which agent programs take orders, where git does not track them: a program reads them
 // although git ignores them, so they are looked at by name; and those that are links to other files, tracked or not.
-type Orders = Readonly<Record<string, Mark>>;
+type AgentConfigFiles = Readonly<Record<string, FileMark>>;
 
 /** `known` are those of an earlier look: what was not touched since is not read again. */
 export async function untrackedAgentConfig(
   root: string,
-  known: { readonly taken: number; readonly orders?: Orders } | null,
-): Promise<Orders> {
+  known: { readonly taken: number; readonly orders?: AgentConfigFiles } | null,
+): Promise<AgentConfigFiles> {
   const reader = new FileReader(root, known && { taken: known.taken, files: known.orders ?? {} });
-  const orders: Record<string, Mark> = {};
-  const followed: Record<string, Mark> = {};
+  const orders: Record<string, FileMark> = {};
+  const followed: Record<string, FileMark> = {};
   for (const path of AGENT_CONFIG) {
     // What a link leads to is what is obeyed, whatever git makes of the link.
     const target = linkedFrom(join(root, path));
@@ -130,8 +133,8 @@ export async function untrackedAgentConfig(
     else if (mark.content !== null) orders[path] = mark;
   }
   if (Object.keys(orders).length === 0) return followed;
-  const { code, out } = await tryGit(root, ['ls-files', '-z', '--', ...AGENT_CONFIG]);
-  const tracked = new Set(code === 0 ? records(out).map(nameOf) : []);
+  const { code, out } = await tryReadGit(root, ['ls-files', '-z', '--', ...AGENT_CONFIG]);
+  const tracked = new Set(code === 0 ? byteRecords(out).map(nameOf) : []);
   return { ...Object.fromEntries(Object.entries(orders).filter(([path]) => !tracked.has(path))), ...followed };
 }
 
@@ -146,9 +149,9 @@ function linkedFrom(path: string): string | null {
 // Whether there is more in a folder than can be looked at for changes, found out without reading a file.
 /** As a snapshot would find them: of a git repository what differs from its last commit, else everything. */
 export async function hasTooManyFiles(dir: string, skip: readonly string[], max = FILES_MAX): Promise<boolean> {
-  const { code } = await tryGit(dir, ['rev-parse', '--is-inside-work-tree']);
-  if (code !== 0 || (await tryGit(dir, ['check-ignore', '-q', '.'])).code === 0) return countsMore(dir, skip, max);
-  const files = await ask(dir, ['ls-files', '-z', '--others', '--modified', '--exclude-standard', '--', '.']);
+  const { code } = await tryReadGit(dir, ['rev-parse', '--is-inside-work-tree']);
+  if (code !== 0 || (await tryReadGit(dir, ['check-ignore', '-q', '.'])).code === 0) return countsMore(dir, skip, max);
+  const files = await readGit(dir, ['ls-files', '-z', '--others', '--modified', '--exclude-standard', '--', '.']);
   let count = 0;
   for (let at = files.indexOf(0); at >= 0 && count <= max; at = files.indexOf(0, at + 1)) count += 1;
   return count > max;

@@ -20,9 +20,9 @@ import { coverOf } from '../kernel/ledger/path.ts';
 import { filesOf } from '../kernel/ledger/scope.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { heldLocks } from '../kernel/ledger/wire.ts';
-import { type Change, changesBetween, type Snapshot, snapshotOf } from './changes.ts';
+import { changesBetween, type FileChange, type FolderSnapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
-import { governingFiles } from './seal.ts';
+import { governingFiles } from './main-checkout.ts';
 
 export type ClaimRecord = {
   readonly run: string;
@@ -38,7 +38,7 @@ export type ClaimRecord = {
 } & Picture;
 
 /** What a folder looked like, or why that could not be told. */
-type Picture = { readonly snapshot: Snapshot } | { readonly why: string };
+type Picture = { readonly snapshot: FolderSnapshot } | { readonly why: string };
 
 /** A picture that was taken for a claim which was not granted yet, as far as anybody wrote down. */
 export type Prepared = {
@@ -184,7 +184,7 @@ export async function changesOfTask(
   stateDir: string,
   root: string,
   about: { readonly ledger: Ledger; readonly task: Task; readonly since: readonly Entry[] },
-): Promise<readonly Change[]> {
+): Promise<readonly FileChange[]> {
   const { ledger, task, since } = about;
   if ('why' in record) throw new ChangesError(record.why);
   const after = await snapshotOf(root, { since: record.snapshot, skip: skipped(root, stateDir) });
@@ -206,11 +206,11 @@ export async function changesOfTask(
 }
 
 /** What governs the work counts also where git ignores it. */
-function governingChanges({ governing: before }: ClaimRecord, root: string): readonly Change[] {
+function governingChanges({ governing: before }: ClaimRecord, root: string): readonly FileChange[] {
   if (!before) return [];
   const now = governingFiles(root);
   const paths = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  return paths.flatMap((path): Change[] => {
+  return paths.flatMap((path): FileChange[] => {
     return before[path] === now[path] ? [] : [{ path, digest: now[path] ?? null }];
   });
 }

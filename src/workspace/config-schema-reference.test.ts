@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaReference } from './config-schema-reference.ts';
+import { schemaReference } from './load-config.ts';
 
 test.each([
   ['/p/.baton', '/p/node_modules/baton', '../node_modules/baton/schemas/config.schema.json', false],

@@ -1,16 +1,22 @@
-// Which configuration counts: the named file, the project's own (config.json and its loadouts of the short form), or the one
-// that comes with the product.
-import { realpathSync, statSync } from 'node:fs';
-import { dirname, join, resolve as resolvePath } from 'node:path';
+// Which configuration is in force: the named file, the project's own, or the one that ships with the product. A project has
+// config.json and its loadouts in the short form, `.baton/loadouts/NAME.yaml`, `.yml`, `.jsonc` or `.ts`. Each of those compiles to one
+// loadout that is laid over config.json. A registry manifest may name the agents by their materia, so that no configuration has to be
+// edited for a registry.
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withDefaultRunner } from '../kernel/graph/issue.ts';
-import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Loaded, loadConfig } from './load-config.ts';
-import type { LocatedWorkspace } from './locate.ts';
-import { withNamesOf } from './registry-names.ts';
-import { loadTeam, mayBeTeam, type TeamFile, teamFilesIn } from './team-files.ts';
+import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
+import type { Issue } from '../kernel/graph/config.ts';
+import { typeOfMateria, withDefaultRunner } from '../kernel/graph/issue.ts';
+import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
+import { type Compiled, compile, type SourcePath } from '../short-form/compile.ts';
+import { placeText } from '../short-form/define.ts';
+import { readSource, type SourceKind } from '../short-form/source.ts';
+import { MANIFEST_PATH } from '../trust/registry.ts';
+import { type Loaded, loadConfig, readJsonFile, readText, withFiles } from './load-config.ts';
+import { type LocatedWorkspace, UsageError } from './locate.ts';
 
-export type Wanted = {
+export type ConfigRequest = {
   readonly workspace: LocatedWorkspace;
   readonly file: string | undefined;
   readonly loadout: string | undefined;
@@ -22,11 +28,11 @@ export type Wanted = {
  * ships with the product. A project without any configuration uses what ships. The default runner is filled in, and
  * the registry ids that the project's manifest gives to its agents.
  */
-export function loadFor(wanted: Wanted): Loaded {
+export function loadFor(wanted: ConfigRequest): Loaded {
   return completed(loadedFor(wanted), wanted.workspace);
 }
 
-function loadedFor({ file, workspace, cwd, loadout }: Wanted): Loaded {
+function loadedFor({ file, workspace, cwd, loadout }: ConfigRequest): Loaded {
   const { configFile } = workspace;
   if (file !== undefined) return loadFile(resolvePath(cwd, file), workspace);
   const teams = teamFilesIn(dirname(configFile));
@@ -56,13 +62,13 @@ export function loadAll(workspace: LocatedWorkspace): readonly Loaded[] {
   return (isEmpty ? over : [ownApart(own, teams), ...over]).map((each) => completed(each, workspace));
 }
 
-/** config.json without the name of its active loadout, where that is one of the short form. */
+/** config.json without the name of its active loadout, if that is one of the short form. */
 function ownApart(own: Loaded, teams: readonly TeamFile[]): Loaded {
   const { activeLoadout, ...rest } = objectOf(own.config);
   return teams.some(({ name }) => name === activeLoadout) ? { ...own, config: rest } : own;
 }
 
-/** A file that somebody names: JSON, or a short form. */
+/** A named file: JSON, or a short form. */
 function loadFile(file: string, { configFile }: LocatedWorkspace): Loaded {
   if (!mayBeTeam(file)) return loadConfig(file);
   const isOwn = dirname(dirname(file)) === dirname(configFile) && isThere(configFile);
@@ -80,7 +86,7 @@ function loadOver({ name, file }: TeamFile, own: Loaded | null): Loaded {
   };
 }
 
-/** The loadout that is meant where none is named. */
+/** The loadout to use if none is named. */
 function activeName(config: JsonObject, teams: readonly TeamFile[]): string | undefined {
   if (isText(config.activeLoadout)) return config.activeLoadout;
   const [only, another] = teams;
@@ -95,7 +101,7 @@ function completed(loaded: Loaded, { configFile }: LocatedWorkspace): Loaded {
   if (!isObject(loaded.config)) return loaded;
   const config = withDefaultRunner(loaded.config);
   const home = dirname(configFile);
-  return { ...loaded, config: isSameFolder(loaded.baseDir, home) ? withNamesOf(home, config) : config };
+  return { ...loaded, config: isSameFolder(loaded.baseDir, home) ? withManifestIds(home, config) : config };
 }
 
 function isSameFolder(one: string, other: string): boolean {
@@ -105,7 +111,7 @@ function isSameFolder(one: string, other: string): boolean {
 /** `src/bundled` in a checkout, `dist/bundled` in the package. */
 export const BUNDLED = join(dirname(fileURLToPath(import.meta.url)), '..', 'bundled', 'config.json');
 
-/** Anything but a plain absence counts as there, so that reading it says what is wrong. */
+/** Any error except a missing file counts as existing, so that reading it reports the error. */
 function isThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -116,4 +122,159 @@ function isThere(file: string): boolean {
 
 function has(config: Json | undefined, loadout: string): boolean {
   return isObject(config) && isObject(config.loadouts) && Object.hasOwn(config.loadouts, loadout);
+}
+
+const KINDS: Readonly<Record<string, SourceKind>> = { '.yaml': 'yaml', '.yml': 'yaml', '.jsonc': 'jsonc', '.ts': 'ts' };
+
+export type TeamFile = { readonly name: string; readonly file: string };
+
+/** All loadouts of the short form in a `.baton` folder, by name. */
+export function teamFilesIn(home: string): readonly TeamFile[] {
+  const teams = namesIn(join(home, 'loadouts')).map((name) => ({
+    name: basename(name, extname(name)),
+    file: join(home, 'loadouts', name),
+  }));
+  const twice = teams.find(({ name }, at) => teams[at - 1]?.name === name);
+  if (!twice) return teams;
+  throw new UsageError(`there are two files for the loadout ${twice.name} in ${join(home, 'loadouts')}; remove one`);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter(mayBeTeam).toSorted();
+  } catch {
+    return [];
+  }
+}
+
+/** Whether the name of a file is that of a short form. A `.jsonc` file may also be a configuration with comments. */
+export function mayBeTeam(file: string): boolean {
+  return Object.hasOwn(KINDS, extname(file)) && !/^\.|\.d\.ts$/.test(basename(file));
+}
+
+/**
+ * The loadout in a file, over the configuration that it may refer to. `config` is null if the file has mistakes, which are then the
+ * issues. A `.jsonc` file without steps is a configuration of its own.
+ */
+export function loadTeam(file: string, own: JsonObject): Loaded {
+  const name = basename(file, extname(file));
+  const text = readText(file);
+  const folder = dirname(realpathSync(file));
+  const baseDir = basename(folder) === 'loadouts' ? dirname(folder) : folder;
+  const source = readSource(text, KINDS[extname(file)] ?? 'yaml');
+  const refused = (issues: readonly Issue[]): Loaded => ({ file, config: null, baseDir, issues });
+  const at = ({ line, column }: { readonly line: number; readonly column: number }) =>
+    `${basename(file)}:${line}:${column}`;
+  if (!source.ok)
+    return refused(source.mistakes.map((each) => mistake('INVALID_CONFIG', name, at(each), each.message)));
+  if (extname(file) === '.jsonc' && isObject(source.value) && source.value.loadouts !== undefined)
+    return withFiles(file, source.value, baseDir);
+  const compiled = compile(name, source.value, { materia: objectIn(own, 'materia') });
+  if (!compiled.ok) {
+    const placed = ({ place }: { readonly place: SourcePath }) => at(source.positionOf(place));
+    return refused(
+      compiled.mistakes.map((each) => mistake(each.code, pathOf(name, each.place), placed(each), each.message)),
+    );
+  }
+  const placeOf = (path: string) => at(source.positionOf(originOf(compiled, path)));
+  const loaded = withFiles(file, merged(own, compiled.config, name), baseDir);
+  return {
+    ...loaded,
+    source: { placeOf, labels: compiled.labels, digest: digestOf(text), compiled: compiled.config },
+  };
+}
+
+/** Loaded on first use: loading it takes as long as a short command. */
+function digestOf(text: string): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex');
+}
+
+function pathOf(name: string, place: SourcePath): string {
+  const text = placeText(place);
+  return text === '' ? name : `${name}.${text}`;
+}
+
+function mistake(code: Issue['code'], path: string, at: string, message: string): Issue {
+  return { code, level: 'error', path: `loadouts.${path}`, message: `${at}: ${message}` };
+}
+
+/** An issue in the words of the person who wrote the file: its line, and the names of steps instead of the ids of sockets. */
+export function inOwnWords(issue: Issue, { source }: Pick<Loaded, 'source'>): Issue {
+  if (!source) return issue;
+  const named = issue.message.replace(/\bSocket-\d+\b/g, (id) => source.labels[id] ?? id);
+  return { ...issue, message: `${source.placeOf(issue.path)}: ${named}` };
+}
+
+function objectIn(object: JsonObject, name: string): JsonObject {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return isObject(value) ? value : {};
+}
+
+function merged(own: JsonObject, compiled: JsonObject, name: string): Json {
+  const { activeLoadout: _active, ...rest } = own;
+  const budget = { ...objectIn(own, 'budget'), ...objectIn(compiled, 'budget') };
+  return {
+    ...rest,
+    ...(Object.keys(budget).length === 0 ? {} : { budget }),
+    materia: { ...objectIn(own, 'materia'), ...objectIn(compiled, 'materia') },
+    loadouts: { [name]: objectIn(compiled, 'loadouts')[name] ?? {} },
+  };
+}
+
+/** The place of the longest known beginning of a path. */
+function originOf({ origins }: Compiled, path: string): SourcePath {
+  const beginnings = [...origins.keys()].filter(
+    (known) => path === known || (path.startsWith(known) && /^[.[]/.test(path.slice(known.length))),
+  );
+  const longest = beginnings.toSorted((one, other) => other.length - one.length)[0];
+  return (longest === undefined ? undefined : origins.get(longest)) ?? [];
+}
+
+/** The registry id of each materia that a manifest names. If two have the same materia, neither counts. */
+export function registryIdsIn(manifest: Json): ReadonlyMap<string, string> {
+  const names = new Map<string, string | null>();
+  for (const [id, record] of recordsOf(manifest)) {
+    if (isText(record.materia)) names.set(record.materia, names.has(record.materia) ? null : id);
+  }
+  return new Map([...names].flatMap(([materia, id]) => (id === null ? [] : [[materia, id] as const])));
+}
+
+/** The configuration with the id of the manifest in each agent that has none. `home` is the `.baton` folder. */
+export function withManifestIds(home: string, config: JsonObject): JsonObject {
+  if (!existsSync(join(home, MANIFEST_PATH))) return config;
+  try {
+    return withRegistryIds(config, registryIdsIn(readJsonFile(join(home, MANIFEST_PATH))));
+  } catch {
+    return config; // No turn can start under such a registry, and the checks report why.
+  }
+}
+
+export function withRegistryIds(config: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
+  const written = given(config, 'materia');
+  if (!isObject(written) || names.size === 0) return config;
+  const materia = Object.entries(written).map(([id, one]): [string, Json] => {
+    const identity = names.get(id);
+    return [id, identity !== undefined && isObject(one) && isUnnamed(one) ? { ...one, identity } : one];
+  });
+  return { ...config, materia: Object.fromEntries(materia) };
+}
+
+/** Whether it is an agent without an identity. A person needs none. */
+export function isUnnamed(materia: JsonObject): boolean {
+  const isPerson = runnerCan(PRESENT, stringAt(materia, 'runner'), 'isPerson');
+  return typeOfMateria(materia) === 'agent' && given(materia, 'identity') === undefined && !isPerson;
+}
+
+const SECTIONS = ['domains', 'archetypes', 'orchestrators'];
+
+/** Every record of a manifest, with its id. */
+function recordsOf(manifest: Json): readonly (readonly [string, JsonObject])[] {
+  if (!isObject(manifest)) return [];
+  return [manifest, objectAt(manifest, 'taxonomy')].flatMap((from) =>
+    SECTIONS.flatMap((section) =>
+      Object.entries(objectAt(from, section)).flatMap(([id, record]) =>
+        isObject(record) ? [[id, record] as const] : [],
+      ),
+    ),
+  );
 }

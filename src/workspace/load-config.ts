@@ -1,14 +1,13 @@
-// Reads a configuration from disk: the JSON itself, and the prompt files it names. What is read here is what a cast
-// freezes; the files are not looked at again.
-import { realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+// Reads a configuration from disk: the JSON and the prompt files it names. A cast freezes it and does not read the files again. The last
+// part says which schema an editor uses for it.
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { placeAt } from '../short-form/source.ts';
 import { UsageError } from './locate.ts';
-import { readPlainFile } from './read-plain-file.ts';
 
 const CONFIG_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -165,4 +164,59 @@ function projectOf(baseDir: string): string {
 function isBelow(root: string, file: string): boolean {
   const below = relative(root, file);
   return below !== '' && !below.startsWith('..') && !isAbsolute(below);
+}
+
+const PLAIN_BYTES_MAX = 512 * 1024 * 1024;
+const CHUNK = 65_536;
+const OPEN_FILES = /^\/(?:dev\/stdin$|dev\/fd\/|proc\/(?:self|\d+)\/fd\/)/;
+
+class NotPlainError extends Error {}
+
+/** Reads a file that a user named. A pipe or a device could block, so it is refused unless this process was started with it open. */
+export function readPlainFile(file: string, bytesMax = PLAIN_BYTES_MAX): Buffer {
+  const isOpenFile = OPEN_FILES.test(file);
+  const handle = openSync(file, constants.O_RDONLY | (isOpenFile ? 0 : constants.O_NONBLOCK));
+  try {
+    const found = fstatSync(handle);
+    if (found.isDirectory()) throw Object.assign(new Error('this is a folder'), { code: 'EISDIR' });
+    const mayRead = found.isFile() || (isOpenFile && (found.isFIFO() || found.isSocket()));
+    if (!mayRead) throw new NotPlainError('this is not a plain file but a pipe or a device; name a file');
+    const chunks: Buffer[] = [];
+    for (let total = 0; ; ) {
+      const chunk = Buffer.allocUnsafe(Math.max(CHUNK, Math.min(found.size - total + 1, 2 ** 26)));
+      const length = readSync(handle, chunk, 0, chunk.length, null);
+      if (length === 0) return Buffer.concat(chunks);
+      total += length;
+      if (total > bytesMax) throw new NotPlainError(`it is larger than ${bytesMax} bytes`);
+      chunks.push(chunk.subarray(0, length));
+    }
+  } finally {
+    closeSync(handle);
+  }
+}
+
+type SchemaReference = {
+  readonly $schema: string;
+  /** Whether the schema must be copied next to the configuration, because there is no lasting other place. */
+  readonly copied: boolean;
+};
+
+/** The name of the schema in the package. */
+export const SCHEMA_NAME = 'config.schema.json';
+
+/**
+ * A package that is installed in the project is referenced, so that the schema always fits the installed version. A path to any other
+ * place would be valid only on this machine, so the configuration gets a copy.
+ */
+export function schemaReference(configDir: string, packageDir: string): SchemaReference {
+  const modules = `${sep}node_modules${sep}`;
+  const at = packageDir.lastIndexOf(modules);
+  const owner = at === -1 ? null : packageDir.slice(0, at);
+  if (owner === null || !isWithin(owner, resolve(configDir))) return { $schema: `./${SCHEMA_NAME}`, copied: true };
+  const path = relative(configDir, join(packageDir, 'schemas', SCHEMA_NAME));
+  return { $schema: path.split(sep).join('/'), copied: false };
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

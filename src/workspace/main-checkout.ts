@@ -1,45 +1,58 @@
-// Notices which files of the user's own checkout change while a turn works in a worktree. It compares what the files hold
-// before an attempt and after it, whether they were committed in between or not. Two questions to git before an attempt and two
-// after it, and one more where the last commit is another one, so that a large repository costs little: only files that differ
-// from the commit before the attempt, and those that git was told not to look at, are read. It cannot tell who wrote a file. So it counts only what changed while an attempt
-// of the turn ran, and leaves out the output of this very command.
-import { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+// What changes outside of a turn's own files. `sealOf` is one digest over what people configure in `.baton`; no agent may change what
+// governs it. `beginWatch` and `endWatch` notice which files of the user's own checkout change while a turn works in a worktree. They
+// compare contents before and after an attempt, committed or not. To keep a large repository cheap, only files that differ from the
+// commit before the attempt, and those that git was told to skip, are read. Nobody can tell who wrote a file, so only changes while an
+// attempt ran count, without the output of this very command.
+
+import { hash } from 'node:crypto';
+import {
+  type Dirent,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ownGitFile } from '../git/repository-files.ts';
-import { type Change, changesBetween, type Snapshot, untrackedAgentConfig } from './changes.ts';
-import { ask, indexed, records, tryGit } from './changes-ask-git.ts';
+import { changesBetween, type FileChange, type FolderSnapshot, untrackedAgentConfig } from './changes.ts';
 import { parseStatus } from './changes-git.ts';
-import { FileReader, type Mark, nameOf, SLASH } from './changes-mark.ts';
+import { type FileMark, FileReader, nameOf, SLASH } from './changes-mark.ts';
+import { byteRecords, indexed, readGit, tryReadGit } from './git.ts';
 
 /** The checkout around a workspace: its top folder, and the workspace's own folder in it. */
 export type Checkout = { readonly top: string; readonly dir: string };
 
-/** What it was like before the first attempt of a turn, and when attempts of the turn ran. */
-type Kept = {
-  readonly before: Snapshot;
+/** The checkout before the first attempt of a turn, and when attempts of the turn ran. */
+type WatchRecord = {
+  readonly before: FolderSnapshot;
   readonly windows: readonly Window[];
-  /** What was gone when the last attempt ended; missing where it never ended. */
+  /** The files that were gone when the last attempt ended. Missing if it never ended. */
   readonly gone?: readonly string[];
-  /** What went between two attempts, and was not their doing. */
+  /** The files that disappeared between two attempts. */
   readonly goneBetween?: readonly string[];
 };
 type Window = { readonly from: number; readonly to: number | null };
 
-/** The clock of the file system may be behind ours by so much. */
+/** The clock of the file system may be this much behind ours. */
 const TICK_MS = 100;
 
-/** Call before each attempt. `isFresh` forgets what was kept of earlier attempts of the turn. */
+/** Call before each attempt. `isFresh` forgets earlier attempts of the turn. */
 export async function beginWatch(file: string, checkout: Checkout, isFresh: boolean): Promise<void> {
-  const kept = isFresh ? null : readKept(file);
+  const kept = isFresh ? null : readWatch(file);
   const from = Date.now() - TICK_MS;
   const before = kept?.before ?? (await look(checkout, null));
   const goneBetween = kept?.gone ? await goneSince(kept, kept.gone, checkout) : (kept?.goneBetween ?? []);
   keep(file, { before, windows: [...(kept?.windows ?? []), { from, to: null }], goneBetween });
 }
 
-/** Call after each attempt. Answers the files that changed while attempts of the turn ran, by their paths from the workspace. */
+/** Call after each attempt. Returns the files that changed while attempts of the turn ran, by their paths from the workspace. */
 export async function endWatch(file: string, checkout: Checkout): Promise<Readonly<Record<string, string | null>>> {
-  const kept = readKept(file);
+  const kept = readWatch(file);
   if (!kept) return {};
   const windows = kept.windows.map(({ from, to }) => ({ from, to: to ?? Date.now() + TICK_MS }));
   const after = await look(checkout, kept.before);
@@ -58,17 +71,20 @@ export async function endWatch(file: string, checkout: Checkout): Promise<Readon
 }
 
 /** A file that is gone has no times, so what went between two attempts is looked for before the second one. */
-async function goneSince(kept: Kept, gone: readonly string[], checkout: Checkout): Promise<readonly string[]> {
+async function goneSince(kept: WatchRecord, gone: readonly string[], checkout: Checkout): Promise<readonly string[]> {
   const now = goneIn(changesBetween(kept.before, await look(checkout, kept.before)));
   return [...(kept.goneBetween ?? []), ...now.filter((path) => !gone.includes(path))];
 }
 
-function goneIn(changes: readonly Change[]): readonly string[] {
+function goneIn(changes: readonly FileChange[]): readonly string[] {
   return changes.flatMap(({ path, digest }) => (digest === null ? [path] : []));
 }
 
 /** What has no times may have changed at any moment. */
-function isWithin(mark: Mark | undefined, windows: readonly { readonly from: number; readonly to: number }[]): boolean {
+function isWithin(
+  mark: FileMark | undefined,
+  windows: readonly { readonly from: number; readonly to: number }[],
+): boolean {
   if (!mark || mark.ctimeMs === 0) return true;
   return windows.some(({ from, to }) => mark.ctimeMs >= from && mark.ctimeMs <= to);
 }
@@ -93,11 +109,11 @@ const DIFF = [
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
 
 /** The files that differ from the last commit, or from that of `since`, and those that did in `since`. */
-async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Snapshot> {
+async function look({ top, dir }: Checkout, since: FolderSnapshot | null): Promise<FolderSnapshot> {
   const taken = Date.now();
   const reader = new FileReader(top, since);
-  const [status, { hidden }] = await Promise.all([ask(top, STATUS), indexed(top)]);
-  const lines = records(status).map((each) => nameOf(each.subarray(0, 300)));
+  const [status, { hidden }] = await Promise.all([readGit(top, STATUS), indexed(top)]);
+  const lines = byteRecords(status).map((each) => nameOf(each.subarray(0, 300)));
   const after = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length) ?? null;
   const head = after(OID);
   const { paths, modules, untracked } = parseStatus(status);
@@ -110,7 +126,7 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
   const known = Object.keys(since?.files ?? {})
     .filter((path) => path !== HEAD)
     .map((path) => Buffer.from(path));
-  const files: Record<string, Mark> = {};
+  const files: Record<string, FileMark> = {};
   for (const [path, bytes] of new Map([...known, ...differing, ...hidden].map((each) => [nameOf(each), each]))) {
     const mark = await reader.mark(path, Buffer.concat([Buffer.from(top), SLASH, bytes]));
     files[path] = mark ?? { ...NO_NUMBERS, content: await folderAt(join(top, path), states.get(path) ?? '') };
@@ -122,7 +138,7 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
   }
   const orders = await untrackedAgentConfig(dir, since);
   const above = relative(top, dir);
-  const named = Object.entries(orders).map(([path, mark]): [string, Mark] => [join(above, path), mark]);
+  const named = Object.entries(orders).map(([path, mark]): [string, FileMark] => [join(above, path), mark]);
   return {
     taken,
     git: { head },
@@ -133,27 +149,27 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
 }
 
 /** A commit on top of what was there is a person's usual way to save work. */
-async function isIn(top: string, { git }: Snapshot, head: string | null): Promise<boolean> {
+async function isIn(top: string, { git }: FolderSnapshot, head: string | null): Promise<boolean> {
   if (!/^[0-9a-f]+$/.test(git?.head ?? '')) return true; // There was no commit before.
-  return (await tryGit(top, ['merge-base', '--is-ancestor', git?.head ?? '', head ?? ''])).code === 0;
+  return (await tryReadGit(top, ['merge-base', '--is-ancestor', git?.head ?? '', head ?? ''])).code === 0;
 }
 
 /** Git notes each move of HEAD in a log, unless a person has turned that off. */
-function timesOfHead(top: string): Omit<Mark, 'content'> {
+function timesOfHead(top: string): Omit<FileMark, 'content'> {
   const log = lstatSync(ownGitFile(top, 'logs/HEAD') ?? '', { throwIfNoEntry: false });
   return { ...NO_NUMBERS, ctimeMs: log?.ctimeMs ?? 0 };
 }
 
 /** The tracked files that differ from a commit; where git does not have it, or has it no more, all that it tracks. */
 async function differingFrom(top: string, commit: string): Promise<readonly Buffer[]> {
-  const { code, out } = await tryGit(top, [...DIFF, commit, '--']);
-  return records(code === 0 ? out : await ask(top, ['ls-files', '-z']));
+  const { code, out } = await tryReadGit(top, [...DIFF, commit, '--']);
+  return byteRecords(code === 0 ? out : await readGit(top, ['ls-files', '-z']));
 }
 
 /** What stands for a folder: of a submodule the commit that is checked out, and whether there is more in it. */
 async function folderAt(folder: string, state: string): Promise<string> {
   if (folder.endsWith('/') || !existsSync(join(folder, '.git'))) return 'folder';
-  const { out } = await tryGit(folder, ['rev-parse', '-q', '--verify', 'HEAD']);
+  const { out } = await tryReadGit(folder, ['rev-parse', '-q', '--verify', 'HEAD']);
   return `module:${nameOf(out).trim()}${state.split(' ')[2]?.slice(2) ?? '..'}`;
 }
 
@@ -171,16 +187,71 @@ function ownOutputs(): ReadonlySet<number> {
   );
 }
 
-function readKept(file: string): Kept | null {
+function readWatch(file: string): WatchRecord | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Kept;
+    return JSON.parse(readFileSync(file, 'utf8')) as WatchRecord;
   } catch {
     return null;
   }
 }
 
-function keep(file: string, kept: Kept): void {
+function keep(file: string, kept: WatchRecord): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** Files that change on their own are not part of the seal. */
+const OWN: readonly string[] = ['state', '.gitignore'];
+const FILES_MAX = 5_000;
+
+/** Equal seals mean that nothing was added, removed or changed. */
+export function sealOf(workspaceDir: string): string {
+  const lines = filesIn(workspaceDir).map(([name, content]) => `${name} ${content}`);
+  return hash('sha256', lines.sort().join('\n'), 'hex');
+}
+
+/** The files in `.baton` that govern the work, each with a digest of its content. */
+export function governingFiles(workspaceDir: string): Readonly<Record<string, string>> {
+  const files = filesIn(workspaceDir).filter(([name]) => /^(?:config\.json$|prompts\/|versions\/)/.test(name));
+  return Object.fromEntries(files.map(([name, content]) => [`.baton/${name}`, content]));
+}
+
+type Sealed = readonly [name: string, content: string];
+
+function filesIn(workspaceDir: string): readonly Sealed[] {
+  const files: Sealed[] = [];
+  const own = join(workspaceDir, '.baton');
+  // A link may lead to other files later.
+  if (lstatSync(own, { throwIfNoEntry: false })?.isSymbolicLink()) files.push(['.', `link ${readlinkSync(own)}`]);
+  collect(own, '', files);
+  return files;
+}
+
+function collect(folder: string, prefix: string, files: Sealed[]): void {
+  for (const entry of entriesOf(folder)) {
+    if ((prefix === '' && OWN.includes(entry.name)) || files.length >= FILES_MAX) continue;
+    const file = join(folder, entry.name);
+    const name = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) collect(file, `${name}/`, files);
+    else files.push([name, contentOf(file, entry)]);
+  }
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // There is no `.baton`, or the folder is gone.
+  }
+}
+
+/** A link is sealed by its target, not by the content there. */
+function contentOf(file: string, entry: Dirent): string {
+  try {
+    if (entry.isSymbolicLink()) return `link ${readlinkSync(file)}`;
+    return entry.isFile() ? hash('sha256', readFileSync(file), 'hex') : 'special';
+  } catch {
+    return 'unreadable';
+  }
 }

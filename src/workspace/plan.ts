@@ -17,11 +17,10 @@ import {
   stringAt,
 } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
-import { loadFor, type Wanted } from './find-config.ts';
+import { type ConfigRequest, inOwnWords, loadFor } from './find-config.ts';
 import { type Loaded, readJsonFile } from './load-config.ts';
 import { UsageError } from './locate.ts';
 import { nearestBoundaries } from './registry-boundaries.ts';
-import { inOwnWords } from './team-files.ts';
 
 export type Plan = {
   readonly loadout: string;
@@ -34,7 +33,7 @@ export type Plan = {
   readonly file: string;
 };
 
-type Wish = Wanted & {
+type Wish = ConfigRequest & {
   /** Counts before what agents and the configuration name. */
   readonly chosen?: RunnerChoice;
   readonly agents: string | undefined;

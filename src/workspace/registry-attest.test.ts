@@ -6,8 +6,7 @@ import type { TrustWatch } from '../kernel/trust/watch.ts';
 import { hashBytes } from '../trust/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
 import { readText } from './load-config.ts';
-import { attesterOf } from './registry-attest.ts';
-import { keeperOf } from './registry-lock.ts';
+import { attesterOf, keeperOf } from './registry-lock.ts';
 
 const bundled = dirname(BUNDLED);
 const prompt = readText(join(bundled, 'prompts', 'build.md'));

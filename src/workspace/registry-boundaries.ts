@@ -9,7 +9,7 @@ import { checkBoundary, checkShares } from '../trust/boundary.ts';
 import { libraryText } from '../trust/canonical.ts';
 import { denies, isSemver, readManifest } from '../trust/manifest.ts';
 import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry.ts';
-import { readInside } from '../trust/registry-folder.ts';
+import { hashBytes, readInside } from '../trust/registry-folder.ts';
 import { TRUST_POLICY } from '../trust/stage.ts';
 import type { LocatedWorkspace } from './locate.ts';
 
@@ -103,7 +103,7 @@ async function untouchedIn(dir: string): Promise<((boundaries: Boundaries | null
   return (boundaries) => ({
     unusable: boundaries ? null : 'it cannot be read',
     unfit: (identity) => boundaries?.unfit(identity) ?? null,
-    otherPrompt: (identity, prompt) => hashes.has(identity) && sha256(prompt) !== hashes.get(identity),
+    otherPrompt: (identity, prompt) => hashes.has(identity) && hashBytes(prompt) !== hashes.get(identity),
   });
 }
 
@@ -145,7 +145,7 @@ export async function nearestBoundaries(
   const boundaries = isBeside ? boundariesIn(baseDir) : null;
   // A registry beside the configuration says who may hand to whom, and is not in force here.
   const known = { ...(boundaries ?? NOTHING_KNOWN), isInForce: false };
-  if (namesAgents(config)) return { ...known, isBundled: (await import('./registry-attest.ts')).bundledAgents() };
+  if (namesAgents(config)) return { ...known, isBundled: (await import('./registry-lock.ts')).bundledAgents() };
   return boundaries && known;
 }
 
@@ -187,7 +187,7 @@ export function lockedHashes(
     if (!isObject(entry) || !isString(entry.file) || !isString(entry.hash) || 'systemPrompt' in entry) return null;
     if (!PLAIN.test(entry.file) || agents.get(id)?.version !== entry.version) return null;
     const bytes = readInside(dir, entry.file);
-    if (!bytes || !isUtf8(bytes) || sha256(bytes) !== entry.hash) return null;
+    if (!bytes || !isUtf8(bytes) || hashBytes(bytes) !== entry.hash) return null;
     hashes.set(id, entry.hash);
   }
   return hashes.size === agents.size ? hashes : null;
@@ -198,9 +198,5 @@ const PLAIN = /^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/;
 
 function hashOf(value: Json): string | null {
   const text = libraryText(value);
-  return text === undefined ? null : sha256(text);
-}
-
-export function sha256(content: Uint8Array | string): string {
-  return process.getBuiltinModule('node:crypto').hash('sha256', content, 'hex');
+  return text === undefined ? null : hashBytes(text);
 }

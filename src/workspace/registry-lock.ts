@@ -1,18 +1,22 @@
-// A registry in a folder: it is read, its lock is written, and it is taken over from another folder. A lock says which exact bytes
-// each agent's prompt has.
+// A registry in a folder: reads it, writes its lock, imports it from another folder, and attests the agent of a turn against it. A lock
+// says which exact bytes each agent's prompt has. Manifest, lock and prompts are read once for each dispatch. While every byte stays the
+// same, so does the result. The text that goes to the agent is hashed itself and compared with the pinned one.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { isHigher } from '../kernel/trust/quarantine.ts';
-import type { LoadedRegistry, RegistryTexts } from '../kernel/trust/state.ts';
+import type { LoadedRegistry, RegistryTexts, Sighting } from '../kernel/trust/state.ts';
+import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Agent, Registry } from '../trust/agent.ts';
+import { attest } from '../trust/attest.ts';
 import { proseBoundaries } from '../trust/boundary.ts';
 import { lockOf, type PromptLock, type ReadFile, type Relock, readLock, safePath } from '../trust/lock.ts';
 import { type AgentRecord, toManifestJson } from '../trust/manifest.ts';
 import { LOCK_PATH, loadedFrom, loadRegistry, MANIFEST_PATH, readRegistry } from '../trust/registry.ts';
 import { hashBytes, loadRegistryFolder, readerOf } from '../trust/registry-folder.ts';
+import { BUNDLED } from './find-config.ts';
 import { readJsonFile } from './load-config.ts';
 
 export type Pinned = {
@@ -108,7 +112,7 @@ export function lockIn(dir: string): PromptLock | null {
 
 // A registry as it lies in a folder, read when it is asked for.
 /** A registry with the digest of its lock's bytes, and, where it can be used, as the log is to know it. */
-export type Kept = {
+export type RegistryKept = {
   readonly registry: Registry;
   readonly lockHash: string;
   readonly loaded: LoadedRegistry | null;
@@ -121,7 +125,7 @@ export type Kept = {
  */
 export function registryFound(
   dir: string,
-): (Pick<Kept, 'loaded' | 'texts'> & { readonly loaded: LoadedRegistry }) | null {
+): (Pick<RegistryKept, 'loaded' | 'texts'> & { readonly loaded: LoadedRegistry }) | null {
   const home = join(dir, '.baton');
   if (!hasRegistry(home)) return null;
   const { loaded, lockHash, texts } = keeperOf(home)();
@@ -129,9 +133,9 @@ export function registryFound(
 }
 
 /** Reads a registry's folder, and works it out anew only where a byte has changed. */
-export function keeperOf(dir: string): () => Kept {
+export function keeperOf(dir: string): () => RegistryKept {
   const read = readerOf(dir);
-  let known: Kept | null = null;
+  let known: RegistryKept | null = null;
   let files = new Map<string, Uint8Array | null>();
   return () => {
     if (known && [...files].every(([path, bytes]) => isSame(bytes, read(path)))) return known;
@@ -219,4 +223,37 @@ function isOther(file: string, bytes: Uint8Array): boolean {
 function put(file: string, bytes: Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, bytes);
+}
+
+export type Attester = (watch: TrustWatch, handoffId: string, timestamp: string) => Sighting;
+
+const NOWHERE: Sighting = { origin: 'none', registry: null, attestation: null, envelope: null, refusal: null };
+
+/** `dir` is the project; its own registry counts, and where it never had one, that of the bundled loadouts. */
+export function attesterOf(dir: string): Attester {
+  const own = keeperOf(join(dir, '.baton'));
+  const bundled = keeperOf(dirname(BUNDLED));
+  return (watch, handoffId, timestamp) => {
+    const given = { handoffId, timestamp, promptHash: hashBytes(watch.prompt) };
+    if (watch.isOn || hasRegistry(join(dir, '.baton'))) {
+      const { registry, lockHash, loaded, texts } = own();
+      const isKnown = watch.inForce?.digest === loaded?.digest && watch.inForce?.lock === loaded?.lock;
+      const more = texts && !isKnown ? { texts } : {};
+      return { origin: 'workspace', registry: loaded, ...more, ...attest(registry, lockHash, watch, given) };
+    }
+    const { registry, lockHash, loaded } = bundled();
+    // A cast is attested as a whole or not at all: `trust: on` must not hide that some of its agents were let through.
+    if (![...watch.team, { identity: watch.target, prompt: watch.prompt }].every(isPinnedIn(registry))) return NOWHERE;
+    return { origin: 'bundled', registry: loaded, ...attest(registry, lockHash, watch, given) };
+  };
+}
+
+/** Whether an agent, by its identity and its prompt, is one of those that come with the product. */
+export function bundledAgents(): (identity: string | null, prompt: string) => boolean {
+  const isPinned = isPinnedIn(keeperOf(dirname(BUNDLED))().registry);
+  return (identity, prompt) => isPinned({ identity, prompt });
+}
+
+function isPinnedIn({ agents }: Registry): (member: Member) => boolean {
+  return ({ identity, prompt }) => agents.get(identity ?? '')?.lockedHash === hashBytes(prompt);
 }

@@ -9,11 +9,10 @@ import { given, isObject, type Json, type JsonObject, objectAt, stringAt } from 
 import { ID_LENGTH_MAX } from '../trust/envelope.ts';
 import { type ReadFile, safePath } from '../trust/lock.ts';
 import { readerOf } from '../trust/registry-folder.ts';
-import { loadAll, loadFor } from './find-config.ts';
+import { isUnnamed, loadAll, loadFor, registryIdsIn, withRegistryIds } from './find-config.ts';
 import { type Loaded, readJsonFile } from './load-config.ts';
 import type { LocatedWorkspace } from './locate.ts';
 import { pinnedPath } from './registry-lock.ts';
-import { isUnnamed, namesIn, withNames } from './registry-names.ts';
 
 export type Team = {
   /** All materia of the project in one configuration, with the ids that they have. */
@@ -77,7 +76,7 @@ type Added = {
   readonly handsTo: readonly string[];
 };
 
-export type Named = {
+export type NamedAgent = {
   readonly manifest: JsonObject;
   readonly added: readonly Added[];
   /** The agents that had a record and may now hand to others besides. */
@@ -87,20 +86,20 @@ export type Named = {
 };
 
 /** The manifest with a record for every agent of the team. What a person wrote there stays. */
-export function named(team: Team, before: JsonObject): Named {
+export function namedAgents(team: Team, before: JsonObject): NamedAgent {
   return namedIn(team, before, Object.entries(objectAt(team.config, 'materia')));
 }
 
 /** The same without records for new agents: only the files of the known prompts are brought up to date. */
-export function namedBefore(team: Team, before: JsonObject): Named {
+export function namedBefore(team: Team, before: JsonObject): NamedAgent {
   return namedIn(team, before, []);
 }
 
-function namedIn(team: Team, before: JsonObject, candidates: readonly (readonly [string, Json])[]): Named {
+function namedIn(team: Team, before: JsonObject, candidates: readonly (readonly [string, Json])[]): NamedAgent {
   const manifest = structuredClone(before) as Record<string, Json>;
   const domains = sectionOf(manifest);
   const taken = new Set(idsOf(manifest));
-  const known = namesIn(before);
+  const known = registryIdsIn(before);
   const isFirst = taken.size === 0;
   const fresh = new Map<string, string>();
   for (const [materia, one] of candidates) {
@@ -131,7 +130,11 @@ function namedIn(team: Team, before: JsonObject, candidates: readonly (readonly 
 }
 
 function withTeamNames(team: Team, names: ReadonlyMap<string, string>): Team {
-  return { ...team, config: withNames(team.config, names), parts: team.parts.map((each) => withNames(each, names)) };
+  return {
+    ...team,
+    config: withRegistryIds(team.config, names),
+    parts: team.parts.map((each) => withRegistryIds(each, names)),
+  };
 }
 
 /** Along the edges of every loadout, to and from agents that are new. Between the others a person has decided. */

@@ -1,6 +1,11 @@
-// Takes back what a cast changed in the directory itself, as far as the state before is known. A file is touched only while it is
-// as the cast left it.
+// Puts files back to what they were before a turn, for `undo`. A turn that works in the project folder itself keeps the earlier contents
+// by digest: in a git repository only those that differ from the last commit, elsewhere every file, until the cast is over.
+
+import { hash } from 'node:crypto';
 import {
+  chmodSync,
+  constants,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -8,15 +13,17 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { isObject } from '../kernel/json.ts';
-import type { Snapshot } from './changes.ts';
-import { FileReader } from './changes-mark.ts';
-import { isKept } from './kept-files.ts';
-import { git, tryGit } from './worktree/git.ts';
-import { linksIn } from './worktree/nested-repositories.ts';
+import type { FolderSnapshot } from './changes.ts';
+import { type FileMark, FileReader } from './changes-mark.ts';
+import { git, tryGit } from './git.ts';
+import { submodulesIn } from './worktree/nested-repositories.ts';
 
 export type LeftFile = {
   /** Null where it is gone. */
@@ -93,7 +100,7 @@ export async function restoreFiles(
   putBack: (content: string, file: string) => boolean = () => false,
 ): Promise<readonly string[]> {
   const failed: string[] = [];
-  const links = (await linksIn(dir)).map((path) => join(dir, path));
+  const links = (await submodulesIn(dir)).map((path) => join(dir, path));
   for (const { path, what, commit, kept } of plan) {
     if (what === 'restore' && kept !== undefined) {
       if (!putBack(kept, join(dir, path))) failed.push(path);
@@ -136,7 +143,7 @@ export type BeforeState = Readonly<Record<string, Before>>;
 
 /** Where a file differed from the last commit, or there was none, only a copy tells what it was. */
 export function beforeOf(
-  { git, files, orders, commands }: Snapshot,
+  { git, files, orders, commands }: FolderSnapshot,
   path: string,
   isKept: (content: string) => boolean = () => false,
 ): Before {
@@ -169,7 +176,7 @@ export function readBefore(stateDir: string, cast: string): BeforeState {
 export function noteBefore(
   stateDir: string,
   cast: string,
-  since: Snapshot,
+  since: FolderSnapshot,
   changed: readonly string[],
   isOwn: boolean,
 ): void {
@@ -197,4 +204,85 @@ export function neededIn(stateDir: string): ReadonlySet<string> {
 
 function fileOf(stateDir: string, cast: string): string {
   return join(stateDir, 'before', `${cast}.json`);
+}
+
+/** Contents beyond this limit are not kept, so that large files do not fill the disk. */
+const KEPT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+const BREATHE_EVERY = 200;
+const CONTENT = /^(?:run-)?sha256:([0-9a-f]{64})$/;
+
+/** Returns how many files were left out. A content that is already kept costs nothing. */
+export async function keepContents(
+  stateDir: string,
+  dir: string,
+  files: Readonly<Record<string, FileMark>>,
+): Promise<number> {
+  const folder = folderIn(stateDir);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const known = new Set(readdirSync(folder));
+  let [bytes, count, leftOut] = [0, 0, 0];
+  for (const [path, { content, size }] of Object.entries(files)) {
+    const digest = CONTENT.exec(content ?? '')?.[1];
+    if (digest === undefined || known.has(digest)) continue;
+    bytes += size;
+    if (bytes > KEPT_BYTES_MAX) leftOut += 1;
+    else if (keepOne(join(dir, path), join(folder, digest))) known.add(digest);
+    count += 1;
+    if (count % BREATHE_EVERY === 0) await breathe();
+  }
+  return leftOut;
+}
+
+function keepOne(file: string, to: string): boolean {
+  try {
+    copyFileSync(file, `${to}.new`, constants.COPYFILE_FICLONE);
+    chmodSync(`${to}.new`, 0o600);
+    renameSync(`${to}.new`, to);
+    return true;
+  } catch {
+    return false; // The file is gone or unreadable. `undo` then reports that it was not kept.
+  }
+}
+
+/** Whether the content of a mark can be restored. */
+export function isKept(stateDir: string, content: string): boolean {
+  return content.startsWith('link:') || keptFile(stateDir, content) !== null;
+}
+
+/** The kept copy, or null. */
+function keptFile(stateDir: string, content: string): string | null {
+  const digest = CONTENT.exec(content)?.[1];
+  const file = digest === undefined ? null : join(folderIn(stateDir), digest);
+  return file !== null && existsSync(file) ? file : null;
+}
+
+/** Returns whether the file now matches the mark. */
+export function restoreKept(stateDir: string, content: string, file: string): boolean {
+  if (content.startsWith('link:')) {
+    rmSync(file, { force: true });
+    mkdirSync(dirname(file), { recursive: true });
+    symlinkSync(content.slice('link:'.length), file);
+    return true;
+  }
+  const kept = keptFile(stateDir, content);
+  // The file may have changed between its mark and its copy.
+  if (kept === null || !content.endsWith(hash('sha256', readFileSync(kept), 'hex'))) return false;
+  mkdirSync(dirname(file), { recursive: true });
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? (content.startsWith('run-') ? 0o755 : 0o644);
+  rmSync(file, { force: true });
+  copyFileSync(kept, file);
+  chmodSync(file, content.startsWith('run-') ? mode | 0o100 : mode & 0o666);
+  return true;
+}
+
+/** Drops what no cast has changed and no turn under way may change; `needed` are the contents that stay. */
+export function dropUnneeded(stateDir: string, needed: ReadonlySet<string>): void {
+  const folder = folderIn(stateDir);
+  if (!existsSync(folder)) return;
+  const digests = new Set([...needed].flatMap((content) => CONTENT.exec(content)?.[1] ?? []));
+  for (const name of readdirSync(folder)) if (!digests.has(name)) rmSync(join(folder, name), { force: true });
+}
+
+function folderIn(stateDir: string): string {
+  return join(stateDir, 'before', 'files');
 }

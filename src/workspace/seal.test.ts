@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sealOf } from './seal.ts';
+import { sealOf } from './main-checkout.ts';
 
 let dir = '';
 const at = (...names: string[]) => join(dir, '.baton', ...names);

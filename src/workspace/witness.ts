@@ -22,18 +22,15 @@ import type { MainChanges } from '../kernel/input.ts';
 import type { Artifact, Artifacts } from '../kernel/knowledge/entries.ts';
 import { configuredBy } from '../kernel/ledger/scope.ts';
 import { firstBytes } from '../kernel/text.ts';
-import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
+import { changesBetween, type FolderSnapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
 import { aboutTurn, checkProject, type Passes, runCheckers, withoutSecrets } from './checkers.ts';
-import { dropUnneeded, keepContents } from './kept-files.ts';
-import { beginWatch, type Checkout, endWatch } from './main-checkout.ts';
-import { attesterOf } from './registry-attest.ts';
-import { type BeforeState, neededIn, noteBefore, readBefore } from './restore-files.ts';
-import { sealOf } from './seal.ts';
-import { tryGit } from './worktree/git.ts';
+import { tryGit } from './git.ts';
+import { beginWatch, type Checkout, endWatch, sealOf } from './main-checkout.ts';
+import { attesterOf } from './registry-lock.ts';
+import { type BeforeState, dropUnneeded, keepContents, neededIn, noteBefore, readBefore } from './restore-files.ts';
 import { mendRecords, readRecord } from './worktree/record.ts';
-import { leaveUnchanged, worktreeOfOne } from './worktree/restore-path.ts';
-import { changedOutside, unkeptIn } from './worktree/uncommittable.ts';
+import { changedOutside, leaveUnchanged, uncommittableIn, worktreeOfOne } from './worktree/restore-path.ts';
 
 /** `say` is told, once for a folder, that what changes there is not noted, and why. */
 export function witnessOf(
@@ -45,7 +42,7 @@ export function witnessOf(
   const below = relative(dir, stateDir);
   const skip = below.startsWith('..') ? [] : [below];
   /** The last snapshot of each folder: what was not touched since is not read again. */
-  const known = new Map<string, Snapshot>();
+  const known = new Map<string, FolderSnapshot>();
   // What governs the agents is the workspace's own; the copy that a worktree has of it is nobody's to change either.
   const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
   const attester = attesterOf(dir);
@@ -99,7 +96,7 @@ export function witnessOf(
     watch: Watch,
     work: WorkWatch,
     cwd: string,
-    since: Snapshot,
+    since: FolderSnapshot,
     changed: readonly string[],
   ): Promise<ItemDiff | null> {
     const base = work.base ?? since.git?.head ?? null;
@@ -119,7 +116,7 @@ export function witnessOf(
     return {};
   }
   /** In the folder itself nothing else knows what a file held that is in no commit. */
-  async function keepForUndo({ cast }: Watch, { files }: Snapshot): Promise<void> {
+  async function keepForUndo({ cast }: Watch, { files }: FolderSnapshot): Promise<void> {
     const leftOut = await keepContents(stateDir, dir, files);
     if (leftOut === 0 || unkept.has(cast)) return;
     unkept.add(cast);
@@ -186,7 +183,7 @@ export function witnessOf(
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
       const unkept =
         since && after && cwd !== dir
-          ? { ...(await outside(watch)), ...(await unkeptIn(cwd, since, after, changed)) }
+          ? { ...(await outside(watch)), ...(await uncommittableIn(cwd, since, after, changed)) }
           : {};
       const main = await looking;
       const artifacts = artifactsIn(cwd, watch.artifacts);
@@ -217,7 +214,7 @@ function mainFileOf(folder: string, { cast, turn }: Pick<Watch, 'cast' | 'turn'>
   return join(folder, `${cast}-${turn}.main.json`);
 }
 
-function keep(folder: string, file: string, snapshot: Snapshot): void {
+function keep(folder: string, file: string, snapshot: FolderSnapshot): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(snapshot), { mode: 0o600 });
   renameSync(`${file}.new`, file);
@@ -241,9 +238,9 @@ export async function changedSoFar(
   }
 }
 
-function readSnapshot(file: string): Snapshot | null {
+function readSnapshot(file: string): FolderSnapshot | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Snapshot;
+    return JSON.parse(readFileSync(file, 'utf8')) as FolderSnapshot;
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 // The command line and the tools keep the same things from agents: every command that changes something is for people only,
 // or is named here with the reason why an agent may use it.
 import { expect, test } from 'vitest';
-import { actOfForm } from '../../src/access/actor.ts';
+import { actOfForm } from '../../src/access/rights.ts';
 import { formOf } from '../../src/app/decision.ts';
 import { OPERATIONS } from '../../src/app/operations/table.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';

@@ -1,7 +1,7 @@
 // `baton serve`, `baton ui` and `baton cast --ui` as people give them: real processes.
 import { expect, onTestFinished, test } from 'vitest';
 import type { Actor } from '../../src/access/actor.ts';
-import { openPageSession, sessionCaller, actorCalling } from '../../src/access/server-callers.ts';
+import { actorCalling, openPageSession, sessionCaller } from '../../src/access/server-callers.ts';
 import { Workspace } from '../../src/app/workspace.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { locate } from '../../src/workspace/locate.ts';

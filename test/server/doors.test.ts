@@ -1,6 +1,6 @@
 // Who gets in, and who does not: forged names, pages of others, wrong tokens, agents, those that ask too often.
 import { expect, test } from 'vitest';
-import type { Role } from '../../src/access/actor.ts';
+import type { Role } from '../../src/access/rights.ts';
 import { createToken } from '../../src/access/tokens.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { environment, project } from '../cli/baton.ts';

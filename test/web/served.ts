@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Role } from '../../src/access/actor.ts';
+import type { Role } from '../../src/access/rights.ts';
 import { createToken } from '../../src/access/tokens.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';

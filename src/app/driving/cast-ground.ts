@@ -13,20 +13,20 @@ import { worktreeOf } from '../../kernel/graph/resolve.ts';
 import { isObject } from '../../kernel/json.ts';
 import { detectProject } from '../../workspace/detect-project.ts';
 import { loadFor } from '../../workspace/find-config.ts';
+import { WorktreeError } from '../../workspace/git.ts';
 import { catchUp, takeOffRefused, tipOf } from '../../workspace/worktree/accepted.ts';
-import type { PutAside } from '../../workspace/worktree/aside.ts';
-import { WorktreeError } from '../../workspace/worktree/git.ts';
 import {
   beginInLane,
   dropStraysInLane,
   keepInLane,
   leftoversOf,
   mergeLane,
+  parkWork,
   removeLane,
+  restoreWork,
 } from '../../workspace/worktree/lane.ts';
-import { readyLane, readyWorktree, type Step, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
-import { saidOfLeftBehind } from '../../workspace/worktree/nested-repositories.ts';
-import { parkWork, restoreWork } from '../../workspace/worktree/park.ts';
+import { readyLane, readyWorktree, type SetUpStep, type StepEnd, type Steps } from '../../workspace/worktree/make.ts';
+import { noticeOfOrphaned } from '../../workspace/worktree/nested-repositories.ts';
 import {
   holdRecords,
   type LaneRecord,
@@ -37,6 +37,7 @@ import {
   readRecord,
   type WorktreeRecord,
 } from '../../workspace/worktree/record.ts';
+import type { Stash } from '../../workspace/worktree/stash.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../../workspace/worktree/turns.ts';
 import { leftBy } from '../cast-work.ts';
 import { saidOfUnstartable, unstartableIn } from '../preflight/programs.ts';
@@ -51,8 +52,8 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
   let own: WorktreeRecord | null = null;
   let rules: WorktreeRules | null = null;
   const lanes = new Map<number, LaneRecord>();
-  const told = (aside: PutAside | null, what: string): void => {
-    if (aside) say(`  ${what}; it is kept as ${aside.ref}`);
+  const told = (stashed: Stash | null, what: string): void => {
+    if (stashed) say(`  ${what}; it is kept as ${stashed.ref}`);
   };
   const missed = (untaken: readonly string[] = []): void => {
     for (const why of untaken) say(`  ! not on the branch, and still in its worktree: ${why}`);
@@ -96,14 +97,14 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
       const said = saidOfUnstartable(unstartable, detectProject(found.cwd), dir);
       if (said !== null) warn(said);
     }
-    const { record, aside } = await catchUp(stateDir, found, 0);
-    told(aside, 'something was in the way of what was merged');
+    const { record, stashed } = await catchUp(stateDir, found, 0);
+    told(stashed, 'something was in the way of what was merged');
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
     const isOpen = (turn: string) => !['accepted', undefined].includes(phaseOf(turn));
     // What was accepted right before a crash is committed by what was seen of it, as it would have been then.
     const seen = Object.keys(record.starts).length === 0 ? {} : await leftBy(store, cast);
     const kept = await commitAccepted(stateDir, record, isOpen, Object.keys(seen));
-    told(kept.aside, 'the branch is back at what was accepted');
+    told(kept.stashed, 'the branch is back at what was accepted');
     missed(kept.untaken);
     own = kept.record;
   };
@@ -137,21 +138,21 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
         if (lane) {
           const begun = await beginInLane(stateDir, own, lane, watch);
           lanes.set(lane.lane.place, begun.record);
-          told(begun.aside, `turn ${watch.turn} begins where something was left`);
+          told(begun.stashed, `turn ${watch.turn} begins where something was left`);
           if (!watch.restores) return [];
           const restored = await restoreWork(stateDir, begun.record, watch, watch.restores);
           lanes.set(lane.lane.place, restored.record);
-          told(restored.aside, inTheWay);
+          told(restored.stashed, inTheWay);
           return restored.clashes;
         }
         if (watch.begins === 'first' && watch.beside !== null) await dropRefused();
         const begun = await beginTurn(stateDir, own, watch);
         own = begun.record;
-        if (begun.aside) say(`  turn ${watch.turn} begins over; what it had left is kept as ${begun.aside.ref}`);
+        if (begun.stashed) say(`  turn ${watch.turn} begins over; what it had left is kept as ${begun.stashed.ref}`);
         if (!watch.restores) return [];
         const restored = await restoreWork(stateDir, own, watch, watch.restores);
         own = restored.record;
-        told(restored.aside, inTheWay);
+        told(restored.stashed, inTheWay);
         return restored.clashes;
       }),
     keep: (watch, changes) =>
@@ -161,12 +162,12 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
         if (lane) {
           const kept = await keepInLane(stateDir, lane, watch, Object.keys(changes));
           lanes.set(lane.lane.place, kept.record);
-          told(kept.aside, what);
+          told(kept.stashed, what);
           missed(kept.untaken);
         } else if (own) {
           const kept = await keepTurn(stateDir, own, watch, Object.keys(changes));
           own = kept.record;
-          told(kept.aside, what);
+          told(kept.stashed, what);
           missed(kept.untaken);
         }
       }),
@@ -183,7 +184,7 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
         const merged = await mergeLane(stateDir, own, lane, watch);
         own = merged.own;
         lanes.set(merged.lane.lane.place, merged.lane);
-        for (const aside of merged.asides) told(aside, `something was in the way of merging turn ${watch.turn}`);
+        for (const stashed of merged.stashes) told(stashed, `something was in the way of merging turn ${watch.turn}`);
         return merged.end;
       }),
     park: (watch) =>
@@ -194,7 +195,7 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
         const parked = await parkWork(stateDir, lane ?? own, watch, key);
         if (lane) lanes.set(lane.lane.place, { ...parked.record, lane: lane.lane });
         else own = parked.record;
-        for (const aside of parked.asides) told(aside, `something was in the way of parking ${key}`);
+        for (const stashed of parked.stashes) told(stashed, `something was in the way of parking ${key}`);
         if (parked.kept) say(`  what was done for ${key} is kept as ${parked.kept.ref}`);
         return parked.kept;
       }),
@@ -221,7 +222,7 @@ async function clearLanes(
     const { commits, files } = await leftoversOf(lane, await tipOf(own));
     if (lane.state !== 'making' && commits + files > 0) continue;
     const behind = await removeLane(stateDir, lane).catch(not);
-    if (behind?.count) say(`  the worktree of lane ${lane.lane.place} is cleared away; ${saidOfLeftBehind(behind)}`);
+    if (behind?.count) say(`  the worktree of lane ${lane.lane.place} is cleared away; ${noticeOfOrphaned(behind)}`);
   }
 }
 
@@ -255,7 +256,7 @@ function stepsFor({ stateDir, env: own }: Workspace, cast: string, signal: Abort
   const attempts = join(stateDir, 'attempts');
   const prefix = `${cast}-worktree${place === null ? '' : `-lane-${place}`}.`;
   const home = resolve(own.BATON_HOME || dirname(attempts));
-  const runSupervised = async (folder: string, { env, ...step }: Step) => {
+  const runSupervised = async (folder: string, { env, ...step }: SetUpStep) => {
     const limits = { graceMs: GRACE_MS, maxStdoutBytes: OUTPUT_BYTES_MAX, maxStderrBytes: OUTPUT_BYTES_MAX };
     await startAttempt(folder, { ...step, env: { ...env, BATON_HOME: home }, ...limits }, '');
     return awaitAttempt(folder, signal);

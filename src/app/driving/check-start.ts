@@ -7,13 +7,13 @@ import type { AgentMateria, Issue, Rules, WorktreeRules } from '../../kernel/gra
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
+import { tryGit, WorktreeError } from '../../workspace/git.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';
-import { tryGit, WorktreeError } from '../../workspace/worktree/git.ts';
 import { apartOf } from '../../workspace/worktree/nested-repositories.ts';
 import { branchOf, readRecord, worktreesFolder } from '../../workspace/worktree/record.ts';
-import { type Look, lookAt, type Repository } from '../../workspace/worktree/repository.ts';
+import { type Repository, type RepositoryReading, readRepository } from '../../workspace/worktree/repository.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { saidOf, unmergedLanes } from '../cast-work.ts';
 import { rootNamed } from '../ledger-session.ts';
@@ -56,9 +56,9 @@ export async function isolationOf(
   };
 }
 
-async function looked(dir: string): Promise<Look> {
+async function looked(dir: string): Promise<RepositoryReading> {
   try {
-    return await lookAt(dir);
+    return await readRepository(dir);
   } catch (error) {
     if (error instanceof WorktreeError) throw new Refused(deny(error.code, error.message));
     throw error;

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { graph } from '../../../test/loadouts.ts';
 import { resolve } from '../../kernel/graph/resolve.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { readyWorktree, type Step } from '../../workspace/worktree/make.ts';
+import { readyWorktree, type SetUpStep } from '../../workspace/worktree/make.ts';
 import { Workspace } from '../workspace.ts';
 import { isolationOf, wayOut } from './check-start.ts';
 
@@ -46,7 +46,7 @@ test.each<[string, JsonObject, unknown[]]>([
 test('what lies in a worktree and no branch has is told before somebody is sent to clear it away', async () => {
   const { workspace, at } = repository();
   const steps = {
-    async run({ argv: [program = '', ...args], cwd }: Step) {
+    async run({ argv: [program = '', ...args], cwd }: SetUpStep) {
       execFileSync(program, args, { cwd, stdio: 'pipe' });
       return { ok: true } as const;
     },

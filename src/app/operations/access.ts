@@ -1,5 +1,5 @@
 // Who may do what: tokens, and folders that are trusted.
-import { ROLES } from '../../access/actor.ts';
+import { ROLES } from '../../access/rights.ts';
 import type { OperationEntry } from '../operation.ts';
 
 const BY_PEOPLE = { leftOut: 'who may do what is decided by people, by the command line or the library' } as const;

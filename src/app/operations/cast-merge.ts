@@ -10,22 +10,22 @@ import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../
 import { counted } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { checkProject } from '../../workspace/checkers.ts';
+import { commitOf, filesBetween, fromWorkspace, tryGit } from '../../workspace/git.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { acceptedTip, catchUp, positionOf, tipOf } from '../../workspace/worktree/accepted.ts';
-import { parkedOf, saidOfParked } from '../../workspace/worktree/aside.ts';
-import { commitOf, filesBetween, fromWorkspace, tryGit } from '../../workspace/worktree/git.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, isIn, type Merged, mergeBranch, squashBranch } from '../../workspace/worktree/merge.ts';
 import {
-  allLeftBehind,
+  allOrphaned,
   apartOf,
-  type LeftBehind,
-  leftBehindIn,
-  saidOfLeftBehind,
+  noticeOfOrphaned,
+  type OrphanedFiles,
+  orphanedIn,
 } from '../../workspace/worktree/nested-repositories.ts';
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
-import { leaveUnchanged, saidOfMoved } from '../../workspace/worktree/restore-path.ts';
+import { leaveUnchanged, movedNotice } from '../../workspace/worktree/restore-path.ts';
+import { noticeOfParked, parkedOf } from '../../workspace/worktree/stash.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { leftBy, refuseWhileDriven, refusing, unmergedLanes, worktreeRecordOf } from '../cast-work.ts';
 import { withMainLocks } from '../main-locks.ts';
@@ -127,16 +127,16 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
       beyond === 0
         ? ''
         : `; without ${counted(beyond, 'commit')} of a turn that was not accepted (\`git log ${branch}\`)`;
-    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}${saidOfParked(parked)}`;
+    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}${noticeOfParked(parked)}`;
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
   const stays = await whyKept(stateDir, record);
   if (stays !== null) return allow(`${what}; ${stays}, then \`${program} merge ${cast}\` clears it away`, details);
-  const inOwn = isThere ? [await leftBehindIn(record)] : [];
-  const behind = allLeftBehind([...inOwn, ...(await clearLanes(stateDir, record))]);
+  const inOwn = isThere ? [await orphanedIn(record)] : [];
+  const behind = allOrphaned([...inOwn, ...(await clearLanes(stateDir, record))]);
   await removeWorktree(stateDir, kept, 'merged');
   const ignored = behind.count > 0 ? { ignored: behind.count } : {};
-  const without = `${behind.count > 0 ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfParked(parked)}${saidOfMoved(record)}`;
+  const without = `${behind.count > 0 ? `; ${noticeOfOrphaned(behind)}` : ''}${noticeOfParked(parked)}${movedNotice(record)}`;
   return allow(`${what}; its worktree and branch are cleared away${without}`, { ...details, ...ignored });
 }
 
@@ -216,8 +216,8 @@ async function countBetween(top: string, upTo: string, branch: string): Promise<
 }
 
 /** What an item left that never became part of the branch is kept under a name of its own. */
-async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<readonly LeftBehind[]> {
-  const behind: LeftBehind[] = [];
+async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<readonly OrphanedFiles[]> {
+  const behind: OrphanedFiles[] = [];
   for (const lane of lanesOf(stateDir, own.cast)) {
     if (lane.state === 'ready') await putLeftoversAside(stateDir, lane, await tipOf(own), 0);
     behind.push(await removeLane(stateDir, lane));

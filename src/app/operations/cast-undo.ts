@@ -7,17 +7,23 @@ import { commandRun } from '../../kernel/ledger/state.ts';
 import { lostText } from '../../kernel/retention.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
-import { isKept, putKeptBack } from '../../workspace/kept-files.ts';
-import { planRestoring, type Restoring, readBefore, restoreFiles } from '../../workspace/restore-files.ts';
+import { filesBetween, fromWorkspace, tryGit } from '../../workspace/git.ts';
+import {
+  isKept,
+  planRestoring,
+  type Restoring,
+  readBefore,
+  restoreFiles,
+  restoreKept,
+} from '../../workspace/restore-files.ts';
 import { branchTip } from '../../workspace/worktree/accepted.ts';
-import { dropAside, parkedOf, saidOfParked } from '../../workspace/worktree/aside.ts';
-import { filesBetween, fromWorkspace, tryGit } from '../../workspace/worktree/git.ts';
 import { removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
-import { takeBack } from '../../workspace/worktree/merge.ts';
+import { undoMerge } from '../../workspace/worktree/merge.ts';
 import { refuseApart } from '../../workspace/worktree/nested-repositories.ts';
 import { lanesOf, type Merge, readRecord, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
-import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
+import { movedNotice } from '../../workspace/worktree/restore-path.ts';
+import { dropStashes, noticeOfParked, parkedOf } from '../../workspace/worktree/stash.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
 import { endLeftovers } from '../leftovers.ts';
@@ -82,12 +88,12 @@ async function undoWorktree(undoing: Undoing): Promise<Verdict> {
   for (const lane of lanesOf(workspace.stateDir, cast)) await removeLane(workspace.stateDir, lane);
   const { merges: _takenBack, ...rest } = record;
   const removed = await removeWorktree(workspace.stateDir, rest, 'undone');
-  await dropAside(record);
+  await dropStashes(record);
   const { tip = null } = removed;
   const parked = await parkedOf(record);
   const back =
     tip === null || lost === null ? '' : `; while git keeps it, \`git branch NAME ${tip.slice(0, 12)}\` brings it back`;
-  return allow(`the worktree and the branch ${branch} are gone${back}${saidOfParked(parked)}${saidOfMoved(record)}`, {
+  return allow(`the worktree and the branch ${branch} are gone${back}${noticeOfParked(parked)}${movedNotice(record)}`, {
     ...{ cast, branch, tip },
     ...(parked.length > 0 ? { parked } : {}),
   });
@@ -111,7 +117,7 @@ async function takeMergesBack(
     const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
     const title = `Take back what cast ${cast} did`;
     await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, async () => {
-      const end = await takeBack(top, merge, title);
+      const end = await undoMerge(top, merge, title);
       if (!end.ok) throw new Refused(deny(end.code, `cast ${cast} was merged: ${end.reason}`, { cast, ...merge }));
       if (end.commit !== null) commits.push(end.commit);
     });
@@ -159,7 +165,7 @@ async function undoFiles(undoing: Undoing): Promise<Verdict> {
     const paths = able.map(({ path }) => path);
     const title = `undo cast ${cast}`;
     await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, async () => {
-      failed = await restoreFiles(dir, able, (content, file) => putKeptBack(stateDir, content, file));
+      failed = await restoreFiles(dir, able, (content, file) => restoreKept(stateDir, content, file));
     });
   }
   const named = (what: Restoring['what']) =>

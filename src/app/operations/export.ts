@@ -10,8 +10,8 @@ import { makeBundle } from '../../audit/prove.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
+import { readPlainFile } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import { readPlainFile } from '../../workspace/read-plain-file.ts';
 import { nameCast } from '../name-cast.ts';
 import type { Operation } from './table.ts';
 

@@ -23,9 +23,9 @@ import {
 } from '../../workspace/registry-lock.ts';
 import { approvalsOf, problemsIn, reviewRegistry } from '../../workspace/registry-review.ts';
 import {
-  type Named,
+  type NamedAgent,
   NO_MANIFEST,
-  named,
+  namedAgents,
   namedBefore,
   promptsOf,
   raise,
@@ -46,7 +46,7 @@ export const registryLock: Operation<'registry.lock'> = async (workspace, { reas
   const home = join(workspace.dir, '.baton');
   const team = teamOf(workspace);
   const manifest = manifestOf(home);
-  const next = named(team, manifest ?? NO_MANIFEST);
+  const next = namedAgents(team, manifest ?? NO_MANIFEST);
   if (!manifest && next.added.length === 0) return noAgents(workspace);
   const [issue] = team.issues;
   if (issue)
@@ -67,7 +67,7 @@ type Locking = { readonly reason?: string | undefined; readonly only?: ReadonlyS
 /** Writes the manifest and the lock, and brings them into force. With `only`, the other agents keep the pins that they have. */
 export async function lockAs(
   workspace: Workspace,
-  { manifest, added, widened, team }: Named,
+  { manifest, added, widened, team }: NamedAgent,
   { reason, only }: Locking,
   { actor, onEvent }: Context,
 ): Promise<Verdict> {

@@ -1,10 +1,11 @@
 // The branch of a cast: its last commit, how far it was accepted, and how it moves on. Agents may commit or move the branch
 // themselves, so the record decides what was accepted, never the author of a commit.
-import { alsoMoved, type PutAside, putAside } from './aside.ts';
-import { AUTHOR, commitOf, dropStaleLock, filesBetween, git, records, tryGit, WorktreeError } from './git.ts';
+
+import { AUTHOR, commitOf, dropStaleLock, filesBetween, git, records, tryGit, WorktreeError } from '../git.ts';
 import { isIn, joinTrees } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
 import { restorePath } from './restore-path.ts';
+import { alsoMoved, type Stash, stash } from './stash.ts';
 
 type IsTurn = (turn: string) => boolean;
 
@@ -21,28 +22,28 @@ function acceptedIn({ accepted, starts }: WorktreeRecord, turn: string): string 
   return accepted ?? starts[turn] ?? null;
 }
 
-type Held = { readonly at: Position; readonly aside: PutAside | null };
+type Kept = { readonly at: WorkPosition; readonly stashed: Stash | null };
 
 /**
  * The branch as it has to be before anything is put on it: it has what was accepted. What an agent committed on it or on top
- * of it stays; a branch that was removed or moved elsewhere comes back, and what was committed elsewhere is put aside. The
+ * of it stays; a branch that was removed or moved elsewhere comes back, and what was committed elsewhere is stashed. The
  * files stay as they are.
  */
-export async function holdAccepted(stateDir: string, record: WorktreeRecord, turn: number): Promise<Held> {
+export async function keepAccepted(stateDir: string, record: WorktreeRecord, turn: number): Promise<Kept> {
   const { folder, top, accepted } = record;
   const at = await positionOf(record);
   const { tip, head } = at;
-  if (accepted === undefined || (tip === accepted && head === accepted)) return { at, aside: null };
+  if (accepted === undefined || (tip === accepted && head === accepted)) return { at, stashed: null };
   const what = `What turn ${turn} committed beside ${record.branch}`;
   if (await isIn(top, accepted, tip)) {
-    if (tip === head || (await isIn(folder, tip, head))) return { at, aside: null };
-    const aside = (await isIn(folder, head, tip)) ? null : await putAside(stateDir, record, turn, tip, what);
-    return { at: { tip, head: tip }, aside };
+    if (tip === head || (await isIn(folder, tip, head))) return { at, stashed: null };
+    const stashed = (await isIn(folder, head, tip)) ? null : await stash(stateDir, record, turn, tip, what);
+    return { at: { tip, head: tip }, stashed };
   }
   if ((await commitOf(top, accepted)) === null) refuseGone(record);
   if (isAlone(record, turn)) dropStaleLock(folder);
-  const aside = await putBack(stateDir, record, turn, accepted, what, tip);
-  return { at: { tip: accepted, head: accepted }, aside };
+  const stashed = await putBack(stateDir, record, turn, accepted, what, tip);
+  return { at: { tip: accepted, head: accepted }, stashed };
 }
 
 /** What others may begin from: where a turn is open in the folder, what it committed itself is no part of it. */
@@ -55,7 +56,7 @@ export function isAlone({ open }: WorktreeRecord, turn: number): boolean {
   return Object.keys(open).every((each) => each === `${turn}`);
 }
 
-/** The branch goes back to a commit; what it had, and what differs from it, is put aside. The files stay as they are. */
+/** The branch goes back to a commit; what it had, and what differs from it, is stashed. The files stay as they are. */
 export async function putBack(
   stateDir: string,
   record: WorktreeRecord,
@@ -63,19 +64,19 @@ export async function putBack(
   to: string,
   what: string,
   tip: string,
-): Promise<PutAside | null> {
+): Promise<Stash | null> {
   const { folder, branch } = record;
-  const aside = await putAside(stateDir, record, turn, to, what, [tip]);
+  const stashed = await stash(stateDir, record, turn, to, what, [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   // An agent beside may hold the index for a moment; it only lags behind then.
   if ((await tryGit(folder, ['reset', '-q', '--mixed', to])).code !== 0) {
     await git(folder, ['update-ref', '-m', 'baton', `refs/heads/${branch}`, to]);
   }
-  return aside;
+  return stashed;
 }
 
 /**
- * What an agent committed itself in a turn that was refused for good is taken off the branch, and put aside; the files stay
+ * What an agent committed itself in a turn that was refused for good is taken off the branch, and stashed; the files stay
  * as they are. While a turn may still be mended nothing is moved under its agent.
  */
 export async function takeOffRefused(
@@ -83,7 +84,7 @@ export async function takeOffRefused(
   record: WorktreeRecord,
   isRefused: IsTurn,
   isOpen: IsTurn,
-): Promise<PutAside | null> {
+): Promise<Stash | null> {
   const open = Object.keys(record.starts).filter(isOpen);
   const turn = open.at(-1);
   if (turn === undefined || !open.every(isRefused)) return null;
@@ -98,11 +99,11 @@ export async function takeOffRefused(
 
 // What a turn that is open has committed itself, while others that are accepted come onto the same branch: it stays after
 // them, so that it is neither accepted with them nor lost.
-type Carried = { readonly tip: string; readonly aside: PutAside | null };
+type Carried = { readonly tip: string; readonly stashed: Stash | null };
 
 /**
  * Where the branch, which is at `tip`, has to be for `to` to be accepted: there, or at both together where it has more than
- * was accepted. What cannot be joined is put aside; its files stay.
+ * was accepted. What cannot be joined is stashed; its files stay.
  */
 export async function carryOpen(
   stateDir: string,
@@ -112,23 +113,23 @@ export async function carryOpen(
   turn: number,
 ): Promise<Carried> {
   const { top, folder, accepted, cast } = record;
-  if (accepted === undefined || tip === accepted || (await isIn(top, tip, to))) return { tip: to, aside: null };
+  if (accepted === undefined || tip === accepted || (await isIn(top, tip, to))) return { tip: to, stashed: null };
   const joined = await joinTrees(top, to, tip);
   if (joined.files.length > 0) {
     const what = 'What an open turn had committed in the way of what was accepted beside it';
-    return { tip: to, aside: await putBack(stateDir, record, turn, accepted, what, tip) };
+    return { tip: to, stashed: await putBack(stateDir, record, turn, accepted, what, tip) };
   }
   // What was accepted comes first, so that one step back from here takes back what is not.
   const input = `What is not accepted yet, on top of what is\n\nBaton-Cast: ${cast}\n`;
   const commit = await git(folder, ['commit-tree', joined.tree, '-p', to, '-p', tip], { input, env: AUTHOR });
-  return { tip: commit, aside: null };
+  return { tip: commit, stashed: null };
 }
 
 // Moves the branch of a worktree on to another commit, and its files with it. It may be cut off anywhere: the record says
 // which commit the files still are at until they are not, so that what others did never looks as if it was taken back here.
-type Moved<T> = { readonly record: T; readonly aside: PutAside | null };
+type Moved<T> = { readonly record: T; readonly stashed: Stash | null };
 
-/** What is not committed stays as it is; where it is in the way it is put aside. Accepted is all of it, or as far as is said. */
+/** What is not committed stays as it is; where it is in the way it is stashed. Accepted is all of it, or as far as is said. */
 export async function moveBranch<T extends WorktreeRecord>(
   stateDir: string,
   record: T,
@@ -138,7 +139,7 @@ export async function moveBranch<T extends WorktreeRecord>(
 ): Promise<Moved<T>> {
   const ref = `refs/heads/${record.branch}`;
   const from = await tipOf(record);
-  if (from === to) return { record, aside: null };
+  if (from === to) return { record, stashed: null };
   const moving = writeRecord(stateDir, { ...record, behind: from, reaches: accepted });
   await git(record.top, ['update-ref', '-m', 'baton', ref, to, from]);
   return catchUp(stateDir, moving, turn);
@@ -147,13 +148,13 @@ export async function moveBranch<T extends WorktreeRecord>(
 /** Brings the files to where the branch is, after a move that may have been cut off. */
 export async function catchUp<T extends WorktreeRecord>(stateDir: string, record: T, turn: number): Promise<Moved<T>> {
   const { behind, reaches, top } = record;
-  if (behind === undefined) return { record, aside: null };
+  if (behind === undefined) return { record, stashed: null };
   const to = await tipOf(record);
-  const aside = to === behind ? null : await moveFiles(stateDir, record, behind, to, turn);
+  const stashed = to === behind ? null : await moveFiles(stateDir, record, behind, to, turn);
   const { behind: _done, reaches: _reached, ...rest } = record;
   // Cut off before the branch was moved, nothing was accepted by it; an agent may have committed meanwhile.
   const accepted = reaches === undefined ? to : (await isIn(top, reaches, to)) ? reaches : record.accepted;
-  return { record: writeRecord(stateDir, { ...(rest as T), ...(accepted ? { accepted } : {}) }), aside };
+  return { record: writeRecord(stateDir, { ...(rest as T), ...(accepted ? { accepted } : {}) }), stashed };
 }
 
 async function moveFiles(stateDir: string, record: WorktreeRecord, from: string, to: string, turn: number) {
@@ -162,20 +163,20 @@ async function moveFiles(stateDir: string, record: WorktreeRecord, from: string,
   const what = `What was in the way when ${branch} was moved on`;
   const head = (await commitOf(folder, 'HEAD')) ?? to;
   // An agent may have committed beside the branch; that is nothing that was accepted.
-  const stray = (await isIn(folder, head, to)) ? null : await putAside(stateDir, record, turn, to, what);
+  const stray = (await isIn(folder, head, to)) ? null : await stash(stateDir, record, turn, to, what);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await tryGit(folder, ['update-index', '-q', '--refresh']);
   if ((await tryGit(folder, ['read-tree', '-m', '-u', from, to])).code === 0) return stray;
-  const aside = await putAside(stateDir, record, turn, to, what);
+  const stashed = await stash(stateDir, record, turn, to, what);
   const moved: string[] = [];
   for (const { path } of await filesBetween(folder, from, to)) moved.push(...(await restorePath(record, folder, path)));
-  return alsoMoved(aside, moved);
+  return alsoMoved(stashed, moved);
 }
 
 // The last commit of a worktree's branch. Agents have git at hand and may remove the branch they work on; what was accepted
 // is written down beside the worktree, so that the branch comes back with it whoever asks next.
 /** Where the branch is, and what is checked out in the folder. */
-export type Position = {
+export type WorkPosition = {
   readonly tip: string;
   readonly head: string;
   /** The full name of the branch that is checked out; missing where it is not known. */
@@ -199,7 +200,7 @@ export async function tipOf(record: WorktreeRecord): Promise<string> {
   return (await branchTip(record)) ?? refuseGone(record);
 }
 
-export async function positionOf(record: WorktreeRecord): Promise<Position> {
+export async function positionOf(record: WorktreeRecord): Promise<WorkPosition> {
   const { folder, branch } = record;
   const asked = [`refs/heads/${branch}`, 'HEAD', '--symbolic-full-name', 'HEAD'];
   const both = await tryGit(folder, ['rev-parse', ...asked]);
@@ -215,7 +216,7 @@ const STATUS = [
 ];
 
 /** The position where the branch is checked out and no file differs from its last commit; else null. */
-export async function unchangedPosition({ folder, branch }: WorktreeRecord): Promise<Position | null> {
+export async function unchangedPosition({ folder, branch }: WorktreeRecord): Promise<WorkPosition | null> {
   const { code, out } = await tryGit(folder, STATUS, { env: { GIT_OPTIONAL_LOCKS: '0' } });
   const lines = records(out);
   const after = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length);

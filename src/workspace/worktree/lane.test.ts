@@ -8,7 +8,7 @@ import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { catchUp, takeOffRefused } from './accepted.ts';
 import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, mergeLane, removeLane } from './lane.ts';
-import { readyLane, readyWorktree, type Step, type Steps } from './make.ts';
+import { readyLane, readyWorktree, type SetUpStep, type Steps } from './make.ts';
 import {
   asInCast,
   type LaneRecord,
@@ -26,7 +26,7 @@ vi.setConfig({ testTimeout: 60_000 });
 let dir = '';
 let own: WorktreeRecord;
 let lanes: LaneRecord[] = [];
-let steps: Step[] = [];
+let steps: SetUpStep[] = [];
 
 const runs: Steps = {
   async run(step) {
@@ -98,7 +98,7 @@ function lane(place: number): LaneRecord {
 async function begin(place: number, task: string, turn: number, more: Partial<Watch> = {}) {
   const begun = await beginInLane(stateDir(), own, lane(place), watch(place, task, turn, more));
   lanes[place - 1] = begun.record;
-  return begun.aside;
+  return begun.stashed;
 }
 
 async function work(place: number, task: string, turn: number, files: Readonly<Record<string, string>>): Promise<void> {

@@ -6,10 +6,10 @@ import { gitArguments, gitEnvironment } from '../../git/run-git.ts';
 import { knownValues, withoutValues } from '../../kernel/credential.ts';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { scrub } from '../../kernel/secrets.ts';
+import { commitOf, git, tryGit, WorktreeError } from '../git.ts';
 import { linkWorkspace } from '../locate.ts';
 import { acceptedPart, branchTip, refuseGone, tipOf } from './accepted.ts';
-import { commitOf, git, tryGit, WorktreeError } from './git.ts';
-import { ignoredIn, refuseApart, standsIn, strangersIn } from './nested-repositories.ts';
+import { ignoredIn, nestedStatesIn, refuseApart, unknownRepositoriesIn } from './nested-repositories.ts';
 import {
   branchOf,
   isWorktreePlace,
@@ -21,10 +21,9 @@ import {
   worktreeName,
   writeRecord,
 } from './record.ts';
-import { lookAt, type Repository } from './repository.ts';
-import { packageFolders, sharePackages } from './share-packages.ts';
+import { packageFolders, type Repository, readRepository, sharePackages } from './repository.ts';
 
-export type Step = {
+export type SetUpStep = {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -36,12 +35,12 @@ export type StepEnd = { readonly ok: true } | { readonly ok: false; readonly why
 
 /** Runs programs so that none is left behind, whatever becomes of us. */
 export type Steps = {
-  run(step: Step): Promise<StepEnd>;
+  run(step: SetUpStep): Promise<StepEnd>;
   /** Ends what an earlier process may have left running. */
   clear(): Promise<void>;
 };
 
-export type Wanted = {
+export type WorktreeRequest = {
   readonly dir: string;
   readonly stateDir: string;
   readonly cast: string;
@@ -62,10 +61,10 @@ const ADD_TIMEOUT_MS = 600_000;
 const IGNORED_MAX = 5_000;
 
 /** The worktree of a cast, ready to be worked in. */
-export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
+export async function readyWorktree(wanted: WorktreeRequest): Promise<WorktreeRecord> {
   const record = readRecord(wanted.stateDir, wanted.cast);
   if (record === null || record.state === 'making') {
-    const look = await looked(wanted.dir);
+    const look = await repositoryIn(wanted.dir);
     const base = (record && (await commitOf(look.top, record.base))) ?? look.head;
     return makeWorktree(wanted, look, wanted.cwd, base, record, {});
   }
@@ -75,7 +74,7 @@ export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
 }
 
 /** The worktree of an item beside others, by its place; a new one begins from the cast's branch as it is now. */
-export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: number): Promise<LaneRecord> {
+export async function readyLane(wanted: WorktreeRequest, own: WorktreeRecord, place: number): Promise<LaneRecord> {
   const record = readLane(wanted.stateDir, wanted.cast, place);
   if (record?.state === 'ready') return foundWorktree(wanted, record);
   const base = acceptedPart(own, await tipOf(own));
@@ -86,14 +85,14 @@ export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: numb
   return makeWorktree({ ...wanted, rules }, { top: own.top, prefix }, cwd, base, record, { lane });
 }
 
-async function looked(dir: string): Promise<Repository> {
-  const look = await lookAt(dir, false);
+async function repositoryIn(dir: string): Promise<Repository> {
+  const look = await readRepository(dir, false);
   if (look.ok) return look.repository;
   throw new WorktreeError(`no worktree can be made in ${dir}: ${look.why ?? 'it is in no git repository'}`);
 }
 
 async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
-  wanted: Wanted,
+  wanted: WorktreeRequest,
   { top, prefix }: Pick<Repository, 'top' | 'prefix'>,
   cwd: string,
   base: string,
@@ -154,7 +153,7 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
 }
 
 /** An agent that changes the link is noticed like one that changes a record. */
-function noteLink(wanted: Wanted, folder: string): void {
+function noteLink(wanted: WorktreeRequest, folder: string): void {
   const link = linkWorkspace(folder, wanted);
   if (link) noteRecord(wanted.stateDir, wanted.cast, link.file, link.text);
 }
@@ -176,7 +175,7 @@ function makePlace(folder: string): void {
  * The step itself may have been wrong: where the workspace says something else than when it was tried last, that counts.
  * Else a cast keeps what it was started with, which may come from another file.
  */
-function rulesFor({ rules, now }: Wanted, before: WorktreeRecord | null) {
+function rulesFor({ rules, now }: WorktreeRequest, before: WorktreeRecord | null) {
   const tried = before?.configured;
   const configured = now ? JSON.stringify(now) : tried;
   const mended = now && tried !== undefined && configured !== tried ? now : before?.mended;
@@ -186,18 +185,18 @@ function rulesFor({ rules, now }: Wanted, before: WorktreeRecord | null) {
 /** What lies there now and is no part of the branch is nobody's work; a repository cannot become part of it. */
 async function leftBySetUp({ folder }: WorktreeRecord, rules: WorktreeRules | null, shared: number) {
   if (shared + (rules?.setup.length ?? 0) + (rules?.copy.length ?? 0) === 0) return { ignored: [] };
-  const [stranger] = await strangersIn(folder);
+  const [stranger] = await unknownRepositoriesIn(folder);
   if (stranger !== undefined) {
-    const fix = `let git ignore it, or make it a submodule; ${CARRY_ON}`;
+    const fix = `let git ignore it, or make it a submodule; ${HOW_TO_CONTINUE}`;
     throw new WorktreeError(
       `the set-up of the worktree left ${stranger}, a git repository of its own, which cannot become part of the branch; ${fix}`,
     );
   }
-  return { ignored: (await ignoredIn(folder)).slice(0, IGNORED_MAX), stands: await standsIn(folder) };
+  return { ignored: (await ignoredIn(folder)).slice(0, IGNORED_MAX), stands: await nestedStatesIn(folder) };
 }
 
 async function setUp(
-  { dir, cast, steps }: Wanted,
+  { dir, cast, steps }: WorktreeRequest,
   { cwd, lane }: Pick<WorktreeRecord, 'cwd' | 'lane'>,
   argv: readonly string[],
   timeoutMs: number,
@@ -206,14 +205,14 @@ async function setUp(
   const env = { ...(process.env as Record<string, string>), ...named };
   const end = withoutSecrets(await steps.run({ argv, cwd, env, timeoutMs }), env);
   if (end.ok) return;
-  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; ${CARRY_ON}`);
+  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; ${HOW_TO_CONTINUE}`);
 }
 
-function withoutSecrets(end: StepEnd, env: Step['env']): StepEnd {
+function withoutSecrets(end: StepEnd, env: SetUpStep['env']): StepEnd {
   return end.ok ? end : { ok: false, why: scrub(withoutValues(end.why, knownValues(env))).text };
 }
 
-const CARRY_ON = 'mend it, or worktree in the configuration, then carry on';
+const HOW_TO_CONTINUE = 'mend it, or worktree in the configuration, then carry on';
 
 /**
  * Shares installed packages: those that the rules name, or those that are found where nothing else sets the worktree up.
@@ -266,7 +265,7 @@ async function copyInto(cwd: string, dir: string, name: string, warn: (line: str
   throw new WorktreeError(`git does not ignore ${name}, so a copy of it would be committed; ${fix}`);
 }
 
-async function foundWorktree<T extends WorktreeRecord>(wanted: Wanted, record: T): Promise<T> {
+async function foundWorktree<T extends WorktreeRecord>(wanted: WorktreeRequest, record: T): Promise<T> {
   const { cast, folder, cwd, branch, top } = record;
   const tip = await branchTip(record);
   if (!existsSync(folder)) {

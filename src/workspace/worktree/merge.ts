@@ -1,7 +1,7 @@
 // Merges the branch of a cast into the branch that is checked out, and takes such a merge back. Whether it works without a person
 // is found out before any file is touched, where git can tell.
 import type { Code } from '../../kernel/codes.ts';
-import { AUTHOR, commitOf, git, records, tryGit, WorktreeError } from './git.ts';
+import { AUTHOR, commitOf, git, records, tryGit, WorktreeError } from '../git.ts';
 import type { Merge } from './record.ts';
 
 export type Merged =
@@ -120,21 +120,21 @@ async function identity(dir: string): Promise<Readonly<Record<string, string>>> 
 
 // Takes a merge back as a commit of its own: history stays, and what was done since stays too. Whether that goes is found
 // out before anything is touched.
-type TakenBack =
+type MergeUndone =
   /** Null where nothing of it was left. */
   | { readonly ok: true; readonly commit: string | null }
   | { readonly ok: false; readonly code: Code; readonly reason: string };
 
 /** What `merge` brought into the branch that is checked out in `top`, all of its commits, is taken out of it again. */
-export async function takeBack(top: string, merge: Merge, title: string): Promise<TakenBack> {
+export async function undoMerge(top: string, merge: Merge, title: string): Promise<MergeUndone> {
   const { before, after } = merge;
-  const byHand = byHandOf(merge);
+  const byHand = undoByHand(merge);
   const elsewhere = await elsewhereIs(top, merge);
-  if (elsewhere !== null) return notTakenBack('NOT_ALLOWED_NOW', elsewhere);
+  if (elsewhere !== null) return notUndone('NOT_ALLOWED_NOW', elsewhere);
   const busy = await underWay(top);
-  if (busy !== null) return notTakenBack('NOT_ALLOWED_NOW', busy);
+  if (busy !== null) return notUndone('NOT_ALLOWED_NOW', busy);
   if ((await tryGit(top, ['diff', '--cached', '--quiet', '--ignore-submodules'])).code !== 0) {
-    return notTakenBack(
+    return notUndone(
       'NOT_ALLOWED_NOW',
       'you have staged changes, which would become part of it; commit or unstage them first',
     );
@@ -146,10 +146,7 @@ export async function takeBack(top: string, merge: Merge, title: string): Promis
   const applied = await tryGit(top, ['apply', '--index', '--whitespace=nowarn', '-'], { input: bytes });
   if (applied.code !== 0) {
     const why = applied.error.split('\n').slice(0, 3).join('; ');
-    return notTakenBack(
-      'MERGE_CONFLICT',
-      `the files were changed since, so nothing was taken back (${why}); ${byHand}`,
-    );
+    return notUndone('MERGE_CONFLICT', `the files were changed since, so nothing was taken back (${why}); ${byHand}`);
   }
   const said = ['-m', title, '-m', `What came with ${before}..${after} is undone.`];
   await git(top, ['commit', '-q', '--no-verify', ...said], { env: await identity(top) });
@@ -171,11 +168,11 @@ async function elsewhereIs(top: string, { after, into }: Merge): Promise<string 
 }
 
 /** How a person takes the same back with git, several commits or one. */
-function byHandOf({ before, after }: Merge): string {
+function undoByHand({ before, after }: Merge): string {
   const patch = `git diff --binary ${after.slice(0, 12)} ${before.slice(0, 12)} | git apply --3way`;
   return `commit or stash your own changes, then \`${patch}\` puts both versions side by side where they differ`;
 }
 
-function notTakenBack(code: Code, reason: string): TakenBack {
+function notUndone(code: Code, reason: string): MergeUndone {
   return { ok: false, code, reason };
 }

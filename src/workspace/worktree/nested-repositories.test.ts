@@ -17,10 +17,10 @@ import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { witnessOf } from '../witness.ts';
-import { treeOfWork } from './aside.ts';
-import { readyWorktree, removeWorktree, type Step, type Wanted } from './make.ts';
-import { apartIn, leftBehindIn, saidOfLeftBehind } from './nested-repositories.ts';
+import { readyWorktree, removeWorktree, type SetUpStep, type WorktreeRequest } from './make.ts';
+import { apartIn, noticeOfOrphaned, orphanedIn } from './nested-repositories.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
+import { treeOfWork } from './stash.ts';
 import { beginTurn, dropStrays, keepTurn } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -69,9 +69,9 @@ function workspace(withModule = false) {
 
 type Made = ReturnType<typeof workspace>;
 
-function make({ dir, stateDir }: Made, more: Partial<Wanted> = {}): Promise<WorktreeRecord> {
+function make({ dir, stateDir }: Made, more: Partial<WorktreeRequest> = {}): Promise<WorktreeRecord> {
   const steps = {
-    async run({ argv: [program = '', ...args], cwd }: Step) {
+    async run({ argv: [program = '', ...args], cwd }: SetUpStep) {
       try {
         execFileSync(program, args, { cwd, stdio: 'pipe' });
         return { ok: true } as const;
@@ -276,7 +276,7 @@ test('what the set-up left in the place of a submodule is nobody’s work, and s
   const record = await make(made, { rules: { ...RULES, setup } });
   const turn = await seen(made, record, () => undefined);
   expect([turn.unkept, await apartIn(record)]).toEqual([{}, []]);
-  expect((await beginTurn(made.stateDir, turn.record, watch(1, { begins: 'over' }))).aside).toBe(null);
+  expect((await beginTurn(made.stateDir, turn.record, watch(1, { begins: 'over' }))).stashed).toBe(null);
   expect(existsSync(join(record.cwd, 'lib/one.txt'))).toBe(true);
 });
 
@@ -286,7 +286,7 @@ test.each<[string, Partial<Watch>, string[]]>([
 ])('a turn that begins over finds no file there, and they are kept: %s', async (_what, more, gone) => {
   const made = workspace(true);
   const { record } = await seen(made, await make(made), (at) => put(at, { 'lib/new.h': 'n', 'lib/inc/x.h': 'x' }));
-  const { aside } = await beginTurn(made.stateDir, record, watch(1, { begins: 'over', ...more }));
+  const { stashed: aside } = await beginTurn(made.stateDir, record, watch(1, { begins: 'over', ...more }));
   const all = ['inc', 'new.h'];
   expect(readdirSync(join(record.cwd, 'lib'))).toEqual(all.filter((name) => !gone.includes(name)));
   const apart = join(`${record.folder}.apart`, gone.length === 2 ? 'lib' : '');
@@ -330,7 +330,7 @@ test('a turn that begins over finds no repository of its first attempt, which is
     git(at, 'init', '-q', 'a/sub');
     put(at, { 'a/sub/f': 's', 'work.txt': 'w' });
   });
-  const { aside } = await beginTurn(made.stateDir, record, watch(1, { begins: 'over' }));
+  const { stashed: aside } = await beginTurn(made.stateDir, record, watch(1, { begins: 'over' }));
   const apart = join(`${record.folder}.apart`, 'sub');
   expect(aside?.ref).toMatch(/^refs\/baton\/c1\/turn-1-\w+ and .*sub$/);
   expect([existsSync(join(record.cwd, 'a/sub')), readFileSync(join(apart, 'f'), 'utf8')]).toEqual([false, 's']);
@@ -398,9 +398,9 @@ test('what somebody made and git ignores is counted before it goes; what the set
   ];
   const record = await make(made, { rules: { ...RULES, setup } });
   put(record.cwd, { 'dist/more': 'm' });
-  expect(saidOfLeftBehind(await leftBehindIn(record))).toBe('');
+  expect(noticeOfOrphaned(await orphanedIn(record))).toBe('');
   put(record.cwd, { 'a/dist/1': '1', 'a/dist/2': '2', 'x.log': 'x' });
-  expect(saidOfLeftBehind(await leftBehindIn(record))).toBe(
+  expect(noticeOfOrphaned(await orphanedIn(record))).toBe(
     '3 ignored files were left behind and are removed with it (a/dist/, x.log)',
   );
 });

@@ -4,16 +4,15 @@ import { createHash } from 'node:crypto';
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitFoldersOf } from '../../git/repository-files.ts';
-import { indexed, LINK } from '../changes-ask-git.ts';
 import { nameOf } from '../changes-mark.ts';
-import { git, records, tryGit, WorktreeError } from './git.ts';
-import { lanesOf, type Stands, type WorktreeRecord } from './record.ts';
+import { git, indexed, records, SUBMODULE_MODE, tryGit, WorktreeError } from '../git.ts';
+import { lanesOf, type NestedStates, type WorktreeRecord } from './record.ts';
 
 /** Work in, or in the place of, a repository inside of a worktree that is nowhere else, in words. */
 type Apart = { readonly path: string; readonly what: string };
 
 /** Without those that git ignores: what lies there beside the files of the worktree and is no submodule. */
-export async function strangersIn(folder: string, path = '.'): Promise<readonly string[]> {
+export async function unknownRepositoriesIn(folder: string, path = '.'): Promise<readonly string[]> {
   const listed = ['--literal-pathspecs', 'ls-files', '-o', '--exclude-standard', '-z', '--', path];
   return foldersIn(await git(folder, listed));
 }
@@ -25,14 +24,14 @@ export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Pr
   const told = new Set<string>();
   for (const path of await repositoriesIn(folder)) {
     const at = join(folder, path);
-    const isAsSetUp = Object.hasOwn(stands, path) && stands[path] === (await standOf(at));
+    const isAsSetUp = Object.hasOwn(stands, path) && stands[path] === (await stateOfNested(at));
     const what = isAsSetUp ? null : await workIn(at, await linkIn(folder, base, path));
     if (what !== null) found.push({ path, what });
     if (isAsSetUp || what !== null) told.add(path);
   }
   // One without a commit may be a repository that hides what lies beside it.
   for (const vacant of await filledIn(folder)) {
-    if (told.has(vacant.path) || stands[vacant.path] === standOfVacant(folder, vacant)) continue;
+    if (told.has(vacant.path) || stands[vacant.path] === stateOfVacant(folder, vacant)) continue;
     const count = vacant.files.length;
     const what = `${count} file${count === 1 ? '' : 's'} without its repository being checked out`;
     found.push({ path: vacant.path, what });
@@ -41,10 +40,10 @@ export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Pr
 }
 
 /** A set-up step may leave something in them, which is nobody's work. */
-export async function standsIn(folder: string): Promise<Stands> {
+export async function nestedStatesIn(folder: string): Promise<NestedStates> {
   const found: Record<string, string> = {};
-  for (const path of await repositoriesIn(folder)) found[path] = await standOf(join(folder, path));
-  for (const vacant of await filledIn(folder)) found[vacant.path] ??= standOfVacant(folder, vacant);
+  for (const path of await repositoriesIn(folder)) found[path] = await stateOfNested(join(folder, path));
+  for (const vacant of await filledIn(folder)) found[vacant.path] ??= stateOfVacant(folder, vacant);
   return found;
 }
 
@@ -52,26 +51,26 @@ export async function standsIn(folder: string): Promise<Stands> {
 export async function refuseApart(record: WorktreeRecord): Promise<void> {
   const apart = await apartIn(record);
   if (apart.length === 0) return;
-  throw new WorktreeError(saidOfApart(record, apart), 'NOT_ALLOWED_NOW');
+  throw new WorktreeError(noticeOfApart(record, apart), 'NOT_ALLOWED_NOW');
 }
 
 /** Why the worktrees of a cast cannot be cleared away, in words; null where they can. */
 export async function apartOf(stateDir: string, record: WorktreeRecord): Promise<string | null> {
   for (const each of [record, ...lanesOf(stateDir, record.cast)]) {
     const apart = each.state === 'ready' ? await apartIn(each) : [];
-    if (apart.length > 0) return saidOfApart(each, apart);
+    if (apart.length > 0) return noticeOfApart(each, apart);
   }
   return null;
 }
 
-export function saidOfApart({ folder }: WorktreeRecord, apart: readonly Apart[]): string {
+export function noticeOfApart({ folder }: WorktreeRecord, apart: readonly Apart[]): string {
   const each = apart.map(({ path, what }) => `${path} has ${what}`).join(', ');
   return `the worktree ${folder} stays, for it holds work that is nowhere else: ${each}; push it, or move or remove it by hand`;
 }
 
 async function repositoriesIn(folder: string): Promise<readonly string[]> {
   const all = await tryGit(folder, ['ls-files', '-o', '-z', '--', '.']);
-  const paths = [...foldersIn(all.out), ...(await linksIn(folder))];
+  const paths = [...foldersIn(all.out), ...(await submodulesIn(folder))];
   return paths.filter((path) => existsSync(join(folder, path, '.git')));
 }
 
@@ -84,7 +83,7 @@ function foldersIn(listed: string): readonly string[] {
 async function linkIn(folder: string, commit: string, path: string): Promise<string | null> {
   const { code, out } = await tryGit(folder, ['ls-tree', '-z', commit, '--', path]);
   const [mode = '', , id = ''] = (out.split('\t')[0] ?? '').split(' ');
-  return code === 0 && mode === LINK ? id : null;
+  return code === 0 && mode === SUBMODULE_MODE ? id : null;
 }
 
 /** Commits that no remote has, apart from the one that the outer repository names, and files that are not committed. */
@@ -124,7 +123,7 @@ async function statusOf(at: string): Promise<readonly string[]> {
   return records(out);
 }
 
-async function standOf(at: string): Promise<string> {
+async function stateOfNested(at: string): Promise<string> {
   const { out } = await tryGit(at, ['rev-parse', 'HEAD', '--all']);
   return createHash('sha256')
     .update([out, ...(await statusOf(at))].join('\0'))
@@ -140,7 +139,7 @@ type Vacant = {
 };
 
 /** What stands for commits of other repositories in the index, by paths from the folder. */
-export async function linksIn(folder: string): Promise<readonly string[]> {
+export async function submodulesIn(folder: string): Promise<readonly string[]> {
   return indexed(folder).then(
     ({ links }) => links.map(nameOf),
     () => [], // It is in no repository.
@@ -154,7 +153,7 @@ export async function vacantOf(folder: string, links: readonly string[]): Promis
       const at = join(folder, path);
       if (!isRealFolder(folder, path)) return [];
       if (!(await isCheckedOut(at))) return [path];
-      return (await vacantOf(at, await linksIn(at))).map((each) => `${path}/${each}`);
+      return (await vacantOf(at, await submodulesIn(at))).map((each) => `${path}/${each}`);
     }),
   );
   return found.flat();
@@ -162,12 +161,12 @@ export async function vacantOf(folder: string, links: readonly string[]): Promis
 
 /** The folders without a repository in which something lies all the same. */
 export async function filledIn(folder: string): Promise<readonly Vacant[]> {
-  const vacant = await vacantOf(folder, await linksIn(folder));
+  const vacant = await vacantOf(folder, await submodulesIn(folder));
   return vacant.map((path) => ({ path, files: filesIn(folder, path) })).filter(({ files }) => files.length > 0);
 }
 
 /** What lies in it, told by what nobody can set at will. */
-export function standOfVacant(folder: string, { files }: Vacant): string {
+export function stateOfVacant(folder: string, { files }: Vacant): string {
   const hash = createHash('sha256');
   for (const path of files) {
     const stat = lstatSync(join(folder, path), { throwIfNoEntry: false });
@@ -218,7 +217,7 @@ type Env = Readonly<Record<string, string>>;
 export async function faultOfLink(folder: string, path: string, since: string): Promise<string | null> {
   const staged = await tryGit(folder, ['--literal-pathspecs', 'ls-files', '-s', '-z', '--', path]);
   const [mode, id = ''] = staged.out.split(' ');
-  if (mode !== LINK || staged.out.split('\0').length > 2) return null;
+  if (mode !== SUBMODULE_MODE || staged.out.split('\0').length > 2) return null;
   const at = join(folder, path);
   const isThere = existsSync(join(at, '.git'));
   if (isThere && (await nameOfModule(folder, path)) !== null && (await statusOf(at)).length > 0) {
@@ -228,12 +227,12 @@ export async function faultOfLink(folder: string, path: string, since: string): 
   return faultOfCommit(folder, path, commit, await linkIn(folder, since, path));
 }
 
-export function saidOfRepository(path: string): string {
+export function noticeOfRepository(path: string): string {
   return `${path} is a git repository of its own, so its files are no part of the branch; remove ${path}/.git, and they are`;
 }
 
 /** `files` are what lies in it all the same, at least one. */
-export function saidOfVacant(path: string, [first, ...others]: readonly string[]): string {
+export function noticeOfVacant(path: string, [first, ...others]: readonly string[]): string {
   const which = `${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
   return `${path} is a submodule that is not checked out here, so git cannot keep files in it (${which}); put them elsewhere. Where it is to be worked on, a person lets worktree.setup check it out`;
 }
@@ -247,12 +246,13 @@ export async function dropLostLinks(folder: string, env: Env): Promise<readonly 
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [was, mode, before = '', id = ''] = (parts[at] ?? '').slice(1).split(' ');
     const path = parts[at + 1] ?? '';
-    if (mode !== LINK) continue;
-    const known = was === LINK ? before : null;
+    if (mode !== SUBMODULE_MODE) continue;
+    const known = was === SUBMODULE_MODE ? before : null;
     const fault = await faultOfCommit(folder, path, id, known);
     if (fault === null) continue;
     faults.push(fault);
-    const back = known === null ? ['--force-remove', '--', path] : ['--cacheinfo', `${LINK},${known},${path}`];
+    const back =
+      known === null ? ['--force-remove', '--', path] : ['--cacheinfo', `${SUBMODULE_MODE},${known},${path}`];
     await git(folder, ['update-index', ...back], { env });
   }
   return faults;
@@ -261,7 +261,7 @@ export async function dropLostLinks(folder: string, env: Env): Promise<readonly 
 async function faultOfCommit(folder: string, path: string, commit: string, known: string | null) {
   if (commit === known) return null;
   const name = await nameOfModule(folder, path);
-  if (name === null) return saidOfRepository(path);
+  if (name === null) return noticeOfRepository(path);
   if ((await isPushed(join(folder, path), commit)) || (await isInMain(folder, name, commit))) return null;
   const back = known === null ? '' : `, or go back with \`git -C ${path} checkout ${known.slice(0, 12)}\``;
   return `${path} is a submodule at commit ${commit.slice(0, 12)}, which lies in this worktree alone; push it from there${back}`;
@@ -283,13 +283,13 @@ async function isInMain(folder: string, name: string, commit: string): Promise<b
 
 // What git ignores in a worktree is in no commit and goes with the worktree. Whether there is something beside what the set-up
 // had left is told before it goes.
-export type LeftBehind = {
+export type OrphanedFiles = {
   readonly count: number;
   /** The files and folders in which they are. */
   readonly places: readonly string[];
 };
 
-export const NOTHING_LEFT: LeftBehind = { count: 0, places: [] };
+export const NOTHING_ORPHANED: OrphanedFiles = { count: 0, places: [] };
 const LIST = ['ls-files', '-o', '-i', '--exclude-standard', '-z'];
 const PLACES_MAX = 3;
 
@@ -299,13 +299,13 @@ export async function ignoredIn(folder: string): Promise<readonly string[]> {
 }
 
 /** The ignored files that somebody made after the worktree was set up; none where git does not know the folder any more. */
-export async function leftBehindIn({ folder, ignored = [] }: WorktreeRecord): Promise<LeftBehind> {
-  if (!existsSync(folder)) return NOTHING_LEFT;
+export async function orphanedIn({ folder, ignored = [] }: WorktreeRecord): Promise<OrphanedFiles> {
+  if (!existsSync(folder)) return NOTHING_ORPHANED;
   const known = new Set(ignored);
   const listed = (await ignoredIn(folder).catch(() => [])).filter((path) => !known.has(path));
   // Git names a folder that holds nothing else beside what it holds.
   const places = listed.filter((path, at) => !listed[at + 1]?.startsWith(path));
-  if (places.length === 0) return NOTHING_LEFT;
+  if (places.length === 0) return NOTHING_ORPHANED;
   const files = records((await tryGit(folder, [...LIST, '--', '.'])).out);
   const [plain, folders] = [new Set(places), places.filter((path) => path.endsWith('/'))];
   const count = files.filter((path) => plain.has(path) || folders.some((each) => path.startsWith(each))).length;
@@ -313,12 +313,12 @@ export async function leftBehindIn({ folder, ignored = [] }: WorktreeRecord): Pr
 }
 
 /** Of several worktrees that go together. */
-export function allLeftBehind(each: readonly LeftBehind[]): LeftBehind {
+export function allOrphaned(each: readonly OrphanedFiles[]): OrphanedFiles {
   return { count: each.reduce((sum, { count }) => sum + count, 0), places: each.flatMap(({ places }) => places) };
 }
 
 /** In words, for whoever clears the worktree away; empty where there are none. */
-export function saidOfLeftBehind({ count, places }: LeftBehind): string {
+export function noticeOfOrphaned({ count, places }: OrphanedFiles): string {
   if (count === 0) return '';
   const which = `${places.slice(0, PLACES_MAX).join(', ')}${places.length > PLACES_MAX ? ' …' : ''}`;
   return count === 1

@@ -16,7 +16,7 @@ type WorktreeState =
   | 'undone';
 
 /** By path, what the repositories were like when the worktree was set up. */
-export type Stands = Readonly<Record<string, string>>;
+export type NestedStates = Readonly<Record<string, string>>;
 
 export type WorktreeRecord = {
   readonly version: 1;
@@ -51,7 +51,7 @@ export type WorktreeRecord = {
   readonly mended?: WorktreeRules;
   /** What its set-up left: what git ignores, and what repositories inside of it were like. */
   readonly ignored?: readonly string[];
-  readonly stands?: Stands;
+  readonly stands?: NestedStates;
   /** The task that was begun last in the cast's own worktree, the commit before it, and what clashed when its work came back. */
   readonly item?: { readonly task: string; readonly base: string; readonly conflicts: readonly string[] };
   /** Of a worktree in which one item after the other walks beside those of other worktrees. */

@@ -1,30 +1,43 @@
-// What git has to say of a workspace's folder: whether a cast can get a worktree of its own there, and what would not be
-// in it.
-import { realpathSync } from 'node:fs';
-import { relative } from 'node:path';
-import { records, tryGit, WorktreeError } from './git.ts';
+// What a repository offers for a cast: whether it can have a worktree and what would not be in it; the installed packages that it shares
+// with the worktree; and the worktree settings that `init` proposes. The shared folder is a real one, because git often ignores only
+// folders of that name. Each package in it is a link.
+import {
+  copyFileSync,
+  cpSync,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Project } from '../detect-project.ts';
+import { records, tryGit, WorktreeError } from '../git.ts';
 import { BRANCHES } from './record.ts';
 
 export type Repository = {
   /** The top folder of the working tree. */
   readonly top: string;
-  /** The path of the workspace below it; empty where it is the top itself. */
+  /** The path of the workspace below it. Empty for the top itself. */
   readonly prefix: string;
-  /** The last commit, and the branch it is on; null where it is on none. */
+  /** The last commit, and its branch. Null for a detached HEAD. */
   readonly head: string;
   readonly branch: string | null;
-  /** How many files differ from the last commit, without what governs the agents. */
+  /** The number of files that differ from the last commit, without `.baton`. */
   readonly uncommitted: number;
   readonly hasSubmodules: boolean;
 };
 
-export type Look =
+export type RepositoryReading =
   | { readonly ok: true; readonly repository: Repository }
-  /** Why a cast works in the directory itself; null where there simply is no repository. */
+  /** Why a cast works in the directory itself. Null if there is no repository. */
   | { readonly ok: false; readonly why: string | null };
 
-/** With `counts` false, `branch` and `uncommitted` are left out: they are only shown to people. */
-export async function lookAt(dir: string, counts = true): Promise<Look> {
+/** `counts: false` leaves out `branch` and `uncommitted`, which are only shown to people. */
+export async function readRepository(dir: string, counts = true): Promise<RepositoryReading> {
   const inside = await tryGit(dir, ['rev-parse', '--is-inside-work-tree', '--is-bare-repository', '--show-toplevel']);
   if (inside.code === null) return { ok: false, why: null };
   const [isInside = '', isBare, named = ''] = inside.out.split('\n');
@@ -45,7 +58,7 @@ export async function lookAt(dir: string, counts = true): Promise<Look> {
   return { ok: true, repository: { top, prefix, head, ...shown, hasSubmodules: modules !== undefined } };
 }
 
-/** A branch of that very name leaves no room for branches below it. */
+/** Git cannot make branches below an existing branch of that name. */
 function refuseTakenName(): never {
   const fix = `rename it with \`git branch -m ${BRANCHES} …\`, or cast with --in-place`;
   throw new WorktreeError(
@@ -68,7 +81,7 @@ async function shownOf(top: string, prefix: string): Promise<Pick<Repository, 'b
   const { code, out } = await tryGit(top, STATUS, { env: { GIT_OPTIONAL_LOCKS: '0' } });
   if (code !== 0) return { branch: null, uncommitted: 0 };
   const [first = '', ...files] = records(out);
-  // The branch that it follows comes after three dots.
+  // The upstream branch comes after three dots.
   const [name = DETACHED] = first.replace('## ', '').split('...');
   const ours = prefix === '' ? '.baton/' : `${prefix}/.baton/`;
   return {
@@ -83,4 +96,66 @@ function isNone(error: string): boolean {
 
 function firstLine(error: string): string {
   return (error.split('\n')[0] ?? '').replace(/^fatal: /, '');
+}
+
+/** Folders of packages that tools look for in the folders above a file. */
+const PACKAGES: readonly string[] = ['node_modules'];
+const FOLDERS_MAX = 200;
+
+/** Where packages are installed in a checkout and git ignores them, by paths from the folder. */
+export async function packageFolders(folder: string): Promise<readonly string[]> {
+  const list = ['ls-files', '-o', '-i', '--exclude-standard', '--directory', '-z', '--', '.'];
+  const found = records((await tryGit(folder, list)).out).flatMap((path) =>
+    path.endsWith('/') ? [path.slice(0, -1)] : [],
+  );
+  return found.filter((path) => PACKAGES.includes(basename(path))).slice(0, FOLDERS_MAX);
+}
+
+export function sharePackages(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true }))
+    share(entry, join(from, entry.name), join(to, entry.name));
+}
+
+/** Hidden folders belong to the tools, except the programs of packages and pnpm's store. */
+function share(entry: Dirent, from: string, to: string): void {
+  const { name } = entry;
+  if (existsSync(to)) return;
+  if (entry.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+  else if (name === '.bin') cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  else if (entry.isFile()) copyFileSync(from, to);
+  else if (name.startsWith('@')) sharePackages(from, to);
+  else if (entry.isDirectory() && (!name.startsWith('.') || name === '.pnpm')) symlinkSync(from, to);
+}
+
+// What `init` proposes for the worktrees of casts: files of the user's own that the project needs and git does not have, and the
+// installed packages, which are shared where they are there and installed where they are not.
+type ProposedWorktree = { readonly worktree?: JsonObject };
+
+/** Packages that worktrees share with the checkout. */
+const SHARED = 'node_modules';
+const ENV_FILE = /^\.env(?:\.[\w-]+)*$/;
+
+/** Empty if no worktree can be made, or if it needs nothing. */
+export async function proposedWorktree(dir: string, { installs }: Project): Promise<ProposedWorktree> {
+  const isIgnored = async (path: string) => (await tryGit(dir, ['check-ignore', '-q', '--', path])).code === 0;
+  if ((await tryGit(dir, ['rev-parse', '--is-inside-work-tree'])).code !== 0) return {};
+  const copy: string[] = [];
+  for (const name of readdirSync(dir)
+    .filter((each) => ENV_FILE.test(each))
+    .sort())
+    if (await isIgnored(name)) copy.push(name);
+  const link = existsSync(join(dir, SHARED)) ? await packageFolders(dir) : [];
+  const setup: (readonly string[])[] = [];
+  for (const { steps, folder } of installs) {
+    if (folder === SHARED && link.length > 0) continue;
+    // Git would add a folder that it does not ignore to the branch.
+    if (folder === null || (await isIgnored(`${folder}/`))) setup.push(...steps);
+  }
+  const worktree = {
+    ...(setup.length > 0 ? { setup } : {}),
+    ...(link.length > 0 ? { link } : {}),
+    ...(copy.length > 0 ? { copy } : {}),
+  };
+  return Object.keys(worktree).length === 0 ? {} : { worktree };
 }

@@ -1,17 +1,25 @@
-// Puts a path of a worktree back to what a commit has there. Repositories and files that git leaves alone are moved beside the
-// worktree. With it, what project checks change is put back.
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { treeOfWork } from './aside.ts';
-import { git, records, tryGit } from './git.ts';
-import { filledIn, standOfVacant, strangersIn } from './nested-repositories.ts';
+// Restores a path of a worktree to a commit. Repositories and files that git cannot keep are moved next to the worktree. It also undoes
+// what project checks changed, and finds the changes of a turn that cannot be committed.
+import { existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import type { FileChange, FolderSnapshot } from '../changes.ts';
+import { git, records, tryGit } from '../git.ts';
+import {
+  faultOfLink,
+  filledIn,
+  noticeOfRepository,
+  noticeOfVacant,
+  stateOfVacant,
+  unknownRepositoriesIn,
+} from './nested-repositories.ts';
 import { readLane, readRecord, type WorktreeRecord } from './record.ts';
+import { treeOfWork, withoutIgnored } from './stash.ts';
 
-type Place = Pick<WorktreeRecord, 'folder' | 'stands'>;
+type RestorePlace = Pick<WorktreeRecord, 'folder' | 'stands'>;
 
-/** `cwd` is the folder from which the path is named. Answers where what was moved away is now. */
+/** `path` is relative to `cwd`. Returns the new places of what was moved away. */
 export async function restorePath(
-  place: Place,
+  place: RestorePlace,
   cwd: string,
   path: string,
   commit = 'HEAD',
@@ -24,25 +32,25 @@ export async function restorePath(
   return cleanPath(place, cwd, path);
 }
 
-/** Takes away what git does not know below a path, and does not ignore. */
-export async function cleanPath(place: Place, cwd: string, path = '.'): Promise<readonly string[]> {
+/** Removes files below a path that git neither knows nor ignores. */
+export async function cleanPath(place: RestorePlace, cwd: string, path = '.'): Promise<readonly string[]> {
   await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
-  const strangers = await strangersIn(cwd, path);
-  return strangers.map((repository) => moveAway(place, join(cwd, repository)));
+  const repositories = await unknownRepositoriesIn(cwd, path);
+  return repositories.map((repository) => moveAway(place, join(cwd, repository)));
 }
 
 /**
- * Moves away what lies in the place of repositories that are not checked out, except what the set-up left there. `isMeant` tells
- * of a path from the top of the worktree whether it is to go.
+ * Moves away files in the folders of submodules that are not checked out, except those from the set-up. `isMeant` selects the paths, from
+ * the top of the worktree.
  */
 export async function cleanVacant(
-  place: Place,
+  place: RestorePlace,
   isMeant: (path: string) => boolean = () => true,
 ): Promise<readonly string[]> {
   const { folder, stands = {} } = place;
   const moved: string[] = [];
   for (const vacant of await filledIn(folder)) {
-    if (stands[vacant.path] === standOfVacant(folder, vacant)) continue;
+    if (stands[vacant.path] === stateOfVacant(folder, vacant)) continue;
     const files = vacant.files.filter(isMeant);
     const isWhole = files.length === vacant.files.length;
     for (const path of isWhole ? [vacant.path] : files) moved.push(moveAway(place, join(folder, path)));
@@ -51,14 +59,14 @@ export async function cleanVacant(
   return moved;
 }
 
-function moveAway(place: Place, from: string): string {
+function moveAway(place: RestorePlace, from: string): string {
   const to = freePlace(place, from);
   renameSync(from, to);
   return to;
 }
 
-/** Where repositories of a worktree, and files in the place of one, were moved that were in the way, in words; empty where none were. */
-export function saidOfMoved({ folder }: Place): string {
+/** A notice about what was moved away, or an empty text. */
+export function movedNotice({ folder }: RestorePlace): string {
   const apart = apartFolder(folder);
   return existsSync(apart) ? `; what was in the way of a turn and git could not keep is in ${apart}` : '';
 }
@@ -68,7 +76,7 @@ function apartFolder(folder: string): string {
 }
 
 /** Beside the worktree, where nothing clears it away. */
-function freePlace({ folder }: Place, repository: string): string {
+function freePlace({ folder }: RestorePlace, repository: string): string {
   const apart = apartFolder(folder);
   mkdirSync(apart, { recursive: true, mode: 0o700 });
   const name = basename(repository);
@@ -108,4 +116,62 @@ export function worktreeOfOne(
 ): WorktreeRecord | null {
   if (place !== null) return readLane(stateDir, cast, place);
   return isBeside ? null : readRecord(stateDir, cast);
+}
+
+/** By path, why a change cannot be committed, and what to do about it. */
+export async function uncommittableIn(
+  root: string,
+  since: FolderSnapshot,
+  after: FolderSnapshot,
+  changes: readonly FileChange[],
+): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  const repositories = (after.repositories ?? []).map((path) => path.slice(0, -1));
+  for (const path of await withoutIgnored(root, repositories)) found[path] = noticeOfRepository(path);
+  const there = changes.filter(({ digest }) => digest !== null).map(({ path }) => path);
+  for (const vacant of after.vacant ?? []) {
+    const files = there.filter((path) => path.startsWith(`${vacant}/`));
+    for (const path of files) found[path] = noticeOfVacant(vacant, files);
+  }
+  const [prefix, head] = [after.git?.prefix ?? '', since.git?.head ?? null];
+  if (head === null) return found;
+  const top = root.slice(0, root.length - prefix.length);
+  for (const { path, digest } of changes) {
+    // Git's own files are in no worktree.
+    if (path.startsWith('.git/') || !mayBeLink(join(root, path), digest)) continue;
+    const fault = await faultOfLink(top, `${prefix}${path}`, head);
+    if (fault !== null) found[path] = fault;
+  }
+  return found;
+}
+
+/** A folder in place of a file may be a submodule. */
+function mayBeLink(file: string, digest: string | null): boolean {
+  if (digest?.startsWith('module:')) return true;
+  return digest === null && lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+const CHANGED = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv'];
+const NEW = ['ls-files', '--others', '--exclude-standard', '-z'];
+
+/**
+ * What a turn changed outside the folder of the workspace, which may be below the top of its repository. By path from the workspace, why
+ * it is refused. Empty if the workspace is the whole worktree.
+ */
+export async function changedOutside(
+  { folder, cwd, starts, accepted }: WorktreeRecord,
+  turn: number,
+): Promise<Readonly<Record<string, string>>> {
+  const start = starts[turn] ?? accepted;
+  if (cwd === folder || start === undefined) return {};
+  const outside = ['--', '.', `:(exclude,literal)${relative(folder, cwd)}`];
+  // The look must not lock out an agent that uses git at the same moment.
+  const env = { GIT_OPTIONAL_LOCKS: '0' };
+  const asked = [git(folder, [...CHANGED, start, ...outside], { env }), git(folder, [...NEW, ...outside], { env })];
+  const paths = (await Promise.all(asked)).flatMap(records).map((path) => relative(cwd, `${folder}/${path}`));
+  return Object.fromEntries(paths.map((path) => [path, refusalText(path)]));
+}
+
+function refusalText(path: string): string {
+  return `it changed ${JSON.stringify(path)}, which lies outside the folder of the workspace; take the change back, or make it in a workspace that holds the file`;
 }

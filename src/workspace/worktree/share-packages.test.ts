@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { packageFolders, sharePackages } from './share-packages.ts';
+import { packageFolders, sharePackages } from './repository.ts';
 
 let dir = '';
 beforeEach(() => {

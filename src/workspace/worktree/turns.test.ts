@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { acceptedTip, branchTip, takeOffRefused, tipOf } from './accepted.ts';
-import { type PutAside, treeOfWork } from './aside.ts';
-import { readyWorktree, type Step } from './make.ts';
+import { readyWorktree, type SetUpStep } from './make.ts';
 import { holdRecords, letRecordsGo, mendRecords, readRecord, type WorktreeRecord } from './record.ts';
+import { type Stash, treeOfWork } from './stash.ts';
 import { beginTurn, dropStrays, keepTurn, message, subjectOf, trailersOf, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 30_000 });
 let dir = '';
 let record: WorktreeRecord;
 /** What was put aside when a turn was kept last. */
-let aside: PutAside | null = null;
+let aside: Stash | null = null;
 
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-turns-')));
@@ -25,7 +25,7 @@ beforeEach(async () => {
   git(dir, 'add', '-A');
   git(dir, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'first');
   const steps = {
-    async run({ argv: [program = '', ...args], cwd }: Step) {
+    async run({ argv: [program = '', ...args], cwd }: SetUpStep) {
       execFileSync(program, args, { cwd });
       return { ok: true } as const;
     },
@@ -67,7 +67,7 @@ function watch(turn: number, more: Partial<Watch> = {}): Watch {
 async function begin(turn: number, more: Partial<Watch> = {}) {
   const begun = await beginTurn(stateDir(), record, watch(turn, more));
   record = begun.record;
-  return begun.aside;
+  return begun.stashed;
 }
 
 /** Answers the commit that was made, or null. */
@@ -75,7 +75,7 @@ async function keep(turn: number, changes: readonly string[], more: Partial<Watc
   const before = git(dir, 'rev-parse', 'baton/c1');
   const kept = await keepTurn(stateDir(), record, watch(turn, more), changes);
   record = kept.record;
-  aside = kept.aside;
+  aside = kept.stashed;
   const after = git(dir, 'rev-parse', 'baton/c1');
   return before === after ? null : after;
 }
@@ -298,7 +298,7 @@ test.each<[string, string[][], string[], boolean]>([
 
 async function keepHere(turn: number, more: Partial<Watch> = {}) {
   const kept = await keepTurn(stateDir(), record, watch(turn, more), []);
-  aside = kept.aside;
+  aside = kept.stashed;
   return kept;
 }
 

@@ -1,31 +1,39 @@
 // The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
-// the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
+// the first time. What is stashed for that is kept under a name of its own; nothing is thrown away.
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { ownGitFile } from '../../git/repository-files.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path.ts';
-import { carryOpen, holdAccepted, isAlone, type Position, positionOf, putBack, unchangedPosition } from './accepted.ts';
+import { AUTHOR, dropStaleLock, git, records, tryGit } from '../git.ts';
 import {
-  alsoMoved,
-  keepable,
-  type PutAside,
-  putAside,
-  stageAll,
-  unhide,
-  whatWasLeft,
-  withIndex,
-  withoutIgnored,
-} from './aside.ts';
-import { AUTHOR, dropStaleLock, git, records, tryGit } from './git.ts';
+  carryOpen,
+  isAlone,
+  keepAccepted,
+  positionOf,
+  putBack,
+  unchangedPosition,
+  type WorkPosition,
+} from './accepted.ts';
 import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
 import { cleanPath, cleanVacant, restorePath } from './restore-path.ts';
+import {
+  alsoMoved,
+  committable,
+  type Stash,
+  stageAll,
+  stash,
+  stashTitle,
+  unhide,
+  withIndex,
+  withoutIgnored,
+} from './stash.ts';
 
 type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
 export type Begun<T = WorktreeRecord> = {
   readonly record: T;
-  readonly aside: PutAside | null;
+  readonly stashed: Stash | null;
   /** What git could not take into a commit, and why. */
   readonly untaken?: readonly string[];
 };
@@ -40,11 +48,11 @@ export async function beginTurn<T extends WorktreeRecord>(
   watch: Watch,
 ): Promise<Begun<T>> {
   const { turn, begins, beside } = watch;
-  if (begins === 'on' && record.starts[turn] !== undefined) return { record, aside: null };
+  if (begins === 'on' && record.starts[turn] !== undefined) return { record, stashed: null };
   if (beside === null) dropStaleLock(record.folder);
   const unchanged = begins === 'first' && beside === null ? await unchangedPosition(record) : null;
   const at = unchanged ?? (await positionOf(record));
-  const aside = begins === 'over' ? await startOver(stateDir, record, watch, at) : null;
+  const stashed = begins === 'over' ? await startOver(stateDir, record, watch, at) : null;
   // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
   const mayDiffer = begins === 'first' && beside === null && unchanged === null;
   const head = mayDiffer ? (await commitAll(record, at, `Before turn ${turn}`)).commit : at.head;
@@ -60,7 +68,7 @@ export async function beginTurn<T extends WorktreeRecord>(
   const isOnTop = begins === 'on' || (beside !== null && (begins === 'over' || Object.keys(record.open).length > 0));
   const accepted = isOnTop ? (record.accepted ?? start) : start;
   const item = itemOf(record, watch, start);
-  return { record: writeRecord(stateDir, { ...record, starts, open, accepted, ...item }), aside };
+  return { record: writeRecord(stateDir, { ...record, starts, open, accepted, ...item }), stashed };
 }
 
 /** The commit before the first turn of a task, to which the worktree goes back when its item is parked. */
@@ -71,7 +79,7 @@ function itemOf({ item, lane }: WorktreeRecord, { task }: Watch, base: string): 
 
 /**
  * Commits the work of an accepted turn, if it changed anything. What whoever may change nothing committed all the same, and
- * took back again, is put aside.
+ * took back again, is stashed.
  */
 export async function keepTurn<T extends WorktreeRecord>(
   stateDir: string,
@@ -84,28 +92,28 @@ export async function keepTurn<T extends WorktreeRecord>(
     const unchanged = await unchangedPosition(before);
     const isAsBefore = unchanged !== null && [undefined, unchanged.tip].includes(before.accepted);
     if (isAsBefore)
-      return { record: writeRecord(stateDir, { ...before, open: {}, accepted: unchanged.tip }), aside: null };
+      return { record: writeRecord(stateDir, { ...before, open: {}, accepted: unchanged.tip }), stashed: null };
   }
-  const { at, aside } = await holdAccepted(stateDir, before, turn);
+  const { at, stashed } = await keepAccepted(stateDir, before, turn);
   const { [turn]: _over, ...open } = before.open;
   const record = { ...before, open };
   const { accepted = at.tip } = record;
   if (readsOnly && isAlone(before, turn) && (at.tip !== accepted || at.head !== accepted)) {
     const what = `What turn ${turn} committed, which may change nothing`;
     const back = await putBack(stateDir, record, turn, accepted, what, at.tip);
-    return { record: writeRecord(stateDir, record), aside: aside ?? back };
+    return { record: writeRecord(stateDir, record), stashed: stashed ?? back };
   }
   const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
   if (beside === null) {
     const { commit, untaken } = await commitAll(record, at, subject, trailers, changes);
-    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside, untaken };
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), stashed, untaken };
   }
   // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
   const [isOwn, isAnother] = [coverOf(beside), coverOf(Object.values(open).flat())];
   const mine = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
-  const own = await withoutIgnored(record.cwd, await keepable(record.cwd, mine));
+  const own = await withoutIgnored(record.cwd, await committable(record.cwd, mine));
   const kept = await keepPaths(stateDir, record, turn, at, own, message(subject, trailers));
-  return { ...kept, aside: aside ?? kept.aside };
+  return { ...kept, stashed: stashed ?? kept.stashed };
 }
 
 /** What others that are open in the same folder committed themselves is not accepted with it. */
@@ -113,29 +121,29 @@ async function keepPaths<T extends WorktreeRecord>(
   stateDir: string,
   record: T,
   turn: number,
-  at: Position,
+  at: WorkPosition,
   paths: readonly string[],
   text: string,
 ): Promise<Begun<T>> {
   const { accepted } = record;
   if (accepted === undefined || isAlone(record, turn)) {
     const { commit, untaken } = await commitPaths(stateDir, record, at, paths, text);
-    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside: null, untaken };
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), stashed: null, untaken };
   }
-  if (paths.length === 0) return { record: writeRecord(stateDir, record), aside: null };
+  if (paths.length === 0) return { record: writeRecord(stateDir, record), stashed: null };
   const { tree, untaken } = await treeWith(stateDir, record, accepted, paths);
   const commit = await commitOn(record, accepted, tree, text);
-  const { tip, aside } = await carryOpen(stateDir, record, commit, at.tip, turn);
+  const { tip, stashed } = await carryOpen(stateDir, record, commit, at.tip, turn);
   await git(record.folder, ['update-ref', '-m', 'baton', `refs/heads/${record.branch}`, tip]);
   await stage(record, paths);
-  return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside, untaken };
+  return { record: writeRecord(stateDir, { ...record, accepted: commit }), stashed, untaken };
 }
 
 /**
  * Takes away what a turn beside others, or one that only runs checks, wrote where no turn may. Any other turn that is alone
  * begins over from its first state anyway. What lies in the paths of an open turn is that turn's.
  */
-export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
+export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<Stash | null> {
   if (watch.beside === null && !watch.putsBack) return null;
   if (watch.putsBack && isAlone(record, watch.turn)) {
     const at = await positionOf(record);
@@ -153,15 +161,15 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   const strays = [...new Set([...(await changedIn(folder)), ...committed])].filter(isStray);
   const moved = [...(await cleanVacant(record, isStray))];
   if (strays.length === 0) return alsoMoved(null, moved);
-  const aside = await putAside(stateDir, record, watch.turn, accepted);
+  const stashed = await stash(stateDir, record, watch.turn, accepted);
   for (const path of strays) moved.push(...(await restorePath(record, folder, path, accepted)));
-  return alsoMoved(aside, moved);
+  return alsoMoved(stashed, moved);
 }
 
 /** Commits everything that lies in the worktree, `seen` even where git was told not to look. Answers the last commit of the branch. */
 export async function commitAll(
   record: WorktreeRecord,
-  at: Position,
+  at: WorkPosition,
   subject: string,
   trailers: readonly string[] = [`Baton-Cast: ${record.cast}`],
   seen: readonly string[] = [],
@@ -187,12 +195,12 @@ export async function commitAccepted(
   const started = Object.keys(record.starts);
   const ended = started.filter((turn) => !isOpen(turn));
   const last = Number(ended.at(-1));
-  if (ended.length === 0) return { record, aside: null };
+  if (ended.length === 0) return { record, stashed: null };
   const subject = `What turn ${last} left before a crash`;
-  const { at, aside } = await holdAccepted(stateDir, record, last);
+  const { at, stashed } = await keepAccepted(stateDir, record, last);
   if (ended.length === started.length) {
     const { commit, untaken } = await commitAll(record, at, subject, undefined, seen);
-    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside, untaken };
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), stashed, untaken };
   }
   const isEnded = coverOf(ended.flatMap((turn) => record.open[turn] ?? []));
   const prefix = prefixOf(record);
@@ -200,9 +208,9 @@ export async function commitAccepted(
     path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
   );
   const left = own.filter((path) => isEnded(path.normalize('NFC')));
-  if (left.length === 0) return { record, aside };
+  if (left.length === 0) return { record, stashed };
   const kept = await keepPaths(stateDir, record, last, at, left, message(subject, [`Baton-Cast: ${record.cast}`]));
-  return { ...kept, aside: aside ?? kept.aside };
+  return { ...kept, stashed: stashed ?? kept.stashed };
 }
 
 /** How many files of the worktree differ from its last commit. */
@@ -226,7 +234,7 @@ function prefixOf({ folder, cwd }: WorktreeRecord): string {
 async function commitPaths(
   stateDir: string,
   record: WorktreeRecord,
-  at: Position,
+  at: WorkPosition,
   changes: readonly string[],
   text: string,
 ): Promise<Committed> {
@@ -266,7 +274,11 @@ async function stage({ cwd }: WorktreeRecord, paths: readonly string[]): Promise
 const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply', 'sequencer'];
 
 /** One run of git for the usual case. Null where nothing is staged, or where git would commit something else as well. */
-async function commitStaged({ folder, branch }: WorktreeRecord, at: Position, text: string): Promise<string | null> {
+async function commitStaged(
+  { folder, branch }: WorktreeRecord,
+  at: WorkPosition,
+  text: string,
+): Promise<string | null> {
   if (at.on !== `refs/heads/${branch}` || at.tip !== at.head) return null;
   const isBusy = UNDER_WAY.some((name) => existsSync(ownGitFile(folder, name) ?? ''));
   if (isBusy) return null;
@@ -276,7 +288,7 @@ async function commitStaged({ folder, branch }: WorktreeRecord, at: Position, te
 }
 
 /** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
-async function commitTree(record: WorktreeRecord, { tip, head, on }: Position, tree: string, text: string) {
+async function commitTree(record: WorktreeRecord, { tip, head, on }: WorkPosition, tree: string, text: string) {
   const { folder, branch } = record;
   const ref = `refs/heads/${branch}`;
   const isAhead = head !== tip && (await isIn(folder, tip, head));
@@ -292,30 +304,30 @@ async function commitOn({ folder }: WorktreeRecord, parent: string, tree: string
   return git(folder, ['commit-tree', tree, '-p', parent], { input: text, env: AUTHOR });
 }
 
-async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch, { tip }: Position) {
+async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch, { tip }: WorkPosition) {
   const { folder, accepted } = record;
   const { turn, beside } = watch;
   const start = record.starts[turn] ?? tip;
   if (beside !== null) {
     const isOnlyOne = accepted !== undefined && isAlone(record, turn);
     if (isOnlyOne) dropStaleLock(folder);
-    const aside = isOnlyOne
-      ? await putBack(stateDir, record, turn, accepted, whatWasLeft(turn), tip)
-      : await putAside(stateDir, record, turn, start);
-    return alsoMoved(aside, await restorePaths(record, beside));
+    const stashed = isOnlyOne
+      ? await putBack(stateDir, record, turn, accepted, stashTitle(turn), tip)
+      : await stash(stateDir, record, turn, start);
+    return alsoMoved(stashed, await restorePaths(record, beside));
   }
   return resetTo(stateDir, record, turn, start, tip);
 }
 
-/** Brings the branch and all files that git does not ignore back to a commit. What differs is put aside. */
+/** Brings the branch and all files that git does not ignore back to a commit. What differs is stashed. */
 async function resetTo(stateDir: string, record: WorktreeRecord, turn: number, to: string, tip: string) {
   const { folder, branch } = record;
   // Git does not restore a file that its index tells it not to look at.
   await unhide(folder);
-  const aside = await putAside(stateDir, record, turn, to, whatWasLeft(turn), [tip]);
+  const stashed = await stash(stateDir, record, turn, to, stashTitle(turn), [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await git(folder, ['reset', '-q', '--hard', to]);
-  return alsoMoved(aside, [...(await cleanPath(record, folder)), ...(await cleanVacant(record))]);
+  return alsoMoved(stashed, [...(await cleanPath(record, folder)), ...(await cleanVacant(record))]);
 }
 
 /** Where every turn beside others has paths of its own, only those are brought back. */

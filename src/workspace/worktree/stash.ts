@@ -3,24 +3,23 @@
 import { copyFileSync, lstatSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownGitFile } from '../../git/repository-files.ts';
-import { indexed } from '../changes-ask-git.ts';
 import { nameOf } from '../changes-mark.ts';
-import { AUTHOR, commitOf, git, lastLines, tryGit, WorktreeError } from './git.ts';
-import { dropLostLinks, linksIn, saidOfRepository } from './nested-repositories.ts';
+import { AUTHOR, commitOf, git, indexed, lastLines, tryGit, WorktreeError } from '../git.ts';
+import { dropLostLinks, noticeOfRepository, submodulesIn } from './nested-repositories.ts';
 import { recordName, type WorktreeRecord, worktreesIn } from './record.ts';
 
 /** The name under which git keeps it; for repositories that lay there, which it cannot keep, the folders they are in now. */
-export type PutAside = { readonly ref: string };
+export type Stash = { readonly ref: string };
 
 /** Keeps what differs from `start` in the worktree, committed or not, and `more` commits; null where nothing does. */
-export async function putAside(
+export async function stash(
   stateDir: string,
   record: WorktreeRecord,
   turn: number,
   start: string,
-  what = whatWasLeft(turn),
+  what = stashTitle(turn),
   more: readonly string[] = [],
-): Promise<PutAside | null> {
+): Promise<Stash | null> {
   const { folder, cast } = record;
   const tree = await treeOfWork(stateDir, record);
   const head = (await commitOf(folder, 'HEAD')) ?? start;
@@ -29,34 +28,34 @@ export async function putAside(
   const text = `${what}\n\nBaton-Cast: ${cast}\nBaton-Turn: ${turn}\n`;
   const parents = [...new Set([head, ...more])].flatMap((parent) => ['-p', parent]);
   const commit = await git(folder, ['commit-tree', tree, ...parents], { input: text, env: AUTHOR });
-  const ref = `${asideRefs(cast)}/turn-${turn}-${commit.slice(0, 8)}`;
+  const ref = `${stashRefs(cast)}/turn-${turn}-${commit.slice(0, 8)}`;
   await git(folder, ['update-ref', ref, commit]);
   return { ref };
 }
 
-/** What was put aside, with the folders to which repositories were moved. */
-export function alsoMoved(aside: PutAside | null, folders: readonly string[]): PutAside | null {
-  const names = [...(aside ? [aside.ref] : []), ...folders];
+/** What was stashed, with the folders to which repositories were moved. */
+export function alsoMoved(stashed: Stash | null, folders: readonly string[]): Stash | null {
+  const names = [...(stashed ? [stashed.ref] : []), ...folders];
   return names.length === 0 ? null : { ref: names.join(' and ') };
 }
 
-export function whatWasLeft(turn: number): string {
+export function stashTitle(turn: number): string {
   return `What turn ${turn} left before it began over`;
 }
 
-/** Where what was put aside is kept. */
-function asideRefs(cast: string): string {
+/** Where what was stashed is kept. */
+function stashRefs(cast: string): string {
   return `refs/baton/${cast}`;
 }
 
-/** Where the work of parked items is kept. It outlives what was put aside: only a person gives it up. */
+/** Where the work of parked items is kept. It outlives what was stashed: only a person gives it up. */
 export function parkedRefs(cast: string): string {
-  return `${asideRefs(cast)}/parked`;
+  return `${stashRefs(cast)}/parked`;
 }
 
-export async function dropAside({ top, cast }: WorktreeRecord): Promise<void> {
+export async function dropStashes({ top, cast }: WorktreeRecord): Promise<void> {
   const parked = await parkedOf({ top, cast });
-  for (const ref of await refsIn(top, asideRefs(cast))) {
+  for (const ref of await refsIn(top, stashRefs(cast))) {
     if (!parked.includes(ref)) await git(top, ['update-ref', '-d', ref]);
   }
 }
@@ -67,7 +66,7 @@ export function parkedOf({ top, cast }: Pick<WorktreeRecord, 'top' | 'cast'>): P
 }
 
 /** What is said of it after the worktree is gone. */
-export function saidOfParked(refs: readonly string[]): string {
+export function noticeOfParked(refs: readonly string[]): string {
   if (refs.length === 0) return '';
   return `; the work of parked items is kept as ${refs.join(', ')}: \`git branch NAME REF\` brings it back`;
 }
@@ -113,13 +112,17 @@ export async function withIndex<T>(
 // what it was seen to change is taken all the same, unless the `.gitignore` files of the worktree, which everybody can
 // read, leave it out. One thing that cannot be taken keeps nothing else from being taken.
 type Env = Readonly<Record<string, string>>;
-type Place = Pick<WorktreeRecord, 'folder' | 'cwd'>;
+type WorkFolders = Pick<WorktreeRecord, 'folder' | 'cwd'>;
 
 /** `seen` are paths from the workspace's folder. Answers what could not be taken, and why. */
-export async function stageAll(place: Place, env: Env = {}, seen: readonly string[] = []): Promise<readonly string[]> {
+export async function stageAll(
+  place: WorkFolders,
+  env: Env = {},
+  seen: readonly string[] = [],
+): Promise<readonly string[]> {
   const { folder, cwd } = place;
   await unhide(cwd, seen, env);
-  const present = (await keepable(cwd, seen)).filter((path) => isFile(join(cwd, path)));
+  const present = (await committable(cwd, seen)).filter((path) => isFile(join(cwd, path)));
   const added = await tryGit(folder, ['add', '-A', '--ignore-errors'], { env });
   if (added.code !== 0 && added.code !== 1) {
     throw new WorktreeError(`git add failed in ${folder}: ${lastLines(added.error) || `exit code ${added.code}`}`);
@@ -132,7 +135,7 @@ export async function stageAll(place: Place, env: Env = {}, seen: readonly strin
   const hidden = (await ignoredOf(cwd, present, env)).filter(({ source }) => !isOpenRule(source));
   const there = hidden.map(({ path }) => path);
   if (there.length > 0) await git(cwd, ['update-index', '-z', '--add', '--stdin'], { env, input: there.join('\0') });
-  return [...embedded.map(saidOfRepository), ...faults, ...lost];
+  return [...embedded.map(noticeOfRepository), ...faults, ...lost];
 }
 
 const EMBEDDED = 'warning: adding embedded git repository: ';
@@ -152,7 +155,7 @@ export async function unhide(cwd: string, paths?: readonly string[], env: Env = 
 
 /** The paths without those that the `.gitignore` files of the worktree leave out and git does not have. */
 export async function withoutIgnored(cwd: string, paths: readonly string[], env: Env = {}): Promise<readonly string[]> {
-  const ignored = await ignoredOf(cwd, await keepable(cwd, paths), env);
+  const ignored = await ignoredOf(cwd, await committable(cwd, paths), env);
   const open = new Set(ignored.filter(({ source }) => isOpenRule(source)).map(({ path }) => path));
   return paths.filter((path) => !open.has(path));
 }
@@ -172,9 +175,9 @@ async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
 }
 
 /** Files of git itself, and those in the place of another repository, are told of as changes too, and are in no commit. */
-export async function keepable(cwd: string, paths: readonly string[]): Promise<readonly string[]> {
+export async function committable(cwd: string, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return paths;
-  const folders = ['.git', ...(await linksIn(cwd))].map((path) => `${path}/`);
+  const folders = ['.git', ...(await submodulesIn(cwd))].map((path) => `${path}/`);
   return paths.filter((path) => path !== '.git' && !folders.some((folder) => path.startsWith(folder)));
 }
 
