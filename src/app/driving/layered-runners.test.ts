@@ -1,30 +1,43 @@
 // The order of the layers: what a row expects holds in the order of the list, and not with its two layers swapped.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepHandoff } from '../../agents/handoff-file.ts';
+import { keepHidden } from '../../agents/hidden-texts.ts';
 import type { AttemptResult, Runner } from '../../engine/ports.ts';
 import type { Packet } from '../../kernel/cast/packet.ts';
 import { inLayers, LAYERS, type Layer } from './layered-runners.ts';
 
 const SECRET = 'correct-horse-battery';
-const [OUTAGES, SUBMISSIONS, KNOWN_VALUES] = [2, 3, 5];
+const [LIMITS, OUTAGES, SUBMISSIONS, REVEALING, KNOWN_VALUES] = [1, 2, 3, 4, 5];
 
-/** Runs an agent that submits its handoff and then ends as `result` says. `down` is what was noted about its provider. */
-async function submitting(layers: readonly Layer[], output: string, result: AttemptResult) {
+type Seen = {
+  /** The runner that was asked for, and whether a place of the user's limits was taken before. */
+  readonly asked: string;
+  readonly heldPlace: boolean;
+  /** Whether the provider was noted as down. */
+  readonly down: boolean;
+  readonly output: string | null;
+};
+
+/** Runs an agent that submits its handoff and then ends as `result` says. The address of its provider is hidden in the log. */
+async function submitting(layers: readonly Layer[], output: string, result: AttemptResult): Promise<Seen> {
   const dir = mkdtempSync(join(tmpdir(), 'baton-layers-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const attemptDir = join(dir, 'attempts', 'C-1.1');
   mkdirSync(attemptDir, { recursive: true });
+  writeFileSync(join(dir, 'config.json'), JSON.stringify({ runners: { claude: { maxConcurrent: 1 } } }));
+  keepHidden(dir, 'C', { texts: ['https://provider.example/?token=x'] });
   await keepHandoff(attemptDir, { cast: 'C', turn: 1, attempt: 1 }, output);
-  const materia = { type: 'agent', runner: 'claude', env: ['KEY'] };
+  const materia = { type: 'agent', runner: 'claude', env: ['KEY'], baseUrl: '\u27e6hidden text 0\u27e7' };
   const packet = { cast: 'C', turn: 1, attempt: 1, materia, scripted: null } as unknown as Packet;
   const run = async () => result;
   const own: Runner = { run, recover: run };
-  const noted: unknown[] = [];
-  const lease = async (act: string, ...args: unknown[]) => {
-    if (act === 'noteRunner') noted.push(args[2]);
+  let seen: Omit<Seen, 'output'> = { asked: '', heldPlace: false, down: false };
+  const lease = async (act: string, runner: string, ...args: unknown[]) => {
+    if (act === 'admit') seen = { ...seen, asked: runner, heldPlace: existsSync(join(dir, 'limits')) };
+    if (act === 'noteRunner' && args[1]) seen = { ...seen, down: true };
     return { waitMs: 0, outage: null, hasAnswered: false };
   };
   const workspace = { dir, stateDir: dir, env: { KEY: SECRET, BATON_CONFIG: dir } };
@@ -33,9 +46,10 @@ async function submitting(layers: readonly Layer[], output: string, result: Atte
   const answer = await inLayers(layers, { runnerFor: () => own }, scene)
     .runnerFor(packet)
     .run(packet, place, new AbortController().signal);
-  return { down: noted.some(Boolean), output: answer.kind === 'output' ? answer.output : null };
+  return { ...seen, output: answer.kind === 'output' ? answer.output : null };
 }
 
+const ENDED: AttemptResult = { kind: 'output', output: '' };
 const UNREACHABLE: AttemptResult = {
   kind: 'fault',
   fault: 'transport',
@@ -43,21 +57,36 @@ const UNREACHABLE: AttemptResult = {
   reason: 'no answer',
 };
 
-const ROWS = [
-  ['a provider that fails after a submission is noted as down', OUTAGES, SUBMISSIONS, 'done', UNREACHABLE, 'done'],
+const ROWS: readonly (readonly [string, number, number, string, AttemptResult, Partial<Seen>])[] = [
+  ['a turn that waits for its provider holds no place', LIMITS, OUTAGES, 'done', ENDED, { heldPlace: false }],
+  [
+    'a provider that fails after a submission is noted as down',
+    OUTAGES,
+    SUBMISSIONS,
+    'done',
+    UNREACHABLE,
+    { down: true },
+  ],
+  [
+    'a provider is known by its address, though the log hides it',
+    OUTAGES,
+    REVEALING,
+    'done',
+    ENDED,
+    { asked: 'claude at provider.example' },
+  ],
   [
     'a secret in a submission is taken out',
     SUBMISSIONS,
     KNOWN_VALUES,
     `by ${SECRET}`,
-    { kind: 'output', output: '' } as AttemptResult,
-    expect.not.stringContaining(SECRET),
+    ENDED,
+    { output: expect.not.stringContaining(SECRET) },
   ],
-] as const;
+];
 
 test.each(ROWS)('%s', async (_, inner, outer, output, result, expected) => {
-  const wanted = { down: result.kind === 'fault', output: expected };
-  expect(await submitting(LAYERS, output, result)).toEqual(wanted);
+  expect(await submitting(LAYERS, output, result)).toMatchObject(expected);
   const swapped = LAYERS.map((layer, at) => LAYERS[at === inner ? outer : at === outer ? inner : at] ?? layer);
-  expect(await submitting(swapped, output, result)).not.toEqual(wanted);
+  expect(await submitting(swapped, output, result)).not.toMatchObject(expected);
 });
