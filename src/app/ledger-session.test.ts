@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { applyLedger, openRun, planTasks } from '../kernel/ledger/apply.ts';
-import { bareSpec } from '../kernel/ledger/create.ts';
+import { bareSpec } from '../kernel/ledger/plan.ts';
 import { emptyLedger, type Ledger } from '../kernel/ledger/state.ts';
 import { runCalled } from './ledger-session.ts';
 

@@ -2,8 +2,7 @@
 // person says once that a folder is trusted, as in an editor. `baton init` says so too.
 import { isTrusted } from '../git/folder-trust.ts';
 import { untrustedDrivers } from '../git/run-git.ts';
-import { type CheckerTime, checkersAt, checkersOfTurns, readChecker } from '../kernel/graph/checker.ts';
-import type { Rules } from '../kernel/graph/config.ts';
+import { type CheckerTime, checkersAt, checkersOfTurns, type Rules, readChecker } from '../kernel/graph/config.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { deny } from '../kernel/verdict.ts';
 import { AsksPerson } from './refused.ts';

@@ -2,7 +2,7 @@
 import { revealed } from '../agents/hidden-texts.ts';
 import { openSealKey } from '../approvals/seal.ts';
 import { type Cast, type Turn, type TurnCheck, walkOf } from '../kernel/cast/state.ts';
-import { checkersAt } from '../kernel/graph/checker.ts';
+import { checkersAt } from '../kernel/graph/config.ts';
 import { hasOwnPaths } from '../kernel/graph/route.ts';
 import { aboutTurn, checkProject, type Passes, passesIn } from '../workspace/checkers.ts';
 import { changedSoFar } from '../workspace/witness.ts';

@@ -9,7 +9,7 @@ import { userVariables } from '../agents/environment.ts';
 import type { ProgramSeal, SealedRequest } from '../kernel/approval/request.ts';
 import type { Variables } from '../kernel/credential.ts';
 import { scrub } from '../kernel/secrets.ts';
-import { realPath } from '../shell/project-area.ts';
+import { realPath } from '../shell/dangerous.ts';
 import { matchesOf } from './files-read.ts';
 import type { SealKey } from './seal.ts';
 

@@ -9,11 +9,10 @@ import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { type Gone, isApprovalFact, type Origin } from '../kernel/approval/request.ts';
 import { type Approval, type Approvals, applyApproval, noApprovals, unsettledUses } from '../kernel/approval/state.ts';
-import { chosenMateria, variablesOf } from '../kernel/cast/rules.ts';
+import { agentIdOfTurn, chosenMateria, variablesOf } from '../kernel/cast/rules.ts';
 import type { Cast } from '../kernel/cast/state.ts';
 import type { Variables } from '../kernel/credential.ts';
 import { timeOf } from '../kernel/fact.ts';
-import { agentIdOfTurn } from '../kernel/report/contract.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
 const PAGE = 5_000;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, TIERS } from '../kernel/approval/request.ts';
-import type { ProjectArea } from '../shell/project-area.ts';
+import type { ProjectArea } from '../shell/dangerous.ts';
 import { classify, classifyArgv } from './risk.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);

@@ -10,9 +10,8 @@ import { type ApprovalPolicy, DEFAULT_POLICY, policyOf, TIERS, type Tier } from 
 import { checkApprovals } from '../kernel/graph/check-config.ts';
 import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { isFlagged } from '../shell/dangerous.ts';
+import { isFlagged, type ProjectArea } from '../shell/dangerous.ts';
 import { type Invocation, SHELLS, type ShellStep, shellLine, stepsOf, WRAPPERS } from '../shell/programs.ts';
-import type { ProjectArea } from '../shell/project-area.ts';
 import type { Word } from '../shell/read-line.ts';
 import { placesWritten } from '../shell/written-paths.ts';
 import {

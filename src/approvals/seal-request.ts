@@ -16,8 +16,8 @@ import type { Variables } from '../kernel/credential.ts';
 import { canonicalJson, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { type ProjectArea, projectAreaAt } from '../shell/dangerous.ts';
 import { argvOf, shellLine } from '../shell/programs.ts';
-import { type ProjectArea, projectAreaAt } from '../shell/project-area.ts';
 import {
   boundNames,
   digestAt,

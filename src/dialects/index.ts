@@ -1,6 +1,6 @@
 // All dialects by the name with which a socket chooses them. Each tells an agent what to return and reads what comes back.
 import type { Dialect } from '../kernel/dialect.ts';
-import type { Dialects } from '../kernel/pen.ts';
+import type { Dialects } from '../kernel/state.ts';
 import { gaiaBrief, gaiaRepair } from './gaia/brief.ts';
 import { gaiaRead } from './gaia/read.ts';
 import { materiaBrief, materiaRepair } from './materia/brief.ts';

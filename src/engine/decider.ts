@@ -7,9 +7,8 @@ import { decide } from '../kernel/decide.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import { isAhead } from '../kernel/ledger/move.ts';
-import type { Dialects } from '../kernel/pen.ts';
 import { type Effect, effectKey, pending } from '../kernel/pending.ts';
-import type { State } from '../kernel/state.ts';
+import type { Dialects, State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import {
   linksToLearn,

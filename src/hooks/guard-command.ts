@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { classify, readPolicy } from '../approvals/risk.ts';
 import type { ApprovalPolicy } from '../kernel/approval/request.ts';
 import { deny } from '../kernel/verdict.ts';
-import { projectAreaAt } from '../shell/project-area.ts';
+import { projectAreaAt } from '../shell/dangerous.ts';
 import { workRoot } from '../workspace/worktree/record.ts';
 import type { GuardContext } from './held-command.ts';
 import type { HookDecision } from './protocol.ts';

@@ -14,7 +14,7 @@ import { configuredBy, isNamed, refusalOfChanges } from '../kernel/ledger/scope.
 import { emptyLedger, type Ledger, type Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { realPath } from '../shell/project-area.ts';
+import { realPath } from '../shell/dangerous.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { asInCast, belowWorktree, worktreeAround } from '../workspace/worktree/record.ts';
 

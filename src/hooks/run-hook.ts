@@ -8,8 +8,7 @@ import { spokenPaths } from '../kernel/ledger/path.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
-import type { HookDecision } from './protocol.ts';
-import { type HookInput, readHookInput } from './protocol.ts';
+import { type HookDecision, type HookInput, readHookInput } from './protocol.ts';
 import type { HookSettings } from './settings.ts';
 
 export type HookContext = {
@@ -208,7 +207,7 @@ async function inShell(
     await Promise.all([
       import('../shell/programs.ts'),
       import('../shell/dangerous.ts'),
-      import('../shell/project-area.ts'),
+      import('../shell/dangerous.ts'),
       import('../shell/written-paths.ts'),
       import('./guard-write.ts'),
       import('../workspace/worktree/record.ts'),

@@ -27,9 +27,8 @@ import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
 import { knownCode } from './ledger/move.ts';
 import { findTask } from './ledger/state.ts';
-import { type Dialects, fail, type Pen, type RanOf } from './pen.ts';
 import { scrub } from './secrets.ts';
-import type { State } from './state.ts';
+import { type Dialects, fail, type Pen, type RanOf, type State } from './state.ts';
 import { decideTrust } from './trust/decide.ts';
 import { isTrustRequest } from './trust/state.ts';
 import { allow, deny, type Verdict } from './verdict.ts';
@@ -260,7 +259,7 @@ export function newPen(state: State, at: number, dialects: Dialects, options: Pe
       const ran = ranBy(cast);
       return ran === null || cast.clock.runningSince === null ? (own?.time ?? at) : cast.clock.runningSince + ran;
     },
-    standing(run) {
+    stoppedRun(run) {
       const cast = Object.hasOwn(state.casts, run) ? state.casts[run] : undefined;
       return !cast || cast.status === 'running' ? null : { status: cast.status, since: cast.since ?? null };
     },
@@ -330,7 +329,7 @@ const FOLLOWS: { readonly [kind: string]: readonly Reaction[] | undefined } = {
 } satisfies { readonly [K in Fact['kind']]?: readonly Reaction[] };
 
 /** Runs the reactions to the facts of a decision until nothing new follows. */
-export function followUp(pen: Pen): void {
+function followUp(pen: Pen): void {
   for (let seen = 0; seen < pen.facts.length; ) {
     const news = pen.facts.slice(seen);
     seen = pen.facts.length;

@@ -4,13 +4,12 @@
 import { FOREIGN } from '../app/operation.ts';
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/data.ts';
-import { materiaOf } from '../kernel/cast/rules.ts';
+import { contractFor, materiaOf } from '../kernel/cast/rules.ts';
 import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { resolvePath } from '../kernel/graph/path.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { readableSections } from '../kernel/knowledge/rules.ts';
 import type { Section } from '../kernel/knowledge/state.ts';
-import { contractFor } from '../kernel/report/contract.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { type PresentTurn, presentTurn } from './submit-handoff.ts';
 import { args, type CurrentCall, operation, type Tool, type ToolContext } from './tool.ts';

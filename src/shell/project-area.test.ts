@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { projectAreaAt } from '../shell/project-area.ts';
+import { projectAreaAt } from './dangerous.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-area-')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

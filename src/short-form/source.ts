@@ -11,7 +11,7 @@ const load = createRequire(import.meta.url);
 const SOURCE_BYTES_MAX = 65_536;
 
 /** Counted from 1. */
-export type TextPosition = { readonly line: number; readonly column: number };
+type TextPosition = { readonly line: number; readonly column: number };
 type SourceMistake = TextPosition & { readonly message: string };
 
 export type Source =

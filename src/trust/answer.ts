@@ -138,7 +138,7 @@ function toJson({ code, pointer, message }: Problem): JsonObject {
   return { code, pointer: pointer.length > POINTER_LENGTH_MAX ? pointer.slice(0, Math.max(cut, 0)) : pointer, message };
 }
 
-export type TargetSuggestion = {
+type TargetSuggestion = {
   readonly agent_id: string;
   readonly agent_type: AgentType;
   readonly via: 'direct' | 'archetype' | 'orchestrator';

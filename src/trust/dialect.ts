@@ -1,5 +1,6 @@
 // The governed dialect and the envelopes of a running cast: what an agent is told that hands work on, the reader of its
 // envelope, and envelopes filled in from the registry.
+
 import { extractObject } from '../dialects/json-answer.ts';
 import type { Contract, Reading } from '../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';

@@ -237,7 +237,7 @@ function object(required: readonly string[], properties: Readonly<Record<string,
 }
 
 /** Where a value is not as its schema says. `unknown` are members beside the named ones: a matter of taste, not of shape. */
-export type SchemaMismatch = {
+type SchemaMismatch = {
   readonly rule: 'type' | 'required' | 'unknown' | 'enum' | 'form';
   readonly at: string;
   readonly schema: Schema;

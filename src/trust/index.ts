@@ -1,5 +1,5 @@
-// The governed dialect: handoffs between agents pinned by the hash of their prompts. Everything here is pure;
-// `registry-folder.ts`, which reads from disk, is imported by itself.
+// The governed dialect: handoffs between agents pinned by the hash of their prompts. Nothing here reads from disk;
+// `registry-folder.ts` does.
 import type { Dialect } from '../kernel/dialect.ts';
 import { governedBrief, governedRead, governedRepair } from './dialect.ts';
 

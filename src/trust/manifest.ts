@@ -248,7 +248,7 @@ const MEMBERS = ['allow', 'deny', 'redirect'];
 
 const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: [] };
 
-export function readCollaboration(agent: string, json: Json | undefined): [Collaboration, readonly Diagnostic[]] {
+function readCollaboration(agent: string, json: Json | undefined): [Collaboration, readonly Diagnostic[]] {
   if (json === undefined) return [NO_COLLABORATION, []];
   const malformed = (what: string) =>
     remark(

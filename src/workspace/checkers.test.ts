@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readChecker } from '../kernel/graph/checker.ts';
+import { readChecker } from '../kernel/graph/config.ts';
 import type { Json } from '../kernel/json.ts';
 import { checkProject, runChecker, runCheckers } from './checkers.ts';
 

@@ -22,7 +22,7 @@ import { belowCheckerParent } from '../agents/inside-attempt.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
 import type { TurnCheck } from '../kernel/cast/state.ts';
 import { knownValues, ValueFilter, withoutValues } from '../kernel/credential.ts';
-import { type Checker, readChecker } from '../kernel/graph/checker.ts';
+import { type Checker, readChecker } from '../kernel/graph/config.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Check } from '../kernel/ledger/fact.ts';
 import { coverOf, normalPath } from '../kernel/ledger/path.ts';

@@ -2,7 +2,7 @@
 // per sort of project. It only reads: nothing of the project is run.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CheckerTime } from '../kernel/graph/checker.ts';
+import type { CheckerTime } from '../kernel/graph/config.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 type ProjectCheck = {

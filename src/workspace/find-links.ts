@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FindLinks } from '../engine/ports.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { Links } from '../kernel/ledger/path.ts';
-import { realPath } from '../shell/project-area.ts';
+import { realPath } from '../shell/dangerous.ts';
 
 /** Looks at the disk below the folder of a workspace and below its other roots. */
 export function findLinksBelow(dir: string): FindLinks {

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ApprovalView } from '../../src/approvals/approval-view.ts';
+import { agentIdOf } from '../../src/kernel/cast/rules.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agentIdOf } from '../../src/kernel/report/contract.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import {
   BATON,
@@ -512,7 +512,7 @@ test('within a turn that can report it, the hook asks; and the report is tied to
 const agent = `
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { agentIdOf } from '${CHECKOUT}/src/kernel/report/contract.ts';
+import { agentIdOf } from '${CHECKOUT}/src/kernel/cast/rules.ts';
 const brief = readFileSync(0, 'utf8');
 const { asks, done } = JSON.parse(readFileSync('reports.json', 'utf8'));
 const [id] = /P-[0-9a-f]{32}/.exec(brief) ?? [];
@@ -553,7 +553,7 @@ test('and nothing else', async () => {
 const persistent = `
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { agentIdOf } from '${CHECKOUT}/src/kernel/report/contract.ts';
+import { agentIdOf } from '${CHECKOUT}/src/kernel/cast/rules.ts';
 const { asks, done, names } = JSON.parse(readFileSync('reports.json', 'utf8'));
 const [id] = /P-[0-9a-f]{32}/.exec(readFileSync(0, 'utf8')) ?? [];
 const ran = id ? spawnSync('${BATON}', ['exec', '--approval', id, '--', 'sh', 'once.sh']) : null;

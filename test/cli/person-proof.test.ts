@@ -37,7 +37,7 @@ const REQUEST = {
 const AGENT = `
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { agentIdOf } from '${join(BATON, '../../src/kernel/report/contract.ts')}';
+import { agentIdOf } from '${join(BATON, '../../src/kernel/cast/rules.ts')}';
 const { asks, leaves } = JSON.parse(readFileSync('agent.json', 'utf8'));
 spawnSync('sh', ['-c', leaves], { stdio: 'ignore' });
 console.log(asks.replace('a0c0ffee', agentIdOf(process.env.BATON_CAST, 'Socket-1', null)));

@@ -9,7 +9,7 @@ import { asDetails } from '../../dialects/gaia/contract.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isText } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { projectAreaAt } from '../../shell/project-area.ts';
+import { projectAreaAt } from '../../shell/dangerous.ts';
 import { workRoot } from '../../workspace/worktree/record.ts';
 import { jsonText } from '../ledger-session.ts';
 import type { Operation } from './table.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { revealed } from '../../agents/hidden-texts.ts';
 import type { Store } from '../../engine/store.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
-import { checkersAt } from '../../kernel/graph/checker.ts';
+import { checkersAt } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { commandRun, tasksOf } from '../../kernel/ledger/state.ts';
 import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/retention.ts';

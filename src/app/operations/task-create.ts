@@ -7,7 +7,7 @@ import { isGoverning } from '../../kernel/ledger/scope.ts';
 import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
-import { realPath } from '../../shell/project-area.ts';
+import { realPath } from '../../shell/dangerous.ts';
 import type { Wish } from '../../workspace/claim-record.ts';
 import { claiming, insideRoot, placedIn } from '../claims.ts';
 import {

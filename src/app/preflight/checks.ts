@@ -2,8 +2,7 @@
 // while something is. Nothing is changed.
 
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
-import { checkersOfTurns } from '../../kernel/graph/checker.ts';
-import type { Rules, Script } from '../../kernel/graph/config.ts';
+import { checkersOfTurns, type Rules, type Script } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { addressFindings, agentFindings } from './agents.ts';
 import type { MachineFinding, Needs, StartScene } from './finding.ts';

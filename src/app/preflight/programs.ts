@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findExecutable } from '../../agents/environment.ts';
-import { readChecker } from '../../kernel/graph/checker.ts';
+import { readChecker } from '../../kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';
 import { errorFinding, type MachineFinding, type StartScene, warningFinding } from './finding.ts';

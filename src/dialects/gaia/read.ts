@@ -285,7 +285,7 @@ function doubtsAbout(entries: ReturnType<typeof sortEntries>['permitted']): read
 }
 
 /** The part of the details that every answer about a reply has, also when no report could be read from it. */
-export function findingsAsDetails(
+function findingsAsDetails(
   findings: readonly Finding[],
   given: ReportGiven,
   { reported, plan, agentId }: Pick<StatusCheck, 'reported' | 'plan' | 'agentId'>,

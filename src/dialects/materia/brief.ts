@@ -152,7 +152,7 @@ const INDEX_SHOWN_MAX = 50;
 const SAMPLE_SHOWN_MAX = 60;
 
 /** The example, or null where a schema of the user's own asks for more than an example can be made of. */
-export function exampleFor(contract: Contract): JsonObject | null {
+function exampleFor(contract: Contract): JsonObject | null {
   const { schema } = contract;
   const own = exampleOf(termsOf(contract));
   const sample = schemaExample(schema);

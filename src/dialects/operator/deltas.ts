@@ -5,7 +5,7 @@
 // Each row has a version that grows by one with every delta. A stream may name the versions it was computed from. Several
 // streams given together count as concurrent: all of them were computed from the ledger as it was given.
 import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { isCreateIntent } from '../../kernel/ledger/deltas.ts';
+import { isCreateIntent } from '../../kernel/ledger/plan.ts';
 import { unmetOf } from '../../kernel/ledger/run-index.ts';
 import { isTerminal, mayMove, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';

@@ -7,8 +7,7 @@ import { dialects } from '../../dialects/index.ts';
 import { newPen } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
-import type { Pen } from '../pen.ts';
-import { emptyState } from '../state.ts';
+import { emptyState, type Pen } from '../state.ts';
 import { decideApproval, requestApproval } from './decide.ts';
 import { NOT_SAID, type Origin, type SealedCommand, type SealedRequest, type Words } from './request.ts';
 

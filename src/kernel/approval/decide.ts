@@ -1,8 +1,7 @@
 // Requests about approvals become facts and a verdict: asking, deciding, and the one use of an approved command.
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
-import type { Pen } from '../pen.ts';
-import type { State } from '../state.ts';
+import type { Pen, State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
 import { isUndelivered, POLICY, undeliveredRefusal } from './outcomes.ts';
@@ -350,7 +349,7 @@ function mismatch(pen: Pen, { id, from }: Approval, differences: readonly Differ
   return deny(code, reason, { approval: id, differences });
 }
 
-export function finishUse(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {
+function finishUse(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {
   const { id, index, exit, note, executor } = input;
   const approval = approvalOf(pen.state.approvals, id);
   const use = approval?.uses[index];

@@ -3,7 +3,7 @@
 import { type Cast, isOver } from '../cast/state.ts';
 import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
-import type { Pen } from '../pen.ts';
+import type { Pen } from '../state.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../verdict.ts';
 import {
   type Approval,
@@ -249,7 +249,7 @@ const KEYS = {
   withdrawn: (id: string) => `approval-withdrawn:${id}`,
 } as const;
 
-export type Past = 'unknown' | 'rejected' | 'expired' | 'withdrawn' | 'used';
+type Past = 'unknown' | 'rejected' | 'expired' | 'withdrawn' | 'used';
 
 /** What became of an approval that is not open any more. */
 export function pastOf(id: string, used: Readonly<Record<string, number>> = {}): Past {

@@ -7,10 +7,8 @@ import { render } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { Task } from '../ledger/state.ts';
 import { assignmentOf } from '../ledger/wire.ts';
-import type { Pen } from '../pen.ts';
-import { agentIdOfTurn, contractFor } from '../report/contract.ts';
 import { mayFollow, type Progress } from '../report/status.ts';
-import type { State } from '../state.ts';
+import type { Pen, State } from '../state.ts';
 import { collapse, firstBytes, truncate, utf8Length } from '../text.ts';
 import { asData, asTitle } from '../trust/injection.ts';
 import { speakerBefore, takesSystem } from '../trust/watch.ts';
@@ -28,9 +26,11 @@ import {
   workText,
 } from './notes.ts';
 import {
+  agentIdOfTurn,
   assignsTasks,
   chosenMateria,
   continuedSession,
+  contractFor,
   getsPacket,
   isScripted,
   materiaOf,

@@ -3,9 +3,8 @@
 // against it: a cast must be able to reach its maximum. Time is reserved as a deadline: no attempt may outlive the budget.
 
 import type { Input } from '../input.ts';
-import type { Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
-import type { Day } from '../state.ts';
+import type { Day, Pen } from '../state.ts';
 import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type AgentNote, attemptName, type Cast, type Reserved, type Session, type Turn, type Usage } from './state.ts';

@@ -4,8 +4,8 @@
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { type Bystander, bystanderAt, scopeIn } from '../graph/route.ts';
-import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { coverOf, normalPath, PATH_FAULTS, pathKey } from '../ledger/path.ts';
+import { PATH_CHARS_MAX } from '../ledger/plan.ts';
 import { configuredBy, isNamed, refusalOfGoverning } from '../ledger/scope.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { scopeOf } from './data.ts';

@@ -1,13 +1,18 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
 import { dialectCan, type RunnerAbility, runnerCan } from '../capabilities.ts';
 import { unfinished } from '../gate/before-accept.ts';
-import { checkersAt } from '../graph/checker.ts';
-import { DEFAULTS, type MainCheckout, type Materia, type Price, type RunnerLimits } from '../graph/config.ts';
+import {
+  checkersAt,
+  DEFAULTS,
+  type MainCheckout,
+  type Materia,
+  type Price,
+  type RunnerLimits,
+} from '../graph/config.ts';
 import { hasOwnPaths } from '../graph/route.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { realIn } from '../ledger/lock-tree.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
-import { agentIdOfTurn } from '../report/contract.ts';
 import type { State } from '../state.ts';
 import { type TrustWatch, trustWatchOf, withPinnedPrompt } from '../trust/watch.ts';
 import { timeoutOf } from './budget.ts';
@@ -19,6 +24,7 @@ import { bystanderIn, isBound, isBoundToFolder, isPutBack, readsOnly, worksInPla
 import { notesFor, workBefore } from './notes.ts';
 import { artifactsOf } from './report.ts';
 import {
+  agentIdOfTurn,
   choicesOf,
   chosenMateria,
   continuedSession,

@@ -5,7 +5,7 @@ import { play, replayed } from '../../../test/play.ts';
 import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { planTasks } from '../ledger/apply.ts';
-import { bareSpec } from '../ledger/create.ts';
+import { bareSpec } from '../ledger/plan.ts';
 import { tasksOf } from '../ledger/state.ts';
 import { HELD_MAX } from '../report/status.ts';
 

@@ -12,13 +12,12 @@ import { isObject, isString } from '../json.ts';
 import { type Artifacts, artifactsNamed } from '../knowledge/entries.ts';
 import { suggestMemory } from '../knowledge/memory.ts';
 import { writeSections } from '../knowledge/write.ts';
-import type { Pen } from '../pen.ts';
 import { boundWarnings, reportNote } from '../report/consolidation.ts';
-import { agentIdOfTurn } from '../report/contract.ts';
 import { statusOf } from '../report/status.ts';
+import type { Pen } from '../state.ts';
 import { allow, type Verdict } from '../verdict.ts';
 import type { Touched } from './fact.ts';
-import { materiaOf, reportsStatus, scriptedTurn, scriptKey } from './rules.ts';
+import { agentIdOfTurn, materiaOf, reportsStatus, scriptedTurn, scriptKey } from './rules.ts';
 import type { Answered, Cast, Turn } from './state.ts';
 
 export function takeReport(

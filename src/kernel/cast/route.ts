@@ -6,7 +6,7 @@ import { exitTarget, firstEdge, matches } from '../graph/route.ts';
 import type { MergeEnd } from '../input.ts';
 import { settle } from '../ledger/move.ts';
 import { isTerminal, type Task, taskOf } from '../ledger/state.ts';
-import { fail, type Pen } from '../pen.ts';
+import { fail, type Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey, NO_ROUNDS, remembersItems, tracked } from './bookkeeping.ts';
 import { exhausted } from './budget.ts';

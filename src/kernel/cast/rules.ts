@@ -1,9 +1,12 @@
-// What the frozen rules of a cast say of one socket: its materia, the runner that has the turn, its script, and the tools that
-// its agent gets. A turn walks its list of runners from the front and never back, so it tries each of them once at most.
+// What the frozen rules of a cast say of one turn: its materia, the runner that has it, its script, its tools, and what is
+// asked of its output. A turn walks its list of runners from the front and never back, so it tries each once at most.
 import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
+import type { Contract } from '../dialect.ts';
 import type { AgentMateria, Choice, Loop, Materia, Socket } from '../graph/config.ts';
+import { contractOf } from '../graph/route.ts';
 import type { Json } from '../json.ts';
+import { mayFollow, PLAN_STATUSES } from '../report/status.ts';
 import type { Cast, Session, Turn } from './state.ts';
 
 export function socketOf(cast: Cast, id: string): Socket {
@@ -202,4 +205,34 @@ export function isPersons(cast: Cast, turn: Turn): boolean {
   return (
     materia.type === 'agent' && runnerCan(cast.rules, materia.runner, 'isPerson') && !isScripted(cast, turn.socket)
   );
+}
+
+export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'input' | 'progress'>): Contract {
+  const contract = contractOf(cast.rules, turn.socket);
+  if (!dialectCan(cast.rules, contract.dialect, 'reportsStatus')) return contract;
+  // A script is written before anybody issues an id: it may use any that has the right form.
+  const agentId = isScripted(cast, turn.socket) ? null : agentIdOfTurn(cast, turn);
+  const next = mayFollow(turn.progress);
+  const statuses = next.length < PLAN_STATUSES.length ? { statuses: next } : {};
+  return { ...contract, turn: { agentId, input: turn.input, ...statuses } };
+}
+
+export function agentIdOfTurn(cast: Pick<Cast, 'id'>, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
+  return agentIdOf(cast.id, socket, item?.key ?? null);
+}
+
+/** `a` and sixteen hex digits, from the cast, the socket and the item. Not a secret: authority never rests on knowing it. */
+export function agentIdOf(cast: string, socket: string, item: string | null): string {
+  const text = `${cast}\u0000${socket}\u0000${item ?? ''}`;
+  return `a${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}`;
+}
+
+/** FNV-1a over the code units, from two different starts. */
+function hash(text: string, start: number): string {
+  let value = start;
+  for (let index = 0; index < text.length; index += 1) {
+    value ^= text.charCodeAt(index);
+    value = Math.imul(value, 0x01000193) >>> 0;
+  }
+  return (value >>> 0).toString(16).padStart(8, '0');
 }

@@ -6,8 +6,8 @@ import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { namingCast } from '../ledger/fact.ts';
 import { refusalOfInconsistency } from '../ledger/run-index.ts';
 import { runOf, type Task, taskOf } from '../ledger/state.ts';
-import { fail, type Pen } from '../pen.ts';
 import { scrub } from '../secrets.ts';
+import { fail, type Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { NO_ROUNDS, tracked } from './bookkeeping.ts';
 import { itemsAt } from './data.ts';
@@ -292,7 +292,7 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
 }
 
 function postponeLanes(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
-  const held = postponedBy(namingCast(refusal, pen.standing));
+  const held = postponedBy(namingCast(refusal, pen.stoppedRun));
   const before = cast.lanes[loop.id]?.held;
   if (before?.reason === held.reason && before.until === held.until) return;
   pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });

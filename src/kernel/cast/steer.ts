@@ -1,7 +1,7 @@
 // What a person may ask of a cast that stands or runs.
 import { contractOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
-import { fail, type Pen } from '../pen.ts';
+import { fail, type Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { decideBlocked, isAnswerableWhenBlocked, isExpired, refusalOfLate, type StatusText } from './asked.ts';
@@ -239,7 +239,7 @@ export function spentAllowance({ status, code }: Pick<StatusText, 'status' | 'co
   return code === 'BUDGET_EXHAUSTED' ? 'budget' : null;
 }
 
-export type CarryOnStep = {
+type CarryOnStep = {
   readonly verb: Exact;
   /**
    * `drive`: it runs already, and nobody drives it. `submit`: the verb is submitted, then the cast is driven. `refuse`: the
@@ -268,7 +268,7 @@ function obvious(stands: StatusText, isExtended: boolean): Exact {
   return isExtended && spentAllowance(stands) === 'retries' ? 'revive' : 'recast';
 }
 
-export type BudgetLimits = { readonly maxTokens?: number; readonly maxCost?: number; readonly maxDurationMs?: number };
+type BudgetLimits = { readonly maxTokens?: number; readonly maxCost?: number; readonly maxDurationMs?: number };
 
 /** Each limit of the cast, with as much again as it had at first. */
 export function asMuchAgain({ budget, rules }: Pick<Cast, 'budget' | 'rules'>): BudgetLimits {

@@ -4,22 +4,20 @@ import type { Code } from '../codes.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Iterator } from '../graph/config.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { bareSpec, createTask } from '../ledger/create.ts';
-import { applyDeltas, draftFor } from '../ledger/deltas.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { MAIN_ROOT } from '../ledger/lock-tree.ts';
 import { settle } from '../ledger/move.ts';
 import { normalPath } from '../ledger/path.ts';
+import { applyDeltas, bareSpec, createTask, draftFor } from '../ledger/plan.ts';
 import { refusalOfInconsistency, refusalOfUnknownDependencies } from '../ledger/run-index.ts';
 import { isTerminal, runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
-import type { Pen } from '../pen.ts';
-import { agentIdOf } from '../report/contract.ts';
+import type { Pen } from '../state.ts';
 import { truncate } from '../text.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { itemsAt } from './data.ts';
 import { idAt, itemAt, lengthOf, numbered, taskOfTurn } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf, refusalOfChosenConfig } from './lock-scope.ts';
-import { assignsTasks, getsPacket, materiaOf } from './rules.ts';
+import { agentIdOf, assignsTasks, getsPacket, materiaOf } from './rules.ts';
 import type { Cast, Item, Turn } from './state.ts';
 
 /** The task of an item: null where its list was not planned. */

@@ -4,7 +4,7 @@ import { HANDOFF_CODES } from './governed-handoff.ts';
 import { type CodeRow, row } from './row.ts';
 
 /** What a registry of pinned prompts reports about itself. */
-export const REGISTRY_CODES = {
+const REGISTRY_CODES = {
   REGISTRY_MISSING: row(
     503,
     'person',

@@ -4,10 +4,10 @@ import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import { asBlock, reportOf } from '../../../test/reports.ts';
 import { envelope, TEAM } from '../../../test/team.ts';
+import { agentIdOfTurn } from '../cast/rules.ts';
 import type { JsonObject } from '../json.ts';
 import { addLock, MAIN_ROOT } from '../ledger/lock-tree.ts';
 import { keyOf, type Task } from '../ledger/state.ts';
-import { agentIdOfTurn } from '../report/contract.ts';
 
 const program = (tools: string, more: JsonObject = {}): JsonObject => ({
   ...{ prompt: 'Do it.', runner: 'command', command: ['x'], tools },

@@ -3,7 +3,7 @@
 import { given, isObject, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { ANY } from '../knowledge/rules.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
-import { isPath } from './checker.ts';
+import { isPath } from './config.ts';
 import { CONFIG, PRICE, TIER } from './config-fields.ts';
 import { checkDefaults, checkFields, error, type Findings, listed, meant, shown } from './issue.ts';
 import { authored } from './materia-fields.ts';
@@ -253,7 +253,7 @@ export function* checkActive(config: JsonObject): Findings {
  * Checks the surfaces and the permissions of the configuration. An unknown name would route work to no agent or let no agent
  * write.
  */
-export function* checkKnowledgeRules(config: JsonObject): Findings {
+function* checkKnowledgeRules(config: JsonObject): Findings {
   const agents = agentsIn(config);
   yield* checkSurfaces(config, agents);
   const scout = given(config, 'reconnaissanceAgent');

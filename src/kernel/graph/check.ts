@@ -14,8 +14,7 @@ import {
   type UtilityNames,
 } from './check-materia.ts';
 import { checkEndpoint, checkSocketNames, checkSockets } from './check-sockets.ts';
-import { checkerNames } from './checker.ts';
-import { END, type Issue } from './config.ts';
+import { checkerNames, END, type Issue } from './config.ts';
 import {
   authoredMateria,
   checkFields,
@@ -213,7 +212,7 @@ export type Boundaries = {
 };
 
 /** Materia that cannot be dispatched under the registry. */
-export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boundaries): Findings {
+function* checkIdentity(id: string, materia: JsonObject, boundaries: Boundaries): Findings {
   if (typeOfMateria(materia) !== 'agent') return;
   const identity = stringAt(materia, 'identity');
   const path = `materia.${id}`;
@@ -260,7 +259,7 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
  * A boundary that is not understood, reported at each materia that has it. Where none has it, it is reported at the
  * registry and keeps no loadout from casting.
  */
-export function* checkMalformed(config: JsonObject, { malformed = [] }: Boundaries): Findings {
+function* checkMalformed(config: JsonObject, { malformed = [] }: Boundaries): Findings {
   const materia = objectAt(config, 'materia');
   for (const { agent, message } of malformed) {
     const users = Object.keys(materia).filter((id) => stringAt(objectAt(materia, id), 'identity') === agent);
@@ -270,9 +269,9 @@ export function* checkMalformed(config: JsonObject, { malformed = [] }: Boundari
 }
 
 /** What the path of an issue begins with that concerns the registry, and no materia. */
-export const REGISTRY_PATH = 'registry.';
+const REGISTRY_PATH = 'registry.';
 
-export function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundaries): Findings {
+function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundaries): Findings {
   const draft = draftOf(config, name);
   yield* checkAbsence(draft, boundaries);
   const hands = handsIn(draft, boundaries.knows);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
 import { checkCheckers } from './check-config.ts';
-import { type CheckerTime, checkerNames, checkersAt, readChecker } from './checker.ts';
+import { type CheckerTime, checkerNames, checkersAt, readChecker } from './config.ts';
 
 test.each<[string, Json, readonly string[]]>([
   ['no checkers', null, []],

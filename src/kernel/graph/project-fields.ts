@@ -4,8 +4,15 @@ import { DEFAULT_POLICY, HOOK_MODES, TIERS } from '../approval/request.ts';
 import { type Field, type Fields, mismatches, type ObjectField } from '../fields.ts';
 import type { Json } from '../json.ts';
 import { SURFACE_LISTS } from '../knowledge/rules.ts';
-import { CHECKER_TIMEOUT_MS, CHECKER_TIMES } from './checker.ts';
-import { CONTRACT_NAMES, HOOK_RULES, type HookRuleSettings, MAIN_CHECKOUT, SETUP_TIMEOUT_MS } from './config.ts';
+import {
+  CHECKER_TIMEOUT_MS,
+  CHECKER_TIMES,
+  CONTRACT_NAMES,
+  HOOK_RULES,
+  type HookRuleSettings,
+  MAIN_CHECKOUT,
+  SETUP_TIMEOUT_MS,
+} from './config.ts';
 import { authored, LISTED, POSITIVE, related, VARIABLE } from './materia-fields.ts';
 
 /** An entry that a layer above may delete with `null`. */

@@ -198,7 +198,7 @@ function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
 export const GENERATED = 'workItems';
 
 /** What is walked over, before the cursors of a loadout are told apart. */
-export type AuthoredWalk = {
+type AuthoredWalk = {
   readonly items: string;
   readonly as: string;
   readonly cursor: string;
@@ -256,7 +256,7 @@ function walkOfLoop(loop: JsonObject): AuthoredWalk | null {
 }
 
 /** What an `iterator` or a `foreach` walks over. */
-export function authoredWalk(iterator: JsonObject): AuthoredWalk | null {
+function authoredWalk(iterator: JsonObject): AuthoredWalk | null {
   const items = stringAt(iterator, 'items');
   if (items === null) return null;
   const cursor = stringAt(iterator, 'cursor');

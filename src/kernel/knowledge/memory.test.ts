@@ -5,8 +5,7 @@ import { dialects } from '../../dialects/index.ts';
 import { decide, newPen } from '../decide.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Pen } from '../pen.ts';
-import { emptyState, type State } from '../state.ts';
+import { emptyState, type Pen, type State } from '../state.ts';
 import { memorializeSuggestions, memorySuggestions, suggestMemory } from './memory.ts';
 import { MEMORY_MAX, OPEN_MAX } from './state.ts';
 

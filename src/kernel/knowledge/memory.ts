@@ -2,7 +2,7 @@
 // and never breaks the report.
 import type { Input } from '../input.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../json.ts';
-import type { Pen } from '../pen.ts';
+import type { Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type Finding, findingWarning, isEmpty, textOf } from './live-state.ts';
 import {

@@ -3,8 +3,8 @@
 import type { Code } from '../codes.ts';
 import type { Input } from '../input.ts';
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
-import type { Pen } from '../pen.ts';
 import { scrubJson } from '../secrets.ts';
+import type { Pen } from '../state.ts';
 import { utf8Length } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type Artifacts, type Deposit, EVIDENCE, sortEntries, type WrittenEntry } from './entries.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PATH_CHARS_MAX, PATH_SEGMENTS_MAX } from './create.ts';
 import { OTHER_RUN, openBook, RUN, type WantedTask } from './fixtures/book.ts';
+import { PATH_CHARS_MAX, PATH_SEGMENTS_MAX } from './plan.ts';
 import { assignmentOf } from './wire.ts';
 
 test('a new task waits in todo, at version 0, and holds nothing', () => {

@@ -5,8 +5,6 @@ import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { fingerprintOf } from './apply.ts';
 import { claim, claimNext, isStructural, refusalOfCast } from './claim.ts';
-import { createTask } from './create.ts';
-import { applyDeltas } from './deltas.ts';
 import {
   type Check,
   type LedgerPen,
@@ -29,10 +27,11 @@ import {
   settle,
 } from './move.ts';
 import { normalPath, pathKey } from './path.ts';
+import { applyDeltas, createTask } from './plan.ts';
 import { configuredBy, refusalOfChanges } from './scope.ts';
 import { findTask, isTerminal, runOf, type Task, type TaskStatus } from './state.ts';
 
-export function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): Verdict {
+function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): Verdict {
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'finish', request, found.refusal);
   const { task } = found;
@@ -178,7 +177,7 @@ function quoted(list: readonly string[]): string {
 }
 
 /** Adds an entry to the worklog of a task. No entry is changed, and none follows the closing entry of a stopped task. */
-export function addWorklog(pen: LedgerPen, request: RequestOf<'worklog.add'>): Verdict {
+function addWorklog(pen: LedgerPen, request: RequestOf<'worklog.add'>): Verdict {
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'worklog', request, found.refusal);
   const { task } = found;

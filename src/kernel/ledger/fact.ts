@@ -217,7 +217,7 @@ export type LedgerPen = {
   /** Which runs hold together, where the ledger at hand does not hold all of them. */
   readonly isSound?: Soundness;
   /** The cast whose run it is, where nothing of it runs; null for any other run. */
-  standing?(run: string): RunStatus | null;
+  stoppedRun?(run: string): StoppedRun | null;
   write(fact: LedgerFact): void;
 };
 
@@ -228,7 +228,7 @@ export function refuse(
   name: { run?: string; task: string },
   given: Denied,
 ): Denied {
-  const refusal = namingCast(given, (run) => pen.standing?.(run) ?? null);
+  const refusal = namingCast(given, (run) => pen.stoppedRun?.(run) ?? null);
   const { code, reason, details } = refusal;
   pen.write({ kind: 'task.refused', run: name.run ?? '', task: name.task, asked, code, reason, details });
   return refusal;
@@ -239,7 +239,7 @@ export function refuseTask(pen: LedgerPen, asked: RequestKind, { run, id }: Task
 }
 
 /** How a cast stands, and since when. Times are in milliseconds. */
-export type RunStatus = { readonly status: string; readonly since: number | null };
+export type StoppedRun = { readonly status: string; readonly since: number | null };
 
 /** The command that gives back what a task of such a cast has claimed. */
 export function freeing(run: string, task: string): string {
@@ -247,7 +247,7 @@ export function freeing(run: string, task: string): string {
 }
 
 /** The refusal with the cast of its holder, if that stands. */
-export function namingCast(refusal: Denied, standing: (run: string) => RunStatus | null): Denied {
+export function namingCast(refusal: Denied, standing: (run: string) => StoppedRun | null): Denied {
   const { holder } = refusal.details;
   if (refusal.code !== 'LOCK_CONFLICT' || !isObject(holder) || !isString(holder.run) || !isString(holder.task)) {
     return refusal;
@@ -262,11 +262,11 @@ export function namingCast(refusal: Denied, standing: (run: string) => RunStatus
   return deny(refusal.code, reason, { ...refusal.details, holder: named });
 }
 
-function statusWords(standing: RunStatus): string {
+function statusWords(standing: StoppedRun): string {
   const since = stampOf(standing);
   return since === null ? standing.status : `${standing.status} since ${since}`;
 }
 
-function stampOf({ since }: RunStatus): string | null {
+function stampOf({ since }: StoppedRun): string | null {
   return since === null ? null : new Date(since).toISOString();
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { applyLedger, planTasks } from './apply.ts';
-import { bareSpec } from './create.ts';
 import type { LedgerFact } from './fact.ts';
 import { addLock, type Lock, MAIN_ROOT, removeLocks } from './lock-tree.ts';
+import { bareSpec } from './plan.ts';
 import { inconsistencies, refusalOfInconsistency } from './run-index.ts';
 import { emptyLedger, keyOf, type Ledger, runOf, type Task, type TaskSpec, type TaskStatus, taskOf } from './state.ts';
 

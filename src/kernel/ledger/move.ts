@@ -62,7 +62,7 @@ export function mayMoveInCast({ status }: Pick<Task, 'status'>, to: TaskStatus, 
 /** While nothing of its cast runs, a person may take a task in progress away from it, which gives the paths back. */
 function mayFree(pen: LedgerPen, { run, status }: Task, to: TaskStatus, actor: Requester): boolean {
   if (actor !== 'person' || status !== 'in_progress' || !FREED.includes(to)) return false;
-  return (pen.standing?.(run) ?? null) !== null;
+  return (pen.stoppedRun?.(run) ?? null) !== null;
 }
 
 const FREED: readonly TaskStatus[] = ['blocked', 'todo', 'canceled'];

@@ -4,8 +4,8 @@ import { validateLocks } from '../../dialects/operator/locks.ts';
 import { validateReconcile, validateWatchdog } from '../../dialects/operator/reconcile.ts';
 import type { JsonObject } from '../json.ts';
 import { planTasks } from './apply.ts';
-import { bareSpec } from './create.ts';
 import { type Book, OTHER_RUN, openBook, packet, RUN, result, START } from './fixtures/book.ts';
+import { bareSpec } from './plan.ts';
 import { assignmentOf, bundleOf, contractCode, heldLocks, ledgerRows, lockRows } from './wire.ts';
 
 /** One task of each kind: done, at work, blocked, waiting for another, announced; and others in another run and root. */

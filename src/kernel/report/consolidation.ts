@@ -22,7 +22,7 @@ export type Statement = { readonly agent: string; readonly text: string };
 type ItemStatements = Statement & { readonly item: string | null };
 
 /** Where an agent stands by its last report; `item` is the piece of work it reported on, where the goal has several. */
-export type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
+type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
 
 /** How much of its model's window an agent says its work took. */
 export type Consumption = { readonly agent: string; readonly item: string | null } & JsonObject;

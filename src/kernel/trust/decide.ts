@@ -2,8 +2,8 @@
 // before, and what is in quarantine. Every judgement is written down.
 import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
-import type { Pen } from '../pen.ts';
 import { scrub, scrubJson } from '../secrets.ts';
+import type { Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { block, carryOver, quarantined, release, STAGE } from './quarantine.ts';
 import {
@@ -146,7 +146,7 @@ export function trustKeysNeeded(request: Request): readonly string[] {
 }
 
 /** Where the id of a foreign handoff was used, or its content was accepted under any id; null where that never was. */
-export function usedBefore({ used = {}, handoff, contentDigest }: Judged): Readonly<Record<Usage, number | null>> {
+function usedBefore({ used = {}, handoff, contentDigest }: Judged): Readonly<Record<Usage, number | null>> {
   const seqOf = ([key]: readonly string[]) =>
     key !== undefined && Object.hasOwn(used, key) ? (used[key] ?? null) : null;
   return { id: seqOf(idKeys(handoff)), content: seqOf(contentKeys(contentDigest)) };

@@ -5,7 +5,7 @@ import { CODES } from '../codes.ts';
 import type { Materia } from '../graph/config.ts';
 import type { Input } from '../input.ts';
 import { isObject, isString, type JsonObject } from '../json.ts';
-import type { Pen } from '../pen.ts';
+import type { Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import {
   type CarriedBlock,

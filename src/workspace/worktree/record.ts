@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { isObject, isString } from '../../kernel/json.ts';
-import { realPath } from '../../shell/project-area.ts';
+import { realPath } from '../../shell/dangerous.ts';
 import { type LocatedWorkspace, WORKTREES, workspaceName } from '../locate.ts';
 
 type WorktreeState =

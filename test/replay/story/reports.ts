@@ -1,8 +1,8 @@
 // Agents that report with a status: they go on, ask, are blocked and finish; what their reports bring to the knowledge of
 // the workspace, and what a person does with it.
 
+import { agentIdOf } from '../../../src/kernel/cast/rules.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
-import { agentIdOf } from '../../../src/kernel/report/contract.ts';
 import { graph } from '../../loadouts.ts';
 import { asBlock, type Parts, type PlanStatus, reportOf } from '../../reports.ts';
 import { SEAL, type Stage } from './stage.ts';
