@@ -35,6 +35,8 @@ export function attestTimes(): Row[] {
       constraints: [],
       expected_output: 'text',
     },
+    state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
+    surfaces: [],
     auditTrail: 'cast c turn 4',
     cleared: [],
     team: [],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import { type AttestInput, attest } from './attest.ts';
+import type { Envelope } from './envelope.ts';
 import { type Change, ID, NOW, promptOf, sha256, world } from './fixtures/world.ts';
 import { loadedFrom } from './registry.ts';
 
@@ -25,6 +26,8 @@ const watch = (change: Partial<TrustWatch> = {}): TrustWatch => ({
   model: null,
   tools: 'none',
   request,
+  state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
+  surfaces: [],
   auditTrail: 'cast c turn 2',
   cleared: [],
   team: [],
@@ -244,4 +247,15 @@ test('whatever is handed on, there is a well-shaped answer, and never an attesta
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );
+});
+
+test.each([
+  ['nothing that agents declare', ['web'], 'OK', undefined],
+  ['one part of the target', ['statistics'], 'OK', ['statistics']],
+  ['a part of the target and one of another agent', ['architecture', 'statistics'], 'OK', ['statistics']],
+  ['only the part of another agent', ['architecture'], 'SCOPE_NOT_COVERED', undefined],
+])("what is asked of the target is the scope of the item's surfaces: %s", (_, surfaces, code, scopes) => {
+  const { refusal, envelope } = attest(world(), 'lock', watch({ surfaces }), given());
+  expect(refusal?.verdict.code ?? 'OK').toBe(code);
+  expect((envelope?.envelope as unknown as Envelope | undefined)?.context.request.scopes).toEqual(scopes);
 });

@@ -9,8 +9,8 @@ import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';
 import { INCIDENTS, refusal as refusalAt, suggestId } from './answer.ts';
-import { checkComposition } from './boundary.ts';
-import { type AgentRef, type Envelope, type HandoffRequest, PROTOCOL_VERSION } from './envelope.ts';
+import { checkComposition, coveredScopes } from './boundary.ts';
+import { type AgentRef, type Envelope, type HandoffRequest, type HandoffState, PROTOCOL_VERSION } from './envelope.ts';
 import { checkHashes, checkVersions, type End } from './identity.ts';
 import type { PastHandoff } from './lineage.ts';
 import { driftFrom, isUtf8 } from './lock.ts';
@@ -190,8 +190,8 @@ function envelopeFor(
     source_agent: from ? refOf(from, from.lockedHash ?? NO_HASH) : strangerRef(source),
     target_agent: refOf(target, given.promptHash),
     context: {
-      request: watch.request as unknown as HandoffRequest,
-      state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
+      request: { ...(watch.request as unknown as HandoffRequest), ...scopesOf(registry, target, watch) },
+      state: watch.state as unknown as HandoffState,
     },
     // Each is found out anew by the verifier; one that does not hold refuses the envelope.
     governance: {
@@ -203,6 +203,18 @@ function envelopeFor(
     },
     ...(watch.parent === null ? {} : { links: { parent_handoff_id: watch.parent } }),
   };
+}
+
+/**
+ * The surfaces of the work that agents declare as their scopes. Of several parts the target has to cover one: the others are for
+ * other agents.
+ */
+function scopesOf(registry: Registry, target: Agent, { surfaces }: TrustWatch): Pick<HandoffRequest, 'scopes'> {
+  const declared = surfaces.filter((surface) => registry.scopes.has(surface));
+  const covered = coveredScopes(registry, target);
+  const own = declared.filter((scope) => covered.has(scope));
+  const scopes = own.length > 0 ? own : declared;
+  return scopes.length === 0 ? {} : { scopes };
 }
 
 /** Where the file itself is not the locked one, that is the fault, and not that the cast was started with it. */

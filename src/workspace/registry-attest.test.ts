@@ -35,6 +35,8 @@ const watch = (change: Partial<TrustWatch> = {}): TrustWatch => ({
   model: null,
   tools: 'coding',
   request: { type: 'task', description: 'x', input_data: {}, constraints: [], expected_output: '' },
+  state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
+  surfaces: [],
   auditTrail: 'here',
   cleared: [],
   team: [{ identity: 'domain-02-build', prompt }],

@@ -180,7 +180,7 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     putsBack: isPutBack(cast, turn),
     isFresh: turn.seal === null,
     looks: isWatched({ ledger }, cast, turn),
-    trust: trustWatchOf(trust, cast, turn),
+    trust: trustWatchOf(trust, cast, turn, task),
     files,
     compares: bystanderIn(cast, turn) === null,
     mainCheckout: files && isBoundToFolder(cast, turn) ? (cast.rules.worktree?.mainCheckout ?? 'refuse') : null,

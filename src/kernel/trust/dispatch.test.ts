@@ -1,6 +1,6 @@
 // Trust in a cast: who hands to whom, what is recorded with a dispatch, and what a refusal leaves behind.
 import { expect, test } from 'vitest';
-import { always, exit, graph } from '../../../test/loadouts.ts';
+import { always, exit, graph, notSatisfied, satisfied } from '../../../test/loadouts.ts';
 import { play, replayed } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
 import { packetOf, watchOf } from '../cast/packet.ts';
@@ -97,7 +97,7 @@ test('the source is the last agent; utilities are passed through', () => {
   const cast = beforeBuild();
   expect(watched(cast, 3)).toMatchObject({ isOn: true, source: 'plan', target: 'build', origin: null, parent: null });
   expect(watched(cast, 3)?.request).toMatchObject({
-    type: 'task',
+    type: 'analysis',
     description: 'Do the thing',
     input_data: { handoff: 'tidy' },
   });
@@ -301,4 +301,69 @@ test('an item that has been with an agent is handed on by that agent, whatever o
     { source: 'worker', target: 'review', origin: 'lead', parent: id(2) },
     { source: 'worker', target: 'review', origin: 'lead', parent: id(3) },
   ]);
+});
+
+/** A reviewer has rejected the first item once, and its builder begins again. */
+function afterRework(): Play {
+  const named = (prompt: string, tools: string, identity: string) => ({ prompt, tools, identity });
+  const config = graph(
+    {
+      'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },
+      'Socket-2': { materia: 'Build', lockScope: ['src'], edges: [always('Socket-3')] },
+      'Socket-3': {
+        materia: 'Judge',
+        parse: 'json',
+        edges: [satisfied('Socket-2'), notSatisfied('Socket-2')],
+        advance: { cursor: 'i', items: 'state.workItems', when: 'satisfied' },
+      },
+    },
+    {
+      materia: {
+        Plan: { ...named('Plan it.', 'none', 'plan'), generator: true },
+        Build: named('Build it.', 'coding', 'build'),
+        Judge: { ...named('Judge it.', 'readOnly', 'judge'), label: 'The judge' },
+      },
+      loops: { items: { sockets: ['Socket-2', 'Socket-3'], consumes: { from: 'Socket-1' } } },
+    },
+  );
+  const surfaces = { api: { agent: 'Build', keywords: ['endpoint'] }, docs: { agent: 'Plan', keywords: ['manual'] } };
+  const cast = play({ config: { ...config, surfaces }, hold: true, request: 'Read the manual' });
+  prepare(cast, 1, seen('plan', 1, { envelope: null }));
+  say(cast, 1, JSON.stringify({ workItems: [{ title: 'Add it', context: 'The endpoint is new.' }], context: 'small' }));
+  prepare(cast, 2, seen('build', 2));
+  say(cast, 2, 'built');
+  return cast;
+}
+
+test('an envelope of ours carries the item, its constraints, what is expected, and what was decided', () => {
+  const cast = afterRework();
+  const [task] = Object.values(cast.state.ledger.tasks);
+  Object.assign(task ?? {}, { criteria: ['It works'], context: [{ kind: 'constraint', value: 'no new dependency' }] });
+  const judging = watched(cast, 3);
+  expect(judging?.request).toMatchObject({
+    type: 'decision',
+    description: 'Add it',
+    constraints: ['Change no file.', 'Leave alone: .baton', 'no new dependency'],
+    expected_output: 'an answer in the contract materia, with satisfied\n- It works',
+  });
+  prepare(cast, 3, seen('judge', 3));
+  say(cast, 3, JSON.stringify({ satisfied: false, context: 'no test' }));
+  const building = watched(cast, 4);
+  expect(building?.request).toMatchObject({
+    type: 'task',
+    constraints: expect.arrayContaining([
+      'Change only: src',
+      expect.stringMatching(/^Settle what .* rejected: no test$/),
+    ]),
+  });
+  expect(building?.state).toMatchObject({
+    conversation_history: expect.arrayContaining([{ role: 'agent', content: expect.stringContaining('small') }]),
+    accumulated_context: {
+      request: 'Read the manual',
+      item: { key: 'WI-1', title: 'Add it', context: 'The endpoint is new.' },
+    },
+    decisions_made: [{ by: expect.any(String), decision: 'not_satisfied', reason: 'no test' }],
+  });
+  expect(building?.surfaces).toEqual(['api']);
+  expect(watched(beforeBuild(), 3)?.request).toMatchObject({ type: 'analysis', expected_output: expect.any(String) });
 });

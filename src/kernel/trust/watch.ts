@@ -4,8 +4,9 @@ import { runnerCan, type WithCapabilities } from '../capabilities.ts';
 import { chosenMateria, isScripted } from '../cast/rules.ts';
 import { type Cast, type Speaker, type Turn, walkOf } from '../cast/state.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { truncate } from '../text.ts';
+import type { JsonObject } from '../json.ts';
+import type { Task } from '../ledger/state.ts';
+import { requestFor, stateFor, surfacesOf } from './envelope-content.ts';
 import type { LoadedRegistry, Trust } from './state.ts';
 
 export type TrustWatch = {
@@ -27,6 +28,10 @@ export type TrustWatch = {
   readonly model: string | null;
   readonly tools: Tools;
   readonly request: JsonObject;
+  /** What was said, done and decided before, as an envelope carries it. */
+  readonly state: JsonObject;
+  /** The parts of the project that the work is about, best first. */
+  readonly surfaces: readonly string[];
   readonly auditTrail: string;
   /** Digests of contexts that a person has let pass. */
   readonly cleared: readonly string[];
@@ -35,11 +40,6 @@ export type TrustWatch = {
 };
 
 export type Member = { readonly identity: string | null; readonly prompt: string };
-
-const DESCRIPTION_CHARS_MAX = 2_000;
-const INPUT_CHARS_MAX = 16_384;
-/** Well below what an envelope may have, which holds it some levels down. */
-const DEPTH_MAX = 16;
 
 /**
  * Agents with a registry id are attested, and every agent once there is a registry. Utilities are people's own commands, and
@@ -50,7 +50,7 @@ export function isAttested(trust: Trust, rules: WithCapabilities, materia: Mater
   return materia.identity !== null || (trust.registry !== null && !runnerCan(rules, materia.runner, 'isPerson'));
 }
 
-export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch | null {
+export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn, task: Task | null = null): TrustWatch | null {
   const materia = chosenMateria(cast, turn);
   if (!isAttested(trust, cast.rules, materia)) return null;
   const speaker = speakerBefore(cast, turn);
@@ -66,7 +66,9 @@ export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch |
     runner: materia.runner,
     model: materia.model,
     tools: materia.tools,
-    request: requestFor(cast, turn),
+    request: requestFor(cast, turn, task),
+    state: stateFor(cast, turn),
+    surfaces: surfacesOf(cast, turn),
     auditTrail: `cast ${cast.id} turn ${turn.id}`,
     cleared: Object.keys(trust.cleared),
     team: trust.registry === null ? teamOf(cast) : [],
@@ -87,41 +89,6 @@ function teamOf({ rules }: Cast): readonly Member[] {
 function identityAt({ rules }: Cast, socket: string | null): string | null {
   const materia = socket === null ? undefined : rules.materia[rules.graph.sockets[socket]?.materia ?? ''];
   return materia?.type === 'agent' ? materia.identity : null;
-}
-
-/** What is asked, and what the agent before said: the part of a brief that came from others. */
-function requestFor(cast: Cast, turn: Turn): JsonObject {
-  const said =
-    turn.lane === null
-      ? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson }
-      : walkOf(cast, turn)?.said;
-  return {
-    type: 'task',
-    description: truncate(turn.item?.label ?? cast.request, DESCRIPTION_CHARS_MAX).trim() || 'the request of the cast',
-    input_data: { socket: turn.socket, item: turn.item?.key ?? null, ...(said ? handedOn(said) : {}) },
-    constraints: [],
-    expected_output: cast.rules.graph.sockets[turn.socket]?.contract ?? '',
-  };
-}
-
-/** A payload that is too long to be carried along whole is cut as text; the fact of its own turn has all of it. */
-function handedOn({
-  output,
-  json,
-  isJson,
-}: {
-  readonly output: string;
-  readonly json: Json;
-  readonly isJson: boolean;
-}): JsonObject {
-  if (output === '') return {};
-  if (isJson && output.length <= INPUT_CHARS_MAX && isShallow(json, DEPTH_MAX)) return { handoff: json };
-  return { handoff: truncate(output, INPUT_CHARS_MAX) };
-}
-
-function isShallow(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
 }
 
 /** The last agent before a turn. Utilities are passed through, because they speak for no agent. */
