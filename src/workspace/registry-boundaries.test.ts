@@ -31,7 +31,7 @@ function answers(
 
 function byManifest(manifest: Uint8Array): Answers {
   const found = boundariesOf(manifest);
-  return found && answers(found.knows, found.refusal);
+  return found && answers(found.knows, (source, target) => found.refusal(source, target, ['task']));
 }
 
 /** By the whole registry, with a lock that was made for this manifest where one can be made. */

@@ -7,14 +7,12 @@ import type { Boundaries } from '../kernel/graph/check.ts';
 import { given, isObject, isString, type Json, objectAt } from '../kernel/json.ts';
 import { checkBoundary, checkShares } from '../trust/boundary.ts';
 import { libraryText } from '../trust/canonical.ts';
+import { REQUEST_TYPES } from '../trust/envelope.ts';
 import { denies, isSemver, readManifest } from '../trust/manifest.ts';
 import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../trust/registry.ts';
 import { hashBytes, readInside } from '../trust/registry-folder.ts';
 import { TRUST_POLICY } from '../trust/stage.ts';
 import type { LocatedWorkspace } from './locate.ts';
-
-/** Every edge of a cast carries a request of this type, and names no scopes. */
-const ASKED_BY_CASTS = { type: 'task' } as const;
 
 /** Null where the folder has no manifest that a registry could be loaded from. */
 export function boundariesIn(dir: string): Boundaries | null {
@@ -36,10 +34,13 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
       if (agent.status === 'retired') return `${agent.id} is retired`;
       return checkShares({ agents }, agent, '', TRUST_POLICY)[0]?.message ?? null;
     },
-    refusal(source, target) {
+    refusal(source, target, types = REQUEST_TYPES) {
       const [from, to] = [agents.get(source), agents.get(target)];
       if (!from || !to) return null;
-      return checkBoundary(from, to, ASKED_BY_CASTS, TRUST_POLICY)[0]?.message ?? null;
+      const whys = REQUEST_TYPES.filter((type) => types.includes(type)).map(
+        (type) => checkBoundary(from, to, { type }, TRUST_POLICY)[0]?.message ?? null,
+      );
+      return whys.includes(null) ? null : (whys[0] ?? null);
     },
     malformed: diagnostics.flatMap(({ code, agent, message }) =>
       code === 'BOUNDARY_MALFORMED' && agent !== null ? [{ agent, message }] : [],

@@ -154,3 +154,20 @@ test.each([
 ])('whatever the configuration is, nothing is thrown: %j', (value) => {
   expect(() => check(value, { boundaries })).not.toThrow();
 });
+
+test('a socket that must say yes or no is asked for a decision, any other one for a task or an analysis', () => {
+  const asked: string[] = [];
+  const listening: Boundaries = {
+    ...boundaries,
+    refusal: (from, to, types = []) => {
+      asked.push(`${from}>${to}: ${types.join()}`);
+      return null;
+    },
+  };
+  const line = config({ A: agent('plan'), B: agent('build') }, { 'Socket-1': ['Socket-2'] });
+  check(line, { boundaries: listening });
+  const { sockets } = (line.loadouts as { Main: { sockets: Record<string, JsonObject> } }).Main;
+  Object.assign(sockets['Socket-2'] ?? {}, { parse: 'json', edges: [{ when: 'satisfied', to: 'end' }] });
+  check(line, { boundaries: listening });
+  expect(asked).toEqual(['plan>build: task,analysis', 'plan>build: decision']);
+});

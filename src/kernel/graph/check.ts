@@ -192,8 +192,8 @@ export type Boundaries = {
   knows(identity: string): boolean;
   /** Why no turn of this agent can start, whoever hands to it; null where it can. */
   unfit(identity: string): string | null;
-  /** Why one agent can never hand to another, whatever the request; null where it can. */
-  refusal(source: string, target: string): string | null;
+  /** Why one agent can never hand a request of these types to another, or of any type; null where it can. */
+  refusal(source: string, target: string, types?: readonly string[]): string | null;
   /** Why one agent can never hand on to another what `origin` has handed to it; null where it can. */
   mediated(origin: string, source: string, target: string): string | null;
   /** Agents whose boundary is not understood, and why. */
@@ -279,12 +279,20 @@ function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundari
     if (source === target) continue;
     const origins = hands.filter((before) => before.socket === from).map((before) => before.source);
     const why =
-      boundaries.refusal(source, target) ??
+      boundaries.refusal(source, target, typesAskedOf(draft, socket)) ??
       origins.map((origin) => boundaries.mediated(origin, source, target)).find((reason) => reason !== null);
     if (why === undefined) continue;
     const message = `${from} hands to ${socket}, which can never pass: ${why}.`;
     yield warning('BOUNDARY_REFUSED', `${draft.path}.${path}`, message);
   }
+}
+
+/** Of which type a request to this socket can be: a cast asks for a decision where `satisfied` must be said. */
+function typesAskedOf({ sockets }: Draft, id: string): readonly string[] {
+  const socket = objectAt(sockets, id);
+  const conditions = [...edgesOf(socket), objectAt(socket, 'advance')].map((each) => given(each, 'when'));
+  const decides = conditions.some((when) => when === 'satisfied' || when === 'not_satisfied');
+  return decides ? ['decision'] : ['task', 'analysis'];
 }
 
 /** Agents that name an identity where no registry says who has it. */
