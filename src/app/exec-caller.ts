@@ -54,7 +54,7 @@ export async function noteMisused(workspace: Workspace, words: readonly string[]
     const found = around(line, 'baton', approval);
     return found.length > 0 ? found : [NOT_UNDERSTOOD];
   };
-  await refuseChanged({ store, log: store.log }, ids, differencesTo, { requester, by: actor.name });
+  await refuseChanged({ store, log: store.log }, ids, differencesTo, { requester, actor });
 }
 
 function withoutJson(words: readonly string[]): readonly string[] {

@@ -1,7 +1,7 @@
 // Brings the registry and the quarantine of a workspace into its log, and keeps the quarantine outside of the state folder.
 import { join } from 'node:path';
 import { type KeptBlock, keepBlocks, keptBlocks } from '../audit/kept-quarantine.ts';
-import { ENGINE, type Store } from '../engine/store.ts';
+import { ENGINE, type Store, type Submitter } from '../engine/store.ts';
 import { timeOf } from '../kernel/fact.ts';
 import { applyTrust, isTrustFact, noTrust } from '../kernel/trust/state.ts';
 import { hasRegistry } from '../workspace/registry-lock.ts';
@@ -14,16 +14,16 @@ import type { Workspace } from './workspace.ts';
 export async function bringIntoForce(
   store: Pick<Store, 'read' | 'submit'>,
   workspace: Pick<Workspace, 'dir' | 'env'>,
-  by: string,
+  actor: Submitter,
 ): Promise<void> {
-  await loadFound(store, workspace, by);
+  await loadFound(store, workspace, actor);
   await carryQuarantine(store, workspace);
 }
 
 async function loadFound(
   store: Pick<Store, 'read' | 'submit'>,
   { dir }: Pick<Workspace, 'dir'>,
-  by: string,
+  actor: Submitter,
 ): Promise<void> {
   if (!hasRegistry(join(dir, '.baton'))) return;
   const [known] = await store.read({ after: 0, kindPrefix: 'registry.', limit: 1 });
@@ -33,7 +33,7 @@ async function loadFound(
   if (!found) return;
   const texts = found.texts ? { texts: found.texts } : {};
   const reason = 'found in the workspace';
-  await store.submit({ kind: 'registry.load', registry: found.loaded, ...texts, reason }, { name: by });
+  await store.submit({ kind: 'registry.load', registry: found.loaded, ...texts, reason }, actor);
 }
 
 type Reading = Pick<Store, 'read' | 'submit'>;

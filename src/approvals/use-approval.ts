@@ -9,7 +9,7 @@ import { type Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { thisDriver } from '../engine/lease.ts';
 import type { Log } from '../engine/ports.ts';
-import type { Store } from '../engine/store.ts';
+import type { Store, Submitter } from '../engine/store.ts';
 import { nearestCommand } from '../kernel/approval/difference.ts';
 import type { ApprovalPolicy, Difference, Presented } from '../kernel/approval/request.ts';
 import type { Approval, Approvals } from '../kernel/approval/state.ts';
@@ -28,7 +28,7 @@ export async function useApproval(
   word: string,
   argv: readonly string[],
   context: ExecContext,
-  { by, dry }: { readonly by: string; readonly dry: boolean },
+  { actor, dry }: { readonly actor: Submitter; readonly dry: boolean },
 ): Promise<Attempted> {
   const found = approvalNamed(await approvalsIn(log), word);
   const approval = 'allow' in found ? null : found;
@@ -42,7 +42,7 @@ export async function useApproval(
       gone: approval ? goneExecutors([approval]) : [],
       ...(dry ? { dry } : {}),
     },
-    { name: by },
+    actor,
   );
   // The log knows only ids. So the search gives the better reason.
   const isVague = verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found;
@@ -57,14 +57,14 @@ export async function refuseChanged(
   { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
   words: readonly string[],
   differencesTo: (approval: Approval) => readonly Difference[],
-  { requester, by }: { readonly requester: string; readonly by: string },
+  { requester, actor }: { readonly requester: string; readonly actor: Submitter },
 ): Promise<Verdict> {
   const approvals = await approvalsIn(log);
   const verdicts: Verdict[] = [];
   for (const [id, approval] of namedIn(approvals, words)) {
     const around = approval ? differencesTo(approval) : [];
     const use = { kind: 'approval.use', id, requester, presented: null, around, executor: thisDriver() } as const;
-    verdicts.push(await store.submit({ ...use, dry: true }, { name: by }));
+    verdicts.push(await store.submit({ ...use, dry: true }, actor));
   }
   return verdicts[0] ?? deny('INTERNAL', 'no approval is named');
 }

@@ -97,10 +97,10 @@ async function checked(call: ExecCall, { cwd, policy, context }: CommandContext)
       (cast) => store.view('cast', cast),
       await context.actor(),
     );
-    const who = { requester, by: (await context.actor()).name };
+    const who = { requester, actor: await context.actor() };
     if (call.kind === 'changed') return refuseChanged({ store, log }, call.ids, call.differencesTo, who);
     const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
-    return (await useApproval({ store, log }, call.id, call.argv, exec, { by: who.by, dry: true })).verdict;
+    return (await useApproval({ store, log }, call.id, call.argv, exec, { actor: who.actor, dry: true })).verdict;
   });
   if (verdict.allow) return null;
   const { code, reason, details } = verdict;

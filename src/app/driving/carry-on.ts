@@ -1,7 +1,7 @@
 // Carries a cast on, by a verb or by a person's answer: the request is submitted, then this or a detached process drives it.
 import { refuseErased } from '../../audit/erasure.ts';
 import { thisDriver } from '../../engine/lease.ts';
-import type { Store } from '../../engine/store.ts';
+import type { Store, Submitter } from '../../engine/store.ts';
 import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/steer.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import type { Code } from '../../kernel/codes.ts';
@@ -56,14 +56,14 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
       return castVerdict(await loadView(store, cast, turns, workspace.dir, program));
     }
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
-    if (step.how === 'refuse') await steer(store, cast, step.verb, actor.name);
+    if (step.how === 'refuse') await steer(store, cast, step.verb, actor);
     const erased = await withEvidence(logFileIn(workspace.stateDir), (evidence) => refuseErased(evidence, cast));
     if (erased) throw new Refused(erased);
     if (verb === 'continue' && input.extend && spentAllowance(summary) === 'budget')
-      await raiseBudget(store, cast, actor.name);
+      await raiseBudget(store, cast, actor);
     // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
     const begin = async () => {
-      if (step.how === 'submit') await steer(store, cast, step.verb, actor.name);
+      if (step.how === 'submit') await steer(store, cast, step.verb, actor);
     };
     if (!detach) {
       const drive = { begin, turns, ...(over === null ? {} : { over }) };
@@ -74,8 +74,8 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
     await driveBehind(workspace, store, actor, cast);
     return castVerdict(await loadView(store, cast, turns, workspace.dir, program));
   };
-  if (!detach) return withDriver(workspace, actor.name, work);
-  await bringIntoForce(store, workspace, actor.name);
+  if (!detach) return withDriver(workspace, actor, work);
+  await bringIntoForce(store, workspace, actor);
   return work(store);
 }
 
@@ -109,10 +109,10 @@ async function askedToExtend(summary: CastSummary, extend: boolean | undefined):
   throw new AsksPerson(refusal, `${SPENT[spent]} Give it as much again?`, { flag: 'extend', otherwise: false });
 }
 
-async function raiseBudget(store: Store, cast: string, by: string): Promise<void> {
+async function raiseBudget(store: Store, cast: string, actor: Submitter): Promise<void> {
   const state = await store.view('cast', cast);
   if (!state) return;
-  const verdict = await store.submit({ kind: 'budget.change', cast, ...asMuchAgain(state) }, { name: by });
+  const verdict = await store.submit({ kind: 'budget.change', cast, ...asMuchAgain(state) }, actor);
   if (!verdict.allow) throw new Refused(verdict);
 }
 
@@ -123,12 +123,12 @@ async function freeCast(store: Store, cast: string, over: number): Promise<void>
   await store.lease('releaseCast', cast, me);
 }
 
-async function steer(store: Store, cast: string, verb: Exact, by: string): Promise<void> {
+async function steer(store: Store, cast: string, verb: Exact, actor: Submitter): Promise<void> {
   const request =
     verb === 'resume'
       ? ({ kind: 'cast.resume', cast, reason: 'resumed' } as const)
       : ({ kind: `cast.${verb}`, cast } as const);
-  const verdict = await store.submit(request, { name: by });
+  const verdict = await store.submit(request, actor);
   if (!verdict.allow) throw new Refused(verdict);
 }
 
@@ -158,14 +158,14 @@ export async function sayToCast(workspace: Workspace, saying: Saying, context: C
   const { cast, submit, turns = false } = saying;
   const { actor } = context;
   const store = workspace.castStore();
-  await bringIntoForce(store, workspace, actor.name);
+  await bringIntoForce(store, workspace, actor);
   if (saying.detach) {
     const refusal = await said(store, saying, context);
     await driveBehind(workspace, store, actor, cast);
     return ended(await loadView(store, cast, turns, workspace.dir, workspace.program), refusal);
   }
   if (await store.view('driver', cast)) return submit(store);
-  return withDriver(workspace, actor.name, async (store) => {
+  return withDriver(workspace, actor, async (store) => {
     let refusal: Refusal | null = null;
     const begin = async () => {
       refusal = await said(store, saying, context);

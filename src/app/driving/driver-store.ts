@@ -2,21 +2,24 @@
 // disk.
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
-import type { Store } from '../../engine/store.ts';
+import type { Store, Submitter } from '../../engine/store.ts';
 import { WorkerStore } from '../../engine/worker-store.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
 import { asDamage, makeStateFolder } from '../state-folder.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** `by` is who drives, as facts name him. */
-export async function withDriver<T>(workspace: Workspace, by: string, work: (store: Store) => Promise<T>): Promise<T> {
+export async function withDriver<T>(
+  workspace: Workspace,
+  actor: Submitter,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
   // A state folder that cannot be used is told in better words here than by whoever fails to open a file in it.
   makeStateFolder(workspace);
   try {
     const store = await withCompileCache(() => WorkerStore.open(logFileIn(workspace.stateDir), workspace.dir));
     try {
-      await bringIntoForce(store, workspace, by);
+      await bringIntoForce(store, workspace, actor);
       return await work(store);
     } finally {
       await store.close();

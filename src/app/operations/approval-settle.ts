@@ -1,7 +1,9 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
+
 import { revisionOf } from '../../approvals/approval-view.ts';
 import { approvalNamed, approvalsIn, goneExecutors } from '../../approvals/open-approvals.ts';
 import { openSealKey, sealDecision } from '../../approvals/seal.ts';
+import type { Submitter } from '../../engine/store.ts';
 import type { ApprovalRequest } from '../../kernel/approval/request.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { waitsForApproval } from '../../kernel/cast/asked.ts';
@@ -42,7 +44,7 @@ async function settle(workspace: Workspace, word: string, choice: Choice, { revi
   const may = `${choice.choice} what an agent asks for`;
   const refusal = refusalOfDecision(workspace, choice.choice, actor, cast, may);
   const decide = (store: Pick<WorkspaceStore, 'submit'>) =>
-    decided(store, workspace, { word, found, choice, refusal }, actor.name);
+    decided(store, workspace, { word, found, choice, refusal }, actor);
   const waiting = approval?.from ? await store.view('cast', approval.from.cast) : null;
   if (!approval?.from || refusal || !waitsForApproval(waiting, approval.from.turn, approval.id)) {
     const verdict = await decide(store);
@@ -68,17 +70,14 @@ async function decided(
   store: Pick<WorkspaceStore, 'submit'>,
   { env }: Workspace,
   { word, found, choice, refusal }: Asked,
-  by: string,
+  actor: Submitter,
 ): Promise<Verdict> {
   const isAgent = refusal !== null;
   const id = 'allow' in found ? word.slice(0, 64) : found.id;
   const gone = 'allow' in found ? [] : goneExecutors([found]);
-  const sealing = 'allow' in found || isAgent ? {} : sealingFor(env, found, { ...choice, gone }, by);
+  const sealing = 'allow' in found || isAgent ? {} : sealingFor(env, found, { ...choice, gone }, actor);
   if ('allow' in sealing) return sealing;
-  const verdict = await store.submit(
-    { kind: 'approval.decide', id, ...choice, isAgent, gone, ...sealing },
-    { name: by },
-  );
+  const verdict = await store.submit({ kind: 'approval.decide', id, ...choice, isAgent, gone, ...sealing }, actor);
   if (verdict.code === 'APPROVER_IS_AGENT' && refusal) return { ...verdict, reason: refusal.reason };
   return verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found ? found : verdict;
 }
@@ -88,9 +87,9 @@ function sealingFor(
   env: NodeJS.ProcessEnv,
   approval: Approval,
   choice: Parameters<typeof sealDecision>[1],
-  by: string,
+  actor: Submitter,
 ) {
   const key = openSealKey(env);
   if ('allow' in key) return choice.choice === 'reject' ? {} : key;
-  return sealDecision(approval, choice, { by, now: Date.now(), key });
+  return sealDecision(approval, choice, { by: actor.name, now: Date.now(), key });
 }

@@ -101,7 +101,7 @@ async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Ver
   }
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
   const title = `merge ${branch}`;
-  const locked = { name: commandRun('merge', cast), title, paths, by: actor.name };
+  const locked = { name: commandRun('merge', cast), title, paths, actor };
   const merged = await withMainLocks(store, locked, async () => {
     const head = await squashedHead(dir, record, upTo);
     if (head !== null) return { ok: true as const, before: head, commit: head, how: 'nothing to merge' as const };

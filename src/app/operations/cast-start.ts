@@ -105,23 +105,23 @@ function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, m
 }
 
 async function driven(workspace: Workspace, plan: Plan, { request, inPlace, turns = false }: Input, context: Context) {
-  const { name: by } = context.actor;
+  const { actor } = context;
   const cast = idToStart(workspace.env);
   const { loadout } = plan;
   const hidden = hideSecrets(plan.script, plan.rules);
   const { rules, script } = hidden;
   const { root, says } = await isolationOf(workspace, rules, cast, inPlace === true);
   const where = root === undefined ? {} : { root };
-  return withDriver(workspace, by, async (store) => {
+  return withDriver(workspace, actor, async (store) => {
     const begin = async () => {
-      await configureLocks(store, workspace, by);
+      await configureLocks(store, workspace, actor);
       keepHidden(workspace.stateDir, cast, hidden);
       const verdict = await store.submit(
         {
           ...{ kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
           capabilities: CAPABILITIES,
         },
-        { name: by },
+        actor,
       );
       if (!verdict.allow) throw new Refused(verdict);
     };

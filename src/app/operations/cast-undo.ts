@@ -1,6 +1,7 @@
 // Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files of which it is
 // known what they were.
 
+import type { Submitter } from '../../engine/store.ts';
 import { isOver } from '../../kernel/cast/state.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
@@ -41,7 +42,7 @@ type Undoing = {
   readonly summary: CastSummary;
   readonly yes: boolean;
   /** Who takes it back, as the log names him. */
-  readonly by: string;
+  readonly actor: Submitter;
   readonly say: (line: string) => void;
 };
 
@@ -52,7 +53,7 @@ export const castUndo: Operation<'cast.undo'> = async (workspace, { cast: word, 
   return refusing(async () => {
     await refuseWhileDriven(store, summary.cast, workspace.program);
     await requireTrust(workspace);
-    const undoing = { workspace, store, summary, yes, by: actor.name, say };
+    const undoing = { workspace, store, summary, yes, actor, say };
     return summary.root === undefined ? undoFiles(undoing) : undoWorktree(undoing);
   });
 };
@@ -106,7 +107,7 @@ function mergesOf({ merges = [], state, base, tip }: WorktreeRecord): readonly M
 
 /** The last one first, each as a commit of its own; what is taken back is noted at once, so that nothing is done twice. */
 async function takeMergesBack(
-  { store, workspace: { stateDir, dir }, by }: Undoing,
+  { store, workspace: { stateDir, dir }, actor }: Undoing,
   record: WorktreeRecord,
   merges: readonly Merge[],
 ): Promise<readonly string[]> {
@@ -116,7 +117,7 @@ async function takeMergesBack(
     const files = await filesBetween(top, merge.before, merge.after);
     const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
     const title = `Take back what cast ${cast} did`;
-    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, async () => {
+    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, actor }, async () => {
       const end = await undoMerge(top, merge, title);
       if (!end.ok) throw new Refused(deny(end.code, `cast ${cast} was merged: ${end.reason}`, { cast, ...merge }));
       if (end.commit !== null) commits.push(end.commit);
@@ -150,7 +151,7 @@ async function unmergedOf(at: Workspace, record: WorktreeRecord): Promise<string
 
 /** What was changed since by somebody else, and what nobody kept, stays as it is. */
 async function undoFiles(undoing: Undoing): Promise<Verdict> {
-  const { store, summary, by, say } = undoing;
+  const { store, summary, actor, say } = undoing;
   const { dir, stateDir } = undoing.workspace;
   const { cast } = summary;
   const files = await leftBy(store, cast);
@@ -164,7 +165,7 @@ async function undoFiles(undoing: Undoing): Promise<Verdict> {
     await stop(undoing);
     const paths = able.map(({ path }) => path);
     const title = `undo cast ${cast}`;
-    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, async () => {
+    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, actor }, async () => {
       failed = await restoreFiles(dir, able, (content, file) => restoreKept(stateDir, content, file));
     });
   }
@@ -187,9 +188,8 @@ function confirm({ workspace, summary, yes }: Undoing, question: string, what: s
 }
 
 /** A cast that waits, is paused or was cut off cannot go on without its work: it ends here. */
-async function stop({ store, workspace, summary, by }: Undoing): Promise<void> {
+async function stop({ store, workspace, summary, actor }: Undoing): Promise<void> {
   const { cast, status } = summary;
-  if (!isOver(status))
-    await store.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, { name: by });
+  if (!isOver(status)) await store.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, actor);
   await endLeftovers(store, workspace.stateDir, cast);
 }

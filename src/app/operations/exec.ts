@@ -47,7 +47,7 @@ async function granting(
   const at = { store, log: store.log };
   const { name: requester } = await requesterOf(env, stateDir, (id) => store.view('cast', id), actor);
   const scene = { cwd, env, policy, key, requester, log: logIdentity(stateDir) };
-  const { verdict, approval } = await useApproval(at, word, argv, scene, { by: actor.name, dry: false });
+  const { verdict, approval } = await useApproval(at, word, argv, scene, { actor, dry: false });
   if (!verdict.allow) return verdict;
   const index = Number(verdict.details.index);
   if (!approval) return deny('INTERNAL', 'the approval was used and cannot be found');

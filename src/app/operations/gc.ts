@@ -1,4 +1,5 @@
 // Erases old texts, without breaking the chain or any proof, and clears worktrees away that nobody needs.
+
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -8,6 +9,7 @@ import {
   factOfErasure,
   planErasures,
 } from '../../audit/erasure.ts';
+import type { Submitter } from '../../engine/store.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { refusalOfUntouched, spanMs } from '../../kernel/retention.ts';
@@ -69,7 +71,7 @@ async function collect(workspace: Workspace, input: Input, { actor, onEvent }: C
   const looked = await planned(workspace, wish);
   const refusal = refusalOfUntouched(looked.untouched);
   if (refusal) return refusal;
-  const plan = dryRun ? looked : await erase(workspace, wish, reason, actor.name);
+  const plan = dryRun ? looked : await erase(workspace, wish, reason, actor);
   if (!dryRun && plan.erasures.length > 0) {
     for (const cast of plan.casts) rmSync(join(workspace.stateDir, `${cast}.out`), { force: true });
     await checkpointAtEnd(workspace, (text) => onEvent({ kind: 'note', text }));
@@ -101,7 +103,12 @@ function planned({ stateDir }: Workspace, wish: ErasureRequest): Promise<Erasure
 }
 
 /** Erases what the wish covers and answers what that was. */
-async function erase(workspace: Workspace, wish: ErasureRequest, reason: string, by: string): Promise<ErasurePlan> {
+async function erase(
+  workspace: Workspace,
+  wish: ErasureRequest,
+  reason: string,
+  actor: Submitter,
+): Promise<ErasurePlan> {
   const { log } = workspace.castStore();
   const done: Erasure[] = [];
   const casts = new Set<string>();
@@ -111,7 +118,7 @@ async function erase(workspace: Workspace, wish: ErasureRequest, reason: string,
       const plan = await planned(workspace, wish);
       const due = plan.erasures.slice(0, AT_ONCE);
       if (due.length === 0) return { erasures: done, casts: [...casts], kept: plan.kept, untouched: [] };
-      const erased = due.map((each) => ({ fact: factOfErasure(each, reason), by, at: Date.now() }));
+      const erased = due.map((each) => ({ fact: factOfErasure(each, reason), by: actor.name, at: Date.now() }));
       // A cast that was carried on since it was looked at is not over any more: look again.
       const isCarriedOn = (entry: Entry) => 'cast' in entry.fact && plan.casts.includes(entry.fact.cast);
       const written = await log.commit(seq, { decide: (tail) => (tail.some(isCarriedOn) ? [] : erased) });

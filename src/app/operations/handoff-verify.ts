@@ -65,7 +65,7 @@ async function judge(
   const envelope = bytes.toString('utf8');
   const home = join(workspace.dir, '.baton');
   const dir = named === undefined ? home : resolve(workspace.cwd, named);
-  await bringIntoForce(store, workspace, actor.name);
+  await bringIntoForce(store, workspace, actor);
   const found = hasRegistry(dir) ? keeperOf(dir)() : null;
   const registry =
     found?.registry ??

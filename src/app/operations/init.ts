@@ -49,7 +49,7 @@ export const initWorkspace: Operation<'init'> = async (workspace, input, { actor
     // A prompt may be pinned by its bytes later: git must not change its line ends.
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
-  await bringIntoForce(workspace.ledgerStore({ begins: true }), workspace, actor.name);
+  await bringIntoForce(workspace.ledgerStore({ begins: true }), workspace, actor);
   // The files it wrote are known to be safe; filters that git brings along were not checked by a person.
   const drivers = await untrustedDrivers(dir);
   trustFolder(dir, env, new Date().toISOString(), drivers.length === 0);

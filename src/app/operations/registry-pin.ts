@@ -254,7 +254,7 @@ export const registryRelease: Operation<'registry.release'> = async (
   { actor, onEvent },
 ) => {
   const store = workspace.ledgerStore({ begins: keptBlocks(workspace.dir, workspace.env).length > 0 });
-  await bringIntoForce(store, workspace, actor.name);
+  await bringIntoForce(store, workspace, actor);
   const { registry, loaded } = keeperOf(join(workspace.dir, '.baton'))();
   const faults = [...registry.agents.values()].flatMap((agent) =>
     agent.faults.slice(0, 1).map(({ message }) => [agent.id, message] as const),

@@ -12,7 +12,7 @@ export const taskClaim: Operation<'task.claim'> = async (workspace, input, conte
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
   const isAgent = actor.kind === 'agent';
-  await configureLocks(store, workspace, actor.name);
+  await configureLocks(store, workspace, actor);
   const run = await runWanted(session, input.run);
   const which = { task, owner, ...(run === undefined ? {} : { run }) };
   const version = expectedVersion === undefined ? {} : { expectedVersion };
@@ -26,7 +26,7 @@ export const taskNext: Operation<'task.next'> = async (workspace, { owner, ...in
   const worker = workerNamed(input.pid);
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
-  await configureLocks(store, workspace, actor.name);
+  await configureLocks(store, workspace, actor);
   const run = await runWanted(session, input.run);
   const which = { owner, ...(run === undefined ? {} : { run }) };
   const ask = () => store.submit({ kind: 'task.next', ...which, isAgent: actor.kind === 'agent' }, actor);

@@ -72,7 +72,7 @@ export const taskApply: Operation<'task.apply'> = async (workspace, input, conte
   const planned = open === null ? null : await refusalOfSteered(session, open);
   if (planned) return planned;
   const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
-  await configureLocks(store, workspace, actor.name);
+  await configureLocks(store, workspace, actor);
   const starts = await store.look((ledger) => startedBy(ledger, run, deltas), run);
   const applied = await claiming(session, starts, () =>
     store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers, isAgent }, actor),
