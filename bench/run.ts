@@ -50,6 +50,10 @@ const GROUPS: Record<string, () => Promise<void>> = {
     const { toolCalls } = await import('./mcp.ts');
     print('A tool call over MCP', await toolCalls());
   },
+  async web() {
+    const { webTimes } = await import('./web.ts');
+    print('The page and its server', await webTimes());
+  },
   async start() {
     print('Starting a short command', startTimes());
   },
