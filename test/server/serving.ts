@@ -28,7 +28,16 @@ export type Served = {
   readonly close: () => Promise<void>;
 };
 
-export async function served(dir = project(), more: Partial<ServeOptions> & { env?: NodeJS.ProcessEnv } = {}) {
+type Options = Partial<ServeOptions> & { readonly env?: NodeJS.ProcessEnv };
+
+/** Until the test is over. */
+export async function served(dir = project(), more: Options = {}): Promise<Served> {
+  const made = await servedUntilClosed(dir, more);
+  onTestFinished(made.close);
+  return made;
+}
+
+export async function servedUntilClosed(dir: string, more: Options = {}): Promise<Served> {
   const env = environment(dir, more.env);
   const located = locate(dir, env, dir);
   if (!located) throw new Error(`there is no ${dir}`);
@@ -56,7 +65,6 @@ export async function served(dir = project(), more: Partial<ServeOptions> & { en
     await listening.close();
     await workspace.close();
   };
-  onTestFinished(close);
   const { url, port } = listening;
   const get: Served['get'] = (path, headers = BEARER) => fetch(url + path, { headers });
   const post: Served['post'] = (name, input = {}, headers = BEARER) =>

@@ -110,7 +110,7 @@ export const SERVER_CODES = {
 /** Codes of the log as evidence: what an auditor finds, and what keeps a proof from being made. */
 export const EVIDENCE_CODES = {
   TAMPERED: {
-    http: 500,
+    http: 409,
     retry: 'person',
     means: 'the history, or a part of it that was handed out, is not what was written',
     cause:
