@@ -286,7 +286,9 @@ async function take(browser: Browser, { url, token }: Served, shots: readonly Sh
         page.on('pageerror', (error) => faults.push(error.message));
         await page.goto(url + shot.at);
         await page.locator('main').first().waitFor();
-        await wait(700);
+        await wait(300);
+        for (let tries = 0; tries < 60 && (await page.locator('.loading').count()) > 0; tries++) await wait(250);
+        await wait(400);
         await shot.act?.(page).catch((error: Error) => faults.push(error.message));
         if (shot.act) await wait(400);
         const wide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));

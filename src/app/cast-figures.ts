@@ -6,13 +6,15 @@ import { countItems, foldItem, type ItemsRecord, noItems } from '../kernel/cast/
 import type { Entry } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import type { Listed } from './name-cast.ts';
-import { socketName } from './views/socket-names.ts';
+import { socketName, socketNames, withSocketNames } from './views/socket-names.ts';
 
 export type CastFigures = {
   readonly items?: { readonly done: number; readonly total: number };
   /** The name of the socket of its newest turn that is not over. */
   readonly step?: string;
   readonly cost: number;
+  /** The reason of the cast, with the names of sockets in place of their ids. */
+  readonly why?: string;
 };
 
 type Counted = {
@@ -31,7 +33,7 @@ const known = new WeakMap<object, Map<string, Counted>>();
 
 export async function castFigures(
   store: Pick<Store, 'read'>,
-  { cast, status, changedAt }: Listed,
+  { cast, status, changedAt, reason }: Listed,
 ): Promise<CastFigures> {
   const counts = known.get(store) ?? new Map<string, Counted>();
   known.set(store, counts);
@@ -56,6 +58,7 @@ export async function castFigures(
   return {
     ...(items === null ? {} : { items: { done: items.done, total: items.total } }),
     ...(step === undefined ? {} : { step }),
+    ...(counted.rules && reason !== '' ? { why: withSocketNames(reason, socketNames(counted.rules)) } : {}),
     cost: counted.cost,
   };
 }
@@ -69,7 +72,8 @@ function count(counted: Counted, { seq, fact }: Entry): void {
   counted.cost += usageIn(fact)?.cost ?? 0;
   if (fact.kind === 'turn.started') {
     const { socket } = fact;
-    counted.steps.set(fact.turn, counted.rules ? socketName(counted.rules, socket) : socket);
+    const name = counted.rules ? socketName(counted.rules, socket) : socket;
+    counted.steps.set(fact.turn, fact.item ? `${name}, item ${fact.item.index + 1}` : name);
   } else if (fact.kind === 'turn.accepted' || fact.kind === 'turn.dropped' || fact.kind === 'item.parked')
     counted.steps.delete(fact.turn);
 }

@@ -73,6 +73,7 @@ const TOLD_BY: Readonly<Record<string, Teller>> = {
   edge: wayTold,
   exit: wayTold,
   rework: wayTold,
+  cursor: wayTold,
   lanes: wayTold,
   items: wayTold,
   report: wayTold,
@@ -178,7 +179,7 @@ function ledgerTold(fact: Fact): string | null {
     case 'task.created':
       return `${fact.task} (${fact.spec.title}) is created for ${fact.owner}: ${fact.reason}`;
     case 'task.claimed':
-      return `${fact.task} is claimed by ${fact.owner} under fence ${fact.fence}: ${fact.locks.map(({ path }) => path).join(', ') || 'no paths'}`;
+      return `${fact.task} is claimed by ${fact.owner} under fence ${fact.fence}: ${fact.locks.map(({ path }) => (path === '.' ? 'everything' : path)).join(', ') || 'no paths'}`;
     case 'task.moved':
       return `${fact.task} moves from ${fact.from} to ${fact.to}: ${fact.reason}`;
     case 'task.refused':
@@ -276,6 +277,12 @@ function wayTold(fact: Fact, { names }: Known): string | null {
       const { note } = fact;
       return `${name(note.target)} has to correct${note.itemLabel === null ? '' : ` ${note.itemLabel}`}: ${note.reason}`;
     }
+    case 'rework.cleared':
+      return `what ${name(fact.from)} sent back is corrected`;
+    case 'cursor.advanced':
+      return fact.exhausted ? 'the list is done' : 'the next item of the list is up';
+    case 'cursor.reset':
+      return `the items of ${fact.loop} begin from the first`;
     case 'lanes.opened':
       return `the items of ${fact.loop} go side by side from ${name(fact.entry)}`;
     case 'items.planned':

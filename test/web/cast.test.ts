@@ -137,7 +137,7 @@ inBrowser('looking back shows graph, state and ledger as of an entry, and change
   await looking.waitFor();
   await page.keyboard.press('1');
   await page.getByText('1 of 2 done').first().waitFor();
-  expect(await socket(page, 'report').getAttribute('aria-label')).toMatch(/^report: not started/);
+  expect(await socket(page, 'report').textContent()).toMatch(/^report: not started/);
   const state = pane(page);
   await state.getByRole('heading', { name: 'State at this entry' }).waitFor();
   await state.getByText('Changed at this entry').waitFor();

@@ -83,25 +83,29 @@ async function views(): Promise<
   ];
 }
 
-inBrowser.for(['wide', 'phone'] as const)('axe finds nothing on any view in light and dark, %s', async (size) => {
-  const page = await opened(at.link('/'), { viewport: size === 'wide' ? WIDE : PHONE });
-  const found: string[] = [];
-  for (const [name, path, open] of await views()) {
-    // What only a wide window has is not looked for on a phone.
-    if (size === 'phone' && open) continue;
-    await page.goto(at.link(path));
-    await page.locator('main h1').first().waitFor();
-    await expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0);
-    if (open) await open(page);
-    const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-    if (wider > 0) found.push(`${name}: it is ${wider} px wider than the window`);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      found.push(...(await findings(page)).map((each) => `${name}, ${colorScheme}: ${each}`));
+inBrowser.for(['wide', 'phone'] as const)(
+  'axe finds nothing on any view in light and dark, %s',
+  { timeout: 400_000 },
+  async (size) => {
+    const page = await opened(at.link('/'), { viewport: size === 'wide' ? WIDE : PHONE });
+    const found: string[] = [];
+    for (const [name, path, open] of await views()) {
+      // What only a wide window has is not looked for on a phone.
+      if (size === 'phone' && open) continue;
+      await page.goto(at.link(path));
+      await page.locator('main h1').first().waitFor();
+      await expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0);
+      if (open) await open(page);
+      const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      if (wider > 0) found.push(`${name}: it is ${wider} px wider than the window`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        found.push(...(await findings(page)).map((each) => `${name}, ${colorScheme}: ${each}`));
+      }
     }
-  }
-  expect(found).toEqual([]);
-});
+    expect(found).toEqual([]);
+  },
+);
 
 /** What has the focus, as a screen reader says it. */
 const focused = (page: Page) =>

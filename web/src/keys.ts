@@ -68,7 +68,7 @@ export function keyLabel(keys: string): readonly string[] {
     each
       .split('+')
       .map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
-      .join(isMac ? '' : each.includes('mod') ? ' ' : ''),
+      .join(!isMac && /mod|alt/.test(each) ? ' ' : ''),
   );
 }
 const NAMES: Readonly<Record<string, string>> = {

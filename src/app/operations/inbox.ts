@@ -90,7 +90,7 @@ const TITLES: Readonly<Record<PageWait['kind'], (who: string) => string>> = {
   unknown: (who) => `${who} may have run: nobody knows`,
   blocked: (who) => `${who} cannot go on`,
   spent: (who) => `${who} was sent back as often as it may be`,
-  parked: (title) => `Put off: ${title}`,
+  parked: (title) => `Parked: ${title}`,
 };
 
 async function approvalsOf(

@@ -614,14 +614,8 @@ function actsOfWait({ id: cast }: Cast, { kind, turn, item, approval }: PageWait
     }
     case 'parked': {
       const named = `${cast}:${item}`;
-      const retry = own('retry', 'cast.retry', { item: named }, 'Try again', `baton retry ${named} --note "…"`);
-      const drop = own(
-        'drop',
-        'cast.drop',
-        { item: named, yes: true },
-        'Leave out',
-        `baton drop ${named} --reason "…"`,
-      );
+      const retry = own('retry', 'cast.retry', { item: named }, 'Retry', `baton retry ${named} --note "…"`);
+      const drop = own('drop', 'cast.drop', { item: named, yes: true }, 'Drop', `baton drop ${named} --reason "…"`);
       const confirm = 'The item is left out, and every item that depends on it.';
       return [
         { ...retry, asks: [{ field: 'note', label: 'What its next agent is told', isRequired: false }] },

@@ -1,7 +1,7 @@
 // What one entry changed of what is shown: the page before it and the page with it, side by side.
 import type { CastPage } from '../../../src/app/views/cast-page.ts';
 import { money, tokens } from '../words.ts';
-import { nameOf, SAYS } from './shown.ts';
+import { nameOf, saysOf } from './shown.ts';
 
 export type Change = readonly [what: string, before: string, after: string];
 
@@ -32,7 +32,7 @@ export function changesBetween(before: CastPage, after: CastPage): readonly Chan
   }
   for (const socket of after.graph.sockets) {
     const was = before.graph.sockets.find(({ id }) => id === socket.id);
-    if (was) put(socket.name, SAYS[was.shown], SAYS[socket.shown]);
+    if (was) put(socket.name, saysOf(was), saysOf(socket));
   }
   const last = after.turns.at(-1);
   if (last && after.turns.length > before.turns.length)

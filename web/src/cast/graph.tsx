@@ -27,7 +27,7 @@ import { Foreign, Name } from '../parts/text.tsx';
 import { clockSeconds, inLine, plural, stopwatch } from '../words.ts';
 import { arrange } from './arrange.ts';
 import { type Box, END, edgesOf, type Frame, type Layout, laneRows, layoutOf, pathOf, type Route } from './layout.ts';
-import { belowName, cellOf, isWaiting, pillOf, SAYS, SIGN } from './shown.ts';
+import { belowName, cellOf, isWaiting, pillOf, SAYS, SIGN, saysOf } from './shown.ts';
 import { useTick } from './tick.ts';
 import '@xyflow/react/dist/base.css';
 import './graph.css';
@@ -347,7 +347,7 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
   const sort = way.kind === 'exit' ? 'exit' : isRework ? 'rework' : 'plain';
   const hasLabel = way.count > 0 || way.words !== '';
   const [x, y] = route.label;
-  const said = saysOf(way);
+  const said = wayInWords(way);
   return (
     <>
       <BaseEdge
@@ -377,7 +377,7 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
   );
 }
 
-function saysOf({ id, kind, count, last, max, perItem, words }: ShownWay): string {
+function wayInWords({ id, kind, count, last, max, perItem, words }: ShownWay): string {
   const taken =
     count === 0 ? 'not taken yet' : words.startsWith('item') ? plural(count, 'item') : plural(count, 'handoff');
   const when = last === null ? '' : `, last ${clockSeconds(last.at)}`;
@@ -430,12 +430,14 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
           follow(id, event.key);
         }}
       >
-        <span className="unseen">{inLine(`${name}: ${SAYS[shown]}. ${[...marks, belowName(socket)].join(', ')}`)}</span>
+        <span className="unseen">
+          {inLine(`${name}: ${saysOf(socket)}. ${[...marks, belowName(socket)].join(', ')}`)}
+        </span>
         <span className="node-face" aria-hidden="true">
           <span className={`materia materia-${colourOf(materia)}`} />
           <span className="node-line">
             <Name text={name} className="node-name" />
-            <Glyph status={SIGN[shown]} says={SAYS[shown]} />
+            <Glyph status={SIGN[shown]} says={saysOf(socket)} />
           </span>
           <span className="node-below">{belowName(socket)}</span>
           <Now socket={socket} lines={live} />

@@ -189,7 +189,7 @@ function Tabs({ tab, story, onTab }: { tab: Tab; story: TurnStory | null; onTab:
     ? { changes: story.touched.length, evidence: evidenceCount(story) }
     : {};
   return (
-    <div className="tabs" role="tablist" aria-label="What of the turn">
+    <div className="turn-tabs" role="tablist" aria-label="What of the turn">
       {TABS.map((each, n) => (
         <button
           key={each}
@@ -262,7 +262,7 @@ function Waits({
     <section className="waits-here" aria-label="Waits for you">
       <VerdictBlock kind={wait?.kind === 'unknown' ? 'unknown' : 'waits'} title={title}>
         {wait && wait.words !== '' && lines.length === 0 ? (
-          <p className="waits-words">
+          <p className="asked-words">
             “<ForeignLines text={wait.words} />”
           </p>
         ) : null}

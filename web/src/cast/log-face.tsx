@@ -57,7 +57,7 @@ export function LogFace({
       <VirtualList rows={rows} height={28} label="Entries" name={`log ${page.cast}`} keyOf={({ seq }) => String(seq)}>
         {(line) => (
           <div
-            className={`log-row${line.seq === (at ?? head) ? ' log-here' : ''}${line.isTurning ? ' log-turning' : ''}`}
+            className={`log-line${line.seq === (at ?? head) ? ' log-here' : ''}${line.isTurning ? ' log-turning' : ''}`}
           >
             <button
               type="button"
@@ -65,7 +65,7 @@ export function LogFace({
               aria-current={line.seq === at ? 'true' : undefined}
               onClick={() => onAt(line.seq >= head ? null : line.seq)}
             >
-              <span className="log-seq">{count(line.seq)}</span>
+              <span className="log-line-seq">{count(line.seq)}</span>
               <time>{clockSeconds(line.at)}</time>
               <span className="log-says">{sentenceOf(line, page)}</span>
             </button>

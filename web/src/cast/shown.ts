@@ -44,6 +44,10 @@ export const SAYS: Readonly<Record<ShownState, string>> = {
   stopped: 'stopped',
 };
 
+/** What is said of a socket. One that had turns, and has none now, is idle. */
+export const saysOf = ({ shown, turns }: Pick<PageSocket, 'shown' | 'turns'>): string =>
+  shown === 'idle' && turns > 0 ? 'idle' : SAYS[shown];
+
 /** Of these a person has to do something. */
 export const isWaiting = (shown: ShownState): boolean =>
   shown === 'waits' || shown === 'question' || shown === 'unknown' || shown === 'blocked' || shown === 'parked';

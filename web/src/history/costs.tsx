@@ -12,6 +12,7 @@ const GROUPS = [
   ['model', 'By model'],
 ] as const;
 type Group = (typeof GROUPS)[number][0];
+const HEADINGS: Readonly<Record<Group, string>> = { day: 'Day', agent: 'Agent', model: 'Model' };
 const SPANS = [
   ['7', '7 days'],
   ['30', '30 days'],
@@ -59,7 +60,7 @@ function Table({ rows, group, span }: { rows: readonly UsageRow[]; group: Group;
       <table className="costs-table">
         <thead>
           <tr>
-            <th scope="col">{GROUPS.find(([id]) => id === group)?.[1].slice(3)}</th>
+            <th scope="col">{HEADINGS[group]}</th>
             <th scope="col">
               <span className="unseen">Share</span>
             </th>

@@ -38,6 +38,7 @@ export function Log(): ReactNode {
   const casts = useLook<{ readonly casts: readonly CastRow[] }>('cast.list', { limit: 200 }, CAST_CHANGES);
   const { rows, fresh, isRead, verdict, more, isEnd, showFresh } = useLog(kind, cast);
   const told = useMemo(() => tell(rows), [rows]);
+  const requests = useMemo(() => new Map(casts.details?.casts.map((row) => [row.cast, row.request])), [casts.details]);
   const { seq } = useWorkspace();
   const at = rows.findIndex((row) => row.seq === chosen);
   const open = rows[at] ?? null;
@@ -116,8 +117,9 @@ export function Log(): ReactNode {
             {(row, n) => (
               <Row
                 row={row}
-                sentence={told.get(row.seq) ?? ''}
+                sentence={(told.get(row.seq) ?? '').replace(`cast ${row.fact.cast} `, 'the cast ')}
                 isChosen={row.seq === chosen}
+                request={cast === '' ? (requests.get(String(row.fact.cast ?? row.fact.run)) ?? '') : null}
                 isNewDay={day(row.at) !== (rows[n - 1] ? day(rows[n - 1]?.at ?? 0) : '')}
                 onChoose={() => choose(row)}
               />
@@ -223,12 +225,15 @@ function codeOf({ fact }: Entry): string | null {
 function Row({
   row,
   sentence,
+  request,
   isChosen,
   isNewDay,
   onChoose,
 }: {
   row: Entry;
   sentence: string;
+  /** Of its cast, where the list is of several casts. */
+  request: string | null;
   isChosen: boolean;
   isNewDay: boolean;
   onChoose: () => void;
@@ -237,7 +242,7 @@ function Row({
   return (
     <button
       type="button"
-      className={`log-row${isChosen ? ' selected' : ''}${isNewDay ? ' new-day' : ''}`}
+      className={`log-row${request === null ? '' : ' log-of-all'}${isChosen ? ' selected' : ''}${isNewDay ? ' new-day' : ''}`}
       aria-pressed={isChosen}
       onClick={onChoose}
     >
@@ -246,6 +251,7 @@ function Row({
         {isNewDay ? <b className="log-day">{day(row.at)}</b> : null} {clockSeconds(row.at)}
       </time>
       <Name text={row.by.replace(/^user:/, '')} className="quiet log-by" />
+      {request === null ? null : <Name text={request} className="quiet log-cast" />}
       <Name text={sentence} className="log-says" />
       {code ? <code className="log-code">{code}</code> : <span />}
     </button>

@@ -5,7 +5,7 @@ import { Button, Kbd } from '../parts/button.tsx';
 import { Glyph, Icon, type Status } from '../parts/glyphs.tsx';
 import { ItemTrack } from '../parts/items.tsx';
 import { Header, SectionTitle } from '../parts/pane.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
+import { Answered, Empty, LoadingRows } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { castPath, go, inboxPath, linkTo, useRoute } from '../router.ts';
 import {
@@ -31,7 +31,7 @@ const WAITS_SHOWN = 5;
 export default function Home(): ReactNode {
   const may = useMay();
   const { query } = useRoute();
-  const { openCasts, waits, canWait } = useOverview();
+  const { openCasts, waits, canWait, isRead } = useOverview();
   const recent = useLook<{ readonly casts: readonly CastRow[]; readonly count: number }>(
     'cast.list',
     { limit: 100 },
@@ -67,8 +67,14 @@ export default function Home(): ReactNode {
             </Empty>
           ) : (
             <>
-              <Waits waits={waits} canWait={canWait.length} now={now} />
-              <Running casts={openCasts.filter(({ status }) => status !== 'waiting')} now={now} />
+              {isRead ? (
+                <>
+                  <Waits waits={waits} canWait={canWait.length} now={now} />
+                  <Running casts={openCasts.filter(({ status }) => status !== 'waiting')} now={now} />
+                </>
+              ) : (
+                <LoadingRows what="What waits and runs" />
+              )}
               <section aria-labelledby="home-ended">
                 <SectionTitle
                   id="home-ended"
@@ -180,7 +186,7 @@ export function About({ row }: { row: InboxRow }): ReactNode {
           {row.request ? <span className="quiet"> in </span> : null}
         </>
       ) : null}
-      {row.request ? <Foreign text={row.request} /> : item ? null : 'The workspace'}
+      {row.request ? <Foreign text={row.request} /> : item ? null : <Foreign text={row.title || 'The workspace'} />}
     </>
   );
 }

@@ -267,7 +267,7 @@ export function ParkedCard({ row, isGone }: CardProps): ReactNode {
   return (
     <CardFrame
       row={row}
-      title="This item is put off"
+      title="This item is parked"
       bar={
         <DecisionBar
           {...{ row, isGone, decision, needs: 'cast.retry' }}

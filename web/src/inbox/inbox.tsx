@@ -112,7 +112,9 @@ function Group({
       <ul>
         {rows.map((row) => {
           const { item } = row;
-          const about = [item?.title, row.request].filter(Boolean).join(', ');
+          const title = titleOf(row);
+          const named = item && !title.includes(item.title) ? item.title : '';
+          const about = [named, row.request ?? row.title].filter(Boolean).join(', ');
           return (
             <li key={row.id}>
               <a
@@ -121,7 +123,7 @@ function Group({
                 aria-current={row.id === open ? 'true' : undefined}
               >
                 <Glyph status={KINDS[row.kind].glyph} />
-                <Name text={titleOf(row)} className="inbox-title" />
+                <Name text={title} className="inbox-title" />
                 <time className="quiet nowrap" dateTime={row.since} title={exactly(row.since)}>
                   {duration(now - Date.parse(row.since))}
                 </time>

@@ -5,7 +5,7 @@ import { Icon } from '../parts/glyphs.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { useNow } from '../shell/shell.tsx';
 import { count, duration, inLine } from '../words.ts';
-import { COLUMNS, keyOf, moveOf, noteOf, silenceOf, type Task } from './tasks.ts';
+import { COLUMNS, keyOf, moveOf, noteOf, pathsOf, silenceOf, type Task } from './tasks.ts';
 
 const FIRST = 60;
 const DONE_FIRST = 20;
@@ -162,7 +162,7 @@ const WAITS: Readonly<Record<string, string>> = {
   question: 'Waits for your answer',
   unknown: 'Outcome unknown: did it run?',
   blocked: 'Cannot go on',
-  parked: 'Put off: retry or drop it',
+  parked: 'Parked: retry or drop it',
 };
 
 function TaskCard({
@@ -218,7 +218,7 @@ function TaskCard({
       {paths.length > 0 ? (
         <span className="task-paths">
           <Icon name="lock" size={14} />
-          <Name text={paths.map((path) => (path === '.' ? 'everything' : path)).join(', ')} />
+          <Name text={pathsOf(paths)} />
         </span>
       ) : null}
       {silence ? (

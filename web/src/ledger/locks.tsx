@@ -6,7 +6,7 @@ import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { useNow } from '../shell/shell.tsx';
 import { duration, exactly, plural } from '../words.ts';
-import { keyOf, type LockRow, silenceOf, type Task } from './tasks.ts';
+import { keyOf, type LockRow, pathsOf, silenceOf, type Task } from './tasks.ts';
 
 export function Locks({
   locks,
@@ -66,7 +66,7 @@ export function Locks({
                       >
                         <Icon name={/\.[a-z0-9]+$/i.test(lock.path) ? 'file' : 'folder'} size={14} />
                         <code>
-                          <Foreign text={lock.path === '.' ? 'everything' : lock.path} />
+                          <Foreign text={pathsOf([lock.path])} />
                         </code>
                         <span className="lock-holder">
                           <Foreign text={`${lock.owner}, ${lock.task}`} />

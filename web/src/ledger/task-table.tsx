@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { Foreign, Name } from '../parts/text.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { keyOf, statusName, type Task } from './tasks.ts';
+import { keyOf, pathsOf, statusName, type Task } from './tasks.ts';
 
 export function TaskTable({
   tasks,
@@ -16,12 +16,12 @@ export function TaskTable({
   return (
     <div className="task-table">
       <div className="task-row task-row-head" aria-hidden="true">
-        <span>Task</span>
         <span>State</span>
         <span>Title</span>
         <span>Cast</span>
         <span>Owner</span>
         <span>Paths</span>
+        <span className="right">Task</span>
       </div>
       <VirtualList
         rows={tasks}
@@ -37,14 +37,14 @@ export function TaskTable({
             className={`task-row${keyOf(task) === chosen ? ' selected' : ''}`}
             onClick={() => onChoose(task)}
           >
-            <span className="quiet">{task.task_id}</span>
             <span className={TONES[task.status]}>{statusName(task.status)}</span>
             <Name text={task.title} />
             <Name text={task.cast ? task.cast.request : 'by hand'} className="quiet" />
             <Name text={task.owner} className="second" />
             <code className="name">
-              <Foreign text={task.lock_scope.join(', ')} />
+              <Foreign text={pathsOf(task.lock_scope)} />
             </code>
+            <Name text={task.task_id} className="quiet right" />
           </button>
         )}
       </VirtualList>

@@ -92,3 +92,7 @@ export function noteOf(task: Task): string {
   if (task.status === 'blocked' || task.status === 'failed' || task.status === 'canceled') return task.reason;
   return task.status === 'done' && task.reason.startsWith('moved to done by') ? task.reason : '';
 }
+
+/** Paths as people say them; the folder itself is everything in it. */
+export const pathsOf = (paths: readonly string[]): string =>
+  paths.map((path) => (path === '.' ? 'everything' : path)).join(', ');

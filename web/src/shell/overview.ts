@@ -9,6 +9,8 @@ export type CastRow = {
   readonly status: 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'aborted';
   readonly code: string | null;
   readonly reason: string;
+  /** The reason with names. */
+  readonly why?: string;
   readonly loadout: string;
   readonly request: string;
   readonly startedAt: string;
@@ -74,11 +76,11 @@ export function titleOf({ kind, socket, title, reason, code }: InboxRow): string
 }
 
 /** How a cast ended, in one plain phrase. */
-export function resultOf({ status, reason, items, code }: CastRow): string {
+export function resultOf({ status, reason, why, items, code }: CastRow): string {
   const of = items && items.total > 0 ? `${items.done} of ${items.total} items` : '';
   if (status === 'completed') return of || 'done';
   if (status === 'aborted') return `stopped${of ? `, ${of}` : ''}`;
-  return inWords(reason) || code?.toLowerCase().replaceAll('_', ' ') || status;
+  return inWords(why ?? reason) || code?.toLowerCase().replaceAll('_', ' ') || status;
 }
 
 /** A reason as the log has it, with the names that people gave, and without the command: the page has a button for that. */
@@ -90,6 +92,8 @@ export type Overview = {
   /** The newest of them. */
   readonly openCasts: readonly CastRow[];
   readonly openCount: number;
+  /** Before that nothing is known of what runs or waits. */
+  readonly isRead: boolean;
   /** What stops a cast, the oldest first. */
   readonly waits: readonly InboxRow[];
   readonly canWait: readonly InboxRow[];
@@ -116,6 +120,7 @@ export function useOverview(): Overview {
       waits: oldest.filter(({ stops }) => stops),
       canWait: oldest.filter(({ stops }) => !stops),
       openCount: casts.details?.matching ?? 0,
+      isRead: casts.details !== undefined && inbox.details !== undefined,
       hold,
     };
   }, [casts.details, inbox.details, hold]);
