@@ -157,7 +157,7 @@ const NAMELESS = /^(?:kernel|engine|app)\//;
 /** Where such a word is a name of something else. */
 const NAMED: readonly string[] = [
   'kernel/capabilities.ts',
-  'app/operations/access.ts', // an example of a role
+  'app/operations/people.ts', // an example of a role
 ];
 /** A question for a dialect or a runner by its name. */
 const BY_NAME =

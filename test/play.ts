@@ -2,7 +2,7 @@
 // agents say and reads what the cast did.
 import canonicalize from 'canonicalize';
 import { foldAll } from '../src/app/views/cast-view.ts';
-import { textHere } from '../src/app/views/flat-entry.ts';
+import { textHere } from '../src/app/views/in-words.ts';
 import { pathOf } from '../src/app/views/shown-cast.ts';
 import { dialects } from '../src/dialects/index.ts';
 import { apply } from '../src/kernel/apply.ts';

@@ -6,7 +6,7 @@ import type { LiveNews, CastNews as NewsOfWatch } from '../app/look-at-cast.ts';
 import type { OperationEvent } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
-import { flat, type LoggedFact } from '../app/views/flat-entry.ts';
+import { flat, type LoggedFact } from '../app/views/in-words.ts';
 import { Workspace } from '../app/workspace.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { locate } from '../workspace/locate.ts';

@@ -13,6 +13,7 @@ import { ranked } from '../kernel/ledger/rank.ts';
 import { findTask, type Ledger, runOf, type Task, type TaskName, taskOf, workRuns } from '../kernel/ledger/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import {
+  type ClaimCandidate,
   type ClaimRecord,
   dropEndedClaims,
   dropPrepared,
@@ -21,7 +22,6 @@ import {
   preparedFor,
   readClaim,
   recordClaim,
-  type Wish,
   writtenIn,
 } from '../workspace/claim-record.ts';
 import { linksOnWay } from '../workspace/find-links.ts';
@@ -30,25 +30,25 @@ import { Refused } from './refused.ts';
 import type { WorkspaceStore } from './store.ts';
 
 /**
- * Asks for claims and keeps what there is to keep of those that are granted. `wishes` are the claims that can be granted, as
+ * Asks for claims and keeps what there is to keep of those that are granted. `candidates` are the claims that can be granted, as
  * far as one can see, one for each folder; an owner may begin when it is told its fence, and all is kept before that.
  */
 export async function claiming(
   session: LedgerSession,
-  wishes: readonly Wish[],
+  candidates: readonly ClaimCandidate[],
   ask: () => Promise<Verdict>,
   worker?: BeatProcess,
 ): Promise<Verdict> {
   const { store, workspace } = session;
   const prepared: Prepared[] = [];
-  for (const wish of wishes) prepared.push(await prepare(session, wish));
+  for (const candidate of candidates) prepared.push(await prepare(session, candidate));
   const verdict = await ask();
   const reasons: string[] = [];
   for (const claim of verdict.allow ? await claimsIn(session, verdict) : []) {
     const { run, task, owner, fence, root } = claim;
     let picture = prepared.find((each) => each.root === root);
     if (!picture) {
-      // Rarely, what stood in the way of a claim is gone in the moment in which it is asked for.
+      // Rarely, an obstacle disappears between the look and the request.
       picture = await prepare(session, claim);
       prepared.push(picture);
     }
@@ -63,8 +63,13 @@ export async function claiming(
   return allow(verdict.reason, { ...verdict.details, warnings });
 }
 
-/** The wish for one task; none where the claim would be refused as things stand, so that nothing is looked at for it. */
-export function wishFor(ledger: Ledger, named: TaskName, owner: string, expectedVersion?: number): readonly Wish[] {
+/** The candidate for one task; none where the claim would be refused now, so that its folder is not looked at. */
+export function candidateFor(
+  ledger: Ledger,
+  named: TaskName,
+  owner: string,
+  expectedVersion?: number,
+): readonly ClaimCandidate[] {
   const found = findTask(ledger, named);
   if (!found.ok) return [];
   const { task } = found;
@@ -75,8 +80,8 @@ export function wishFor(ledger: Ledger, named: TaskName, owner: string, expected
 /** So many tasks that can start now are looked at before a search: others may take the first ones meanwhile. */
 const FOUND_MAX = 20;
 
-/** The wishes of a search: one for each folder of the tasks that it can find. */
-export function wishesFor(ledger: Ledger, run: string | undefined, owner: string): readonly Wish[] {
+/** The candidates of a search: one for each folder of the tasks that may be found. */
+export function candidatesOfSearch(ledger: Ledger, run: string | undefined, owner: string): readonly ClaimCandidate[] {
   const runs = workRuns(ledger).filter(({ id, cast }) => !cast && (run === undefined || id === run));
   const at = Date.now();
   const roots = new Set<string>();
@@ -103,12 +108,12 @@ export async function claimRecordOf({ store, workspace }: LedgerSession, task: T
   return picture ? recordClaim(stateDir, fence, task, picture) : null;
 }
 
-async function prepare({ store, workspace }: LedgerSession, { root, owner, task }: Wish): Promise<Prepared> {
-  const wish = { root, ...(owner === undefined ? {} : { owner }), ...(task === undefined ? {} : { task }) };
+async function prepare({ store, workspace }: LedgerSession, { root, owner, task }: ClaimCandidate): Promise<Prepared> {
+  const candidate = { root, ...(owner === undefined ? {} : { owner }), ...(task === undefined ? {} : { task }) };
   const { checkers } = declaredCheckers(workspace);
   const others = await store.look((ledger) => writtenIn(ledger, root));
   const about = { others, head: () => store.view('head'), checkers };
-  return prepareClaim(workspace.stateDir, folderOf({ root }, workspace), wish, about);
+  return prepareClaim(workspace.stateDir, folderOf({ root }, workspace), candidate, about);
 }
 
 type Claim = {
@@ -170,7 +175,7 @@ async function turnOf(
   throw new Refused(deny('STALE_ATTEMPT', reason, { cast: id, turn, attempt }));
 }
 
-/** The claim at hand; null for whoever is no attempt. */
+/** The claim of the present attempt; null outside of an attempt. */
 async function ownClaim({ store, actor }: LedgerSession): Promise<OwnClaim | null> {
   const { attempt } = actor;
   if (!attempt) return null;

@@ -1,16 +1,15 @@
 // What the operations of the ledger share: the store, naming a run or a task, declared checkers, and worklog files.
 
-import { existsSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Actor } from '../access/actor.ts';
 import type { Intake } from '../dialects/operator/read.ts';
 import { driverWith } from '../engine/lease.ts';
 import type { Log } from '../engine/ports.ts';
-import type { Store } from '../engine/store.ts';
+import type { Store, Submitter } from '../engine/store.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { checkCheckers } from '../kernel/graph/check-config.ts';
 import { checkerNames } from '../kernel/graph/config.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { isObject, type JsonObject, objectAt } from '../kernel/json.ts';
 import type { RequestKind } from '../kernel/ledger/fact.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { type Beat, type BeatProcess, lastSignAt } from '../kernel/ledger/move.ts';
@@ -20,7 +19,7 @@ import { deny, type Verdict } from '../kernel/verdict.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { logFileIn } from '../log/sqlite/open.ts';
 import { realPath } from '../shell/dangerous.ts';
-import { readJsonFile } from '../workspace/load-config.ts';
+import { objectInFile } from '../workspace/load-config.ts';
 import { type LocatedWorkspace as Located, UsageError } from '../workspace/locate.ts';
 import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
 import { nameCast } from './name-cast.ts';
@@ -61,7 +60,7 @@ export async function runWanted(
     (ledger) => runCalled(ledger, word, actor.attempt?.cast) ?? onlyFitting(word, Object.values(ledger.runs)),
   );
   if (known !== undefined) return known;
-  // What is over is not kept at hand, and is known by its whole id; for anything less the facts are searched.
+  // A run that is over is found by its whole id; for a beginning of it the facts are searched.
   if (await store.look((ledger) => runOf(ledger, word) !== undefined, word)) return word;
   return onlyFitting(word, await pastRuns(store)) ?? word;
 }
@@ -253,10 +252,20 @@ function isAbout({ fact }: Entry, { run, id }: Pick<Task, 'run' | 'id'>): boolea
 type Declared = { readonly names: readonly string[]; readonly checkers: JsonObject };
 
 export function declaredCheckers({ configFile }: Pick<Located, 'configFile'>): Declared {
-  const config = existsSync(configFile) ? readJsonFile(configFile) : {};
-  if (!isObject(config)) return { names: [], checkers: {} };
+  const config = objectInFile(configFile);
   for (const { path, message } of checkCheckers(config.checkers ?? undefined)) {
     throw new UsageError(`${configFile}: ${path}: ${message}`, 'INVALID_CONFIG');
   }
   return { names: checkerNames(config), checkers: isObject(config.checkers) ? config.checkers : {} };
+}
+
+/** Tells the ledger whether names of files that differ only in case are the same here, where the configuration says so. */
+export async function configureLocks(
+  store: Pick<Store, 'submit'>,
+  { configFile }: Pick<Located, 'configFile'>,
+  actor: Submitter,
+): Promise<void> {
+  const { caseInsensitive } = objectAt(objectInFile(configFile), 'locks');
+  if (typeof caseInsensitive === 'boolean')
+    await store.submit({ kind: 'ledger.configure', foldCase: caseInsensitive }, actor);
 }

@@ -14,20 +14,19 @@ import { emptyState } from '../kernel/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 import { branchOf } from '../workspace/worktree/record.ts';
-import { nameCast } from './name-cast.ts';
+import { castNamed } from './name-cast.ts';
 import type { WorkspaceStore } from './store.ts';
 import { foldAll } from './views/cast-view.ts';
+import { tasksIn } from './views/result.ts';
 import { type CastView, castVerdict, shownCast } from './views/shown-cast.ts';
-import { tasksIn } from './views/tasks.ts';
 import type { Workspace } from './workspace.ts';
 
-/** With `dir`, the project directory, what agents propose is held against the boundaries of its registry too. */
+/** The cast as it is now. What its agents propose is compared with the boundaries of the registry. */
 export async function loadView(
+  { dir, program }: Pick<Workspace, 'dir' | 'program'>,
   store: Store,
   cast: string,
   withTurns: boolean,
-  dir?: string,
-  program = 'baton',
 ): Promise<CastView> {
   const view = foldAll(await store.read({ after: 0, cast, ...(withTurns ? {} : { briefs: 'digest' }) }));
   const state = view.cast;
@@ -51,8 +50,8 @@ export async function loadView(
 }
 
 /** The registry is read only where an agent has proposed another one. */
-async function boundariesFor({ reports }: Cast, dir: string | undefined): Promise<BoundaryRefusal | undefined> {
-  if (dir === undefined || reports.every(({ nextBestAgent }) => nextBestAgent === null)) return undefined;
+async function boundariesFor({ reports }: Cast, dir: string): Promise<BoundaryRefusal | undefined> {
+  if (reports.every(({ nextBestAgent }) => nextBestAgent === null)) return undefined;
   const { boundariesIn } = await import('../workspace/registry-boundaries.ts');
   return boundariesIn(join(dir, '.baton'))?.refusal;
 }
@@ -70,7 +69,7 @@ async function suggestionsLeft(store: Store, suggested: ReadonlySet<string>): Pr
 /** Something an agent does right now. Some of these are missed, and none is in the log. */
 export type LiveNews = { readonly kind: 'live' } & AttemptEvent;
 
-/** What is told meanwhile. Entries that were read together come together. */
+/** News while a cast is followed. Entries that were read together come together. */
 export type CastNews =
   | { readonly kind: 'entries'; readonly cast: string; readonly entries: readonly Entry[] }
   | LiveNews;
@@ -84,11 +83,10 @@ type How = {
 /** The verdict holds the cast as it is at the end; `details.stands` is false where the signal came first. */
 export async function followToEnd(workspace: Workspace, word: string | undefined, how: How): Promise<Verdict> {
   const { turns = false, signal, tell } = how;
-  const { dir, stateDir, program } = workspace;
-  const store = workspace.castStore();
-  const { cast } = await nameCast(store, word, program);
+  const { stateDir, program } = workspace;
+  const { store, cast } = await castNamed(workspace, word);
   const isUndriven = (await follow(store, stateDir, cast, signal, tell)) === 'undriven';
-  const view = await loadView(store, cast, turns, dir, program);
+  const view = await loadView(workspace, store, cast, turns);
   if (!isUndriven || view.status !== 'running') return castVerdict(view);
   const reason = `nobody drives cast ${cast} any more; a person carries it on with \`${program} resume\``;
   return deny('NOT_ALLOWED_NOW', reason, { ...(view as unknown as JsonObject), stands: false });

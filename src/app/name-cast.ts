@@ -11,6 +11,7 @@ import { nearestName } from '../kernel/text.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
+import type { Workspace } from './workspace.ts';
 
 /** `word` is an id, a beginning that only one cast has, or `latest`. */
 export async function nameCast(
@@ -30,6 +31,13 @@ export async function nameCast(
   const guess = nearestName(word, ['latest', newest.cast]);
   const meant = guess === null ? '' : ` (did you mean ${guess}?)`;
   throw new UsageError(`there is no cast ${word}${meant}; \`${program} casts\` lists them`, 'UNKNOWN_CAST');
+}
+
+/** The cast that a word names, with the store that has it. */
+export async function castNamed(workspace: Workspace, word: string | undefined) {
+  const store = workspace.castStore();
+  const summary = await nameCast(store, word, workspace.program);
+  return { store, cast: summary.cast, summary };
 }
 
 export type Listed = Omit<CastSummary, 'clock'> & {

@@ -6,11 +6,10 @@ import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
-import { formOf } from './decision.ts';
-import { noteRefusal } from './note-refusal.ts';
 import type { Context, OperationEntry, OperationFields } from './operation.ts';
 import { LOAD } from './operations/load.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';
+import { formOf, noteRefusal } from './refusals.ts';
 import { verdictOf } from './refused.ts';
 import { asDamage } from './state-folder.ts';
 import type { Workspace } from './workspace.ts';
@@ -97,7 +96,7 @@ function readInput(fields: OperationFields, given: Given, isAttempt: boolean): R
   return issues.length === 0 ? { ok: true, input } : { ok: false, issues, missing };
 }
 
-/** What no field of any operation may hold, whatever its table says: texts become words of commands and names of files. */
+/** Bounds for every field of every operation: texts become words of commands and names of files. */
 function outOfBounds(fields: OperationFields, input: JsonObject): Issue[] {
   return Object.entries(input).flatMap(([path, value]) => {
     if (fields[path]?.type === 'json') return [];
@@ -121,7 +120,7 @@ function keptFrom({ program }: Workspace, entry: OperationEntry, { actor }: Cont
   return may.allow ? null : may;
 }
 
-/** What an agent tried in vain is what a reviewer looks for first, so it is in the log before the agent learns it. */
+/** Notes the refusal in the log before the agent learns it: a reviewer looks for refused tries first. */
 async function turnAway(workspace: Workspace, entry: OperationEntry, verdict: Denied, { actor, onEvent }: Context) {
   const isAgent = verdict.code === 'APPROVER_IS_AGENT';
   const who = isAgent && actor.kind !== 'agent' ? 'agent:unknown' : actor.name;

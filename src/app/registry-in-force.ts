@@ -39,7 +39,7 @@ async function loadFound(
 type Reading = Pick<Store, 'read' | 'submit'>;
 type Where = Pick<Workspace, 'dir' | 'env'>;
 
-/** Before anything is dispatched or judged: what is blocked elsewhere is blocked here. */
+/** Carries blocks of other state folders over, before anything is dispatched or judged. */
 async function carryQuarantine(store: Reading, { dir, env }: Where): Promise<void> {
   const kept = keptBlocks(dir, env);
   if (kept.length === 0) return;

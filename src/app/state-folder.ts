@@ -70,7 +70,7 @@ function refuseLink(path: string): void {
   throw unusable(`${path} is a link, and nothing is read or written through one; put a folder in its place`);
 }
 
-/** Written where nobody made a `.gitignore` for `.baton`; it is no file of the project. */
+/** Written where `.baton` has no `.gitignore`; it is no file of the project. */
 export const IGNORES_ITSELF = 'state/\n/.gitignore\n';
 
 const IGNORES_STATE = /^\/?(?:state\/?|\*)\s*$/m;
@@ -97,20 +97,20 @@ function keepFromCleaning({ dir, stateDir }: LocatedWorkspace): void {
     writeFileSync(join(ready, 'HEAD'), 'ref: refs/heads/state\n');
     renameSync(ready, join(stateDir, '.git'));
   } catch {
-    // Another process was faster, or nothing can be written; whoever opens the log next says so.
+    // Another process was faster, or the folder cannot be written, which opening the log reports.
   }
 }
 
-/** Whatever is committed or checked out in the project, the state stays where it is: git does not look at it. */
+/** Keeps git from looking at the state, so that a commit or a checkout of the project does not touch it. */
 function hideFromGit(stateDir: string): void {
   try {
     writeFileSync(join(stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
-    // It is there already, or the folder cannot be written; whoever opens the log next says so.
+    // It is there already, or the folder cannot be written, which opening the log reports.
   }
 }
 
-/** A log that lacks one of its tables was cut or half restored: a person can mend that, and no program did wrong. */
+/** A missing table means a cut or half restored file, which a person can repair. Other errors stay as they are. */
 export function asDamage(error: unknown, { stateDir }: LocatedWorkspace): unknown {
   const { message = '' } = (error ?? {}) as Error;
   const missing = /no such (?:table|column): \w+/.exec(message)?.[0];

@@ -1,6 +1,7 @@
 // A workspace in this process: where it is, the environment it was opened in, and its store. Several of them, with several
 // actors, can be open at once; none knows of another.
 import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { deny } from '../kernel/verdict.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { logFileIn } from '../log/sqlite/open.ts';
@@ -10,7 +11,7 @@ import { hasLog, makeStateFolder } from './state-folder.ts';
 import { WorkspaceStore } from './store.ts';
 
 type WorkspaceOptions = {
-  /** The environment of whoever opened it: where the user's folders are, and what started programs get. */
+  /** The environment of the caller: it leads to the user's folders, and started programs get it. */
   readonly env: NodeJS.ProcessEnv;
   /** How the caller calls this program, for messages that name a command. */
   readonly program?: string;
@@ -68,7 +69,7 @@ export class Workspace implements Located {
     await open?.store.close();
   }
 
-  /** Opened once, and again after the file was replaced: whoever keeps a workspace open outlives many changes. */
+  /** Opened once, and again after the file was replaced: a server keeps a workspace open for long. */
   #store(): WorkspaceStore {
     const path = logFileIn(this.stateDir);
     if (this.#open && this.#open.file !== identityOf(path)) {
@@ -87,3 +88,6 @@ function identityOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false, bigint: true });
   return found ? `${found.dev}:${found.ino}` : '';
 }
+
+/** The program itself, as agents, their hooks and detached casts start it. */
+export const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));

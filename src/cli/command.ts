@@ -1,10 +1,14 @@
-// What a command is, and what it gets to work with: the words of its call, the workspace, and the outputs.
+// What a command is, and what it gets to work with: the words of its call, the workspace, the outputs, and how a person calls this program
+// again: `bin/baton` in a checkout, `npx baton` where it is installed in the project, `baton` where that is on the PATH.
+
+import { realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ParseArgsConfig } from 'node:util';
 import type { Act } from '../access/rights.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { type LocatedWorkspace as Located, locate, UsageError } from '../workspace/locate.ts';
-import { commandName } from './command-name.ts';
 import { isSmart, Ready, type ShownLine } from './paint.ts';
 import { safe, wrap } from './terminal-text.ts';
 
@@ -47,7 +51,7 @@ export type Call = {
 
 export const EXIT_CODE = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
 
-/** The exit that goes with a verdict: whoever was not understood is told so in the same way wherever it is found out. */
+/** The exit code of a verdict. Wrong usage has one code, wherever it is noticed. */
 export function exitOf({ allow, code }: Verdict): number {
   if (allow) return EXIT_CODE.ok;
   return code === 'BAD_USAGE' ? EXIT_CODE.usage : EXIT_CODE.denied;
@@ -133,4 +137,75 @@ function workspaceAt(call: Call, dir: string | undefined): Located {
   const workspace = locate(dir, call.env, call.cwd);
   if (!workspace) throw new UsageError(`there is no folder ${call.cwd}; -C names an existing one`);
   return workspace;
+}
+
+type Caller = {
+  readonly packageDir: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/** How the program was called and which workspace was named, for each environment it is called in. */
+const names = new WeakMap<NodeJS.ProcessEnv, string>();
+const workspaces = new WeakMap<NodeJS.ProcessEnv, string>();
+
+/** The workspace that was named with `-C` is named in everything that is told to be typed. */
+export function calledWith(directory: string | undefined): void {
+  if (directory !== undefined) workspaces.set(process.env, directory);
+}
+
+/** The program as this process was called, with the workspace that was named: what stands before a command. */
+export function commandName(directory: string | undefined = workspaces.get(process.env)): string {
+  const { env } = process;
+  const packageDir = fileURLToPath(new URL('../..', import.meta.url));
+  const name = names.get(env) ?? nameFor({ packageDir, cwd: here(), env });
+  names.set(env, name);
+  return directory === undefined ? name : `${name} -C ${quoted(directory)}`;
+}
+
+export function nameFor({ packageDir, cwd, env }: Caller): string {
+  const program = join(resolve(packageDir), 'bin', 'baton');
+  const [owner, inside] = resolve(packageDir).split(`${sep}node_modules${sep}`);
+  const isInProject = inside !== undefined && owner !== undefined && isBelow(owner, cwd);
+  // Where the project has no copy, npx looks the word up as the name of a package.
+  if (env.npm_lifecycle_event === 'npx' && /\bbaton\b/.test(env.npm_lifecycle_script ?? ''))
+    return isInProject ? 'npx baton' : 'npx baton-run';
+  if (foldersOnPath(env).some((folder) => isSameFile(join(folder, 'baton'), program))) return 'baton';
+  if (isInProject) return 'npx baton';
+  if (!isBelow(cwd, program)) return quoted(program);
+  const near = relative(cwd, program);
+  return quoted(near.includes(sep) ? near : `.${sep}${near}`);
+}
+
+/** npm lends its scripts folders that the person's own shell does not look into. */
+function foldersOnPath({ PATH = '', npm_lifecycle_event }: Caller['env']): readonly string[] {
+  const folders = PATH.split(delimiter).filter(isAbsolute);
+  return npm_lifecycle_event === undefined
+    ? folders
+    : folders.filter((folder) => !folder.endsWith(join('node_modules', '.bin')));
+}
+
+function isSameFile(file: string, program: string): boolean {
+  try {
+    return realpathSync(file) === realpathSync(program);
+  } catch {
+    return false;
+  }
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** As a shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w./:@%+=,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function here(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return sep;
+  }
 }

@@ -19,7 +19,7 @@ export async function drive(call: Call, name: OperationName, given: Given): Prom
   return showDriven(call, await driven(call, name, given), given);
 }
 
-export type Driven = {
+type Driven = {
   readonly verdict: Verdict;
   /** Where the work of the cast lies, for people. */
   readonly left: readonly string[];
@@ -75,7 +75,7 @@ export async function driven(call: Call, name: OperationName, given: Given): Pro
 export function showDriven(call: Call, { verdict, left, isDriven }: Driven, given: Given): number {
   const { details } = verdict;
   const isDetached = given.detach === true;
-  if (!isString(details.cast) || !isString(details.status)) return told(call, verdict);
+  if (!isString(details.cast) || !isString(details.status)) return showVerdict(call, verdict);
   const { stands: _stands, refused, isWoken, ...rest } = details;
   const view = rest as unknown as CastView;
   if (isDriven) return showEnd(call, view, left, isWoken ? (refused as unknown as Denied) : null);
@@ -92,7 +92,7 @@ function whereNow(call: Call, { cast, status }: CastView, { reason }: Verdict): 
 }
 
 /** The verdict of what another process carries on. */
-function told(call: Call, verdict: Verdict): number {
+function showVerdict(call: Call, verdict: Verdict): number {
   if (!verdict.allow) throw new Refused(verdict);
   if (call.json) outJson(verdict);
   else out(verdict.reason);

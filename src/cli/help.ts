@@ -90,7 +90,7 @@ export async function completionCommand({ words, commands }: Call): Promise<numb
   return EXIT_CODE.ok;
 }
 
-export type Completed = {
+type Completed = {
   readonly name: string;
   readonly summary: string;
   readonly forms: readonly string[];

@@ -3,15 +3,26 @@ import { resolve } from 'node:path';
 import { shownToken } from '../access/actor.ts';
 import { StorageError } from '../engine/ports.ts';
 import { nearestName } from '../kernel/text.ts';
-import { type Call, type Command, EXIT_CODE, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
-import { calledWith, commandName } from './command-name.ts';
+import {
+  type Call,
+  type Command,
+  calledWith,
+  commandName,
+  EXIT_CODE,
+  exitOf,
+  note,
+  out,
+  outJson,
+  Refused,
+  UsageError,
+} from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './terminal-text.ts';
 
 // Not by an import, which would make every function of the module ready, with all that they need: a tenth of Node's start.
 const { parseArgs } = process.getBuiltinModule('node:util');
 
-/** Said by a server of ours, of whoever showed it a token; it is named here because loading who acts takes its time. */
+/** Set by a server of ours for the caller that showed it a token. Named here, because loading the module that knows it is slow. */
 const ACTS_FOR = 'BATON_ACTS_FOR';
 
 const GLOBAL = {
@@ -81,7 +92,7 @@ async function carriedThrough(command: Command, rest: readonly string[]): Promis
     const run = await command.load();
     return await run(call);
   } catch (error) {
-    // A caller who may not do it learns that, and not what is wrong with the words.
+    // A caller without the right learns that first, before any mistake in the words.
     if (error instanceof UsageError) await command.refuseBefore?.(call);
     throw error;
   }
@@ -103,7 +114,7 @@ async function notUnderstood(command: Command, rest: readonly string[], error: u
 /** The refusal holds even where it cannot be noted. Without a workspace that is what the person is told. */
 async function noteMisused(call: Call, words: readonly string[]): Promise<void> {
   const [{ noteMisused: noteIn, ownWorkspace }, { withWorkspace, workspaceOf }, { actorHere }] = await Promise.all([
-    import('../app/exec-caller.ts'),
+    import('../app/operations/exec.ts'),
     import('./command.ts'),
     import('../access/who-acts.ts'),
   ]);
@@ -121,7 +132,7 @@ async function refuseLowRole(call: Call): Promise<void> {
   const shown = shownToken();
   if (!env[ACTS_FOR] && shown === null) return;
   const [{ refusalOfRole }, { withWorkspace }] = await Promise.all([
-    import('../app/refuse-role.ts'),
+    import('../app/refusals.ts'),
     import('./command.ts'),
   ]);
   const form = { command: command.name, act: command.act, word: words[0] };
@@ -129,7 +140,7 @@ async function refuseLowRole(call: Call): Promise<void> {
   if (refusal) throw new Refused(refusal);
 }
 
-/** The call that a command line makes; one that is wrong is thrown as what is wrong with it. */
+/** The call that a command line makes. Throws a `UsageError` for a wrong one. */
 export async function callOf(argv: readonly string[]): Promise<Call> {
   const { name, rest } = split(argv);
   const call = await read(named(name ?? ''), rest);

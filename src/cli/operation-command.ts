@@ -13,6 +13,7 @@ import { again, type Call, type Command, EXIT_CODE, type Options, out, outJson, 
 export type Giving = (how?: { readonly isStream: true }) => Promise<Given>;
 
 type About = Pick<Command, 'name' | 'summary'> & {
+  /** Said in the help after the fields. */
   readonly note?: string;
   /** Where the help lists it; the group of its operation where it is not said. */
   readonly group?: Command['group'];
@@ -26,6 +27,13 @@ type About = Pick<Command, 'name' | 'summary'> & {
 
 /** Calls the operation of a command and shows its answer. */
 type Shower = (call: Call, given: Giving) => Promise<number>;
+
+/** A command of one operation, which has its name; what it does is said in the words of the entry unless there are others. */
+export function oneOperation(name: OperationName, about: Partial<Omit<About, 'name'>> = {}): Command {
+  const entry: OperationEntry = OPERATIONS[name];
+  const own = typeof entry.cli === 'string' ? entry.cli : name;
+  return operationCommand({ name: own, summary: entry.means, ...about }, [name]);
+}
 
 /** A command of one operation, or of several that are told apart by its first word. */
 export function operationCommand(about: About, names: readonly OperationName[]): Command {

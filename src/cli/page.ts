@@ -8,13 +8,12 @@ import { shownToken, TOKEN_VARIABLE } from '../access/actor.ts';
 import { openPageSession } from '../access/server-callers.ts';
 import { userFolder } from '../access/user-folder.ts';
 import { actorHere } from '../access/who-acts.ts';
-import { BATON } from '../app/program.ts';
-import type { Workspace } from '../app/workspace.ts';
+import { BATON, type Workspace } from '../app/workspace.ts';
 import { runningServer } from '../server/running-server.ts';
 import { type Call, EXIT_CODE, flag, note, outJson, text, UsageError, withWorkspace } from './command.ts';
 import { PAGE_DIR, portIn, serving, untilSignal, type Where } from './serving.ts';
 
-export type OpenPage = {
+type OpenPage = {
   /** The address without the token. */
   readonly url: string;
   /** The address that opens it. */
@@ -24,7 +23,7 @@ export type OpenPage = {
 };
 
 /** Runs `work` while there is a page: that of a server which runs already, or of one in this process. */
-export async function withPage<T>(
+async function withPage<T>(
   call: Call,
   workspace: Workspace,
   where: Where,
@@ -65,7 +64,7 @@ const SHOWN_FOR_MS = 60_000;
  * Opens the page in the browser of the person, where there is one. The arguments of a program can be read by every user of the
  * machine, so the browser is given a file of this user that leads to the page, and not the token.
  */
-export function openInBrowser({ link }: OpenPage, env: NodeJS.ProcessEnv): boolean {
+function openInBrowser({ link }: OpenPage, env: NodeJS.ProcessEnv): boolean {
   const program = browserIn(env);
   if (program === null) return false;
   const folder = join(userFolder(env), 'pages');
@@ -150,7 +149,7 @@ export function uiCommand(call: Call): Promise<number> {
 }
 
 /** Opens the page, and says where it is: the person may sit at another machine. */
-export function tellPage(call: Call, page: OpenPage): void {
+function tellPage(call: Call, page: OpenPage): void {
   const isOpened = !flag(call.values, 'no-open') && !call.json && openInBrowser(page, call.env);
   note(`${isOpened ? 'Opened' : 'Open'} ${page.link}`);
   if (page.isOurs) note('This process serves the page until Ctrl-C.');

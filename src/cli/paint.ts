@@ -15,7 +15,7 @@ export class Ready {
 /** A line of text is made safe and is wrapped between words. */
 export type ShownLine = string | Ready;
 
-export function painter(hasColour: boolean): Paint {
+function painter(hasColour: boolean): Paint {
   const wrap = (code: number) => (text: string) => (hasColour && text !== '' ? `\x1b[${code}m${text}\x1b[0m` : text);
   return { dim: wrap(2), good: wrap(32), bad: wrap(31), warn: wrap(33), bold: wrap(1) };
 }

@@ -1,6 +1,6 @@
-// What an entry of a cast is worth telling while it runs, and what is heard of its agents: as lines for people.
+// Lines for people while a cast runs: what its entries say, and what its agents do.
 import { emptyView, fold, type View } from '../app/views/cast-view.ts';
-import { socketName, socketNames, withSocketNames } from '../app/views/socket-names.ts';
+import { socketName, socketNames, withSocketNames } from '../app/views/in-words.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/bookkeeping.ts';
 import type { Touched } from '../kernel/cast/fact.ts';
@@ -9,7 +9,7 @@ import type { Entry, Fact } from '../kernel/fact.ts';
 import { hasOwnPaths, isShownChanges } from '../kernel/graph/route.ts';
 import { shownRefusal } from '../kernel/report/status.ts';
 import { counted } from '../kernel/text.ts';
-import { commandName } from './command-name.ts';
+import { commandName } from './command.ts';
 import type { Paint } from './paint.ts';
 import { figuresText, itemText, type StepLine, stepLines } from './step-line.ts';
 import { lastColumns, oneLine } from './terminal-text.ts';
@@ -66,7 +66,7 @@ const REPEAT_AFTER_MS = 30_000;
 const WHY_CHARS_MAX = 600;
 
 /** Words and tool calls move a line only; a refusal or a pause is worth a line of its own. */
-export function heard(turn: number, event: LiveEvent, seen: ProgressState): string[] {
+export function liveLines(turn: number, event: LiveEvent, seen: ProgressState): string[] {
   const { paint } = seen;
   switch (event.kind) {
     case 'text':
@@ -107,7 +107,7 @@ const ENDS: ReadonlySet<string> = new Set([
  * The entries whose reason another line gives: an attempt that stopped the cast, because the cast stops with its reason, and
  * the last stop of the cast itself, because the closing lines give it. With `json` there are no closing lines.
  */
-export function toldElsewhere(entries: readonly Entry[], json: boolean): ReadonlySet<Entry> {
+export function shownElsewhere(entries: readonly Entry[], json: boolean): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const [index, { fact }] of entries.entries()) {
     if (!isStop(fact)) continue;
@@ -130,7 +130,7 @@ function reasonIn(fact: Entry['fact']): string | null {
 }
 
 /** What an entry is worth telling. `isTold` leaves out what another line gives; `isLive` leaves out what moves already. */
-export function told(entry: Entry, seen: ProgressState, isTold = false, isLive = false): readonly string[] {
+export function entryLines(entry: Entry, seen: ProgressState, isTold = false, isLive = false): readonly string[] {
   fold(seen.view, entry);
   const { fact } = entry;
   const { paint, view } = seen;
@@ -200,10 +200,12 @@ export function told(entry: Entry, seen: ProgressState, isTold = false, isLive =
       return step(seen, fact.turn, {
         mark: paint.warn('…'),
         note: paint.warn('postponed'),
-        ...why(said(fact.reason, seen)),
+        ...why(withStepNames(fact.reason, seen)),
       });
     case 'lanes.held':
-      return [indented(`${paint.warn('…')} postponed: ${oneLine(said(fact.reason, seen), WHY_CHARS_MAX)}`, seen)];
+      return [
+        indented(`${paint.warn('…')} postponed: ${oneLine(withStepNames(fact.reason, seen), WHY_CHARS_MAX)}`, seen),
+      ];
     case 'item.parked':
       return [indented(`${paint.warn('‖')} parked: ${oneLine(fact.item.label, 60)}: ${oneLine(fact.note, 200)}`, seen)];
     case 'item.retried':
@@ -249,16 +251,16 @@ export function told(entry: Entry, seen: ProgressState, isTold = false, isLive =
     case 'cast.completed':
       return isTold ? [] : [paint.good('completed')];
     case 'cast.failed': {
-      const failed = isTold ? [] : [paint.bad(`failed: ${fact.code}: ${oneLine(said(fact.reason, seen))}`)];
+      const failed = isTold ? [] : [paint.bad(`failed: ${fact.code}: ${oneLine(withStepNames(fact.reason, seen))}`)];
       const rejected = seen.rejected.get(String(fact.details.key));
       if (fact.code !== 'EDGE_BUDGET_EXHAUSTED' || rejected === undefined) return failed;
       return [notAgain(String(fact.details.to), rejected, seen), ...failed];
     }
     case 'cast.waiting':
-      return isTold ? [] : [paint.warn(`waiting: ${oneLine(said(fact.reason, seen))}`)];
+      return isTold ? [] : [paint.warn(`waiting: ${oneLine(withStepNames(fact.reason, seen))}`)];
     case 'cast.aborted':
     case 'cast.paused':
-      return [paint.warn(`${fact.kind.slice(5)}: ${oneLine(said(fact.reason, seen))}`)];
+      return [paint.warn(`${fact.kind.slice(5)}: ${oneLine(withStepNames(fact.reason, seen))}`)];
     default:
       return [];
   }
@@ -298,7 +300,7 @@ function nameOf(socket: string, { view }: ProgressState): string {
 }
 
 /** A reason with names in place of the ids of sockets. */
-function said(reason: string, { view }: ProgressState): string {
+function withStepNames(reason: string, { view }: ProgressState): string {
   return view.cast ? withSocketNames(reason, socketNames(view.cast.rules)) : reason;
 }
 
@@ -330,7 +332,7 @@ function extendRound({ rounds: { extended } }: ProgressState, key: string, more:
   extended[key] = (extended[key] ?? 0) + more;
 }
 
-/** An edge sends an item back with a reason. What is over is not sent back, whatever the condition of its edge. */
+/** An edge sends an item back with a reason. An item that is over is not sent back by any edge. */
 function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: ProgressState): string[] {
   const { from, to, when, item, settles } = fact;
   if (when !== 'not_satisfied' || settles !== undefined) return [];
@@ -371,7 +373,7 @@ function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touche
 function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: ProgressState): string[] {
   const { cast, turns } = seen.view;
   const changes = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
-  return changes ? [seen.paint.warn(`    ! ${oneLine(said(changes, seen), 300)}`)] : [];
+  return changes ? [seen.paint.warn(`    ! ${oneLine(withStepNames(changes, seen), 300)}`)] : [];
 }
 
 /** The checks that failed after the turn. */

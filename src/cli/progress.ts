@@ -1,12 +1,12 @@
 // Live progress of a cast. In a terminal each step under way is a line at the bottom, which says what its agent is at; when
 // the step ends, its line stays above, with what it took. Where the output is no terminal there are plain lines.
-import { costText, durationText, tokensText } from '../app/views/figures.ts';
+import { costText, durationText, tokensText } from '../app/views/in-words.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { countItems } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Call } from './command.ts';
 import { isSmart, paintFor } from './paint.ts';
-import { heard, listener, type ProgressState, stepAt, told, toldElsewhere } from './progress-lines.ts';
+import { entryLines, listener, liveLines, type ProgressState, shownElsewhere, stepAt } from './progress-lines.ts';
 import { movingLine } from './step-line.ts';
 import { cutTo, safe, widthOf, wrap } from './terminal-text.ts';
 
@@ -41,16 +41,16 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
   return {
     learn(entries) {
       nameCast(entries);
-      for (const entry of entries) told(entry, seen);
+      for (const entry of entries) entryLines(entry, seen);
     },
     take(entries) {
       nameCast(entries);
-      const elsewhere = toldElsewhere(entries, call.json);
-      for (const entry of entries) region.print(told(entry, seen, elsewhere.has(entry), region.isLive));
+      const elsewhere = shownElsewhere(entries, call.json);
+      for (const entry of entries) region.print(entryLines(entry, seen, elsewhere.has(entry), region.isLive));
       redraw();
     },
     hear(turn, event) {
-      region.print(heard(turn, event, seen));
+      region.print(liveLines(turn, event, seen));
       if (event.kind === 'denied' || event.kind === 'waiting') redraw();
     },
     say: (line) => region.print(safe(line).split('\n')),
@@ -94,7 +94,7 @@ const LABELS: Readonly<Partial<Record<string, string>>> = {
   parking: 'its work is put by',
 };
 
-export type Region = {
+type Region = {
   readonly isLive: boolean;
   /** How wide a line may be; null where nothing is cut or wrapped. */
   columns(): number | null;
@@ -110,7 +110,7 @@ const ROWS_DEFAULT = 24;
 /** Continued lines begin below the text behind the mark. */
 const HANG = 4;
 
-export function regionOn(screen: NodeJS.WriteStream, env: NodeJS.ProcessEnv, mayMove: boolean): Region {
+function regionOn(screen: NodeJS.WriteStream, env: NodeJS.ProcessEnv, mayMove: boolean): Region {
   const isTerminal = isSmart(screen, env);
   const isLive = mayMove && isTerminal;
   const columns = () => (isTerminal ? screen.columns || COLUMNS_DEFAULT : null);
@@ -118,7 +118,7 @@ export function regionOn(screen: NodeJS.WriteStream, env: NodeJS.ProcessEnv, may
   const away = (): string => {
     if (drawn.length === 0) return '';
     const width = screen.columns || COLUMNS_DEFAULT;
-    // A terminal that was made narrower has wrapped what is there.
+    // A terminal that was made narrower has wrapped the old lines.
     const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / width)), 0);
     return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`;
   };

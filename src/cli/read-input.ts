@@ -17,7 +17,7 @@ export async function readBytes(call: Call, name: string): Promise<Buffer> {
   return name === '-' ? standardBytes() : readBytesOf(resolve(call.cwd, name));
 }
 
-export async function standardInput(): Promise<string> {
+async function standardInput(): Promise<string> {
   return (await standardBytes()).toString('utf8');
 }
 

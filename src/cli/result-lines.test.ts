@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { TaskView } from '../app/views/result.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
-import type { TaskView } from '../app/views/tasks.ts';
 import type { Consolidation, Proposal } from '../kernel/report/consolidation.ts';
 import { itemLines, reportLines } from './result-lines.ts';
 

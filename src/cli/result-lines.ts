@@ -1,10 +1,15 @@
 // The result of a cast as lines for a terminal: its last text, its items, the output of a failed turn, what agents reported about
 // the goal, and how the cast ended with its figures and the next command.
-import { costText, durationText, wholeNumber } from '../app/views/figures.ts';
-import { type CastResult, type Failure, type FailureIssue, issuesBeyond, type LastText } from '../app/views/result.ts';
+import { costText, durationText, wholeNumber, withSocketNames } from '../app/views/in-words.ts';
+import {
+  type CastResult,
+  type Failure,
+  type FailureIssue,
+  issuesBeyond,
+  type LastText,
+  type TaskView,
+} from '../app/views/result.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
-import { withSocketNames } from '../app/views/socket-names.ts';
-import type { TaskView } from '../app/views/tasks.ts';
 import { itemsText } from '../kernel/cast/summary.ts';
 import type { Consolidation, Consumption, Proposal, Statement } from '../kernel/report/consolidation.ts';
 import { counted } from '../kernel/text.ts';
@@ -15,7 +20,7 @@ const LINES_MAX = 40;
 const LINE_CHARS_MAX = 2_000;
 const INDENT = '  ';
 
-export type ShownResult = {
+type ShownResult = {
   readonly cast: string;
   /** The reason of the cast, where it is shown next to the result. */
   readonly reason?: string;
@@ -92,7 +97,7 @@ type Spent = {
   readonly unpricedTokens?: number;
 };
 
-/** What is known of the cost of so many tokens, to stand behind them; a price that nobody told is not nothing. */
+/** The cost of so many tokens, to follow their number. An unknown price is named as unknown. */
 export function spentText({ tokens, unpricedTokens = 0, ...spent }: Spent): string {
   if (tokens === 0 || (spent.cost === 0 && unpricedTokens === 0)) return '';
   if (spent.cost === 0) return ', cost unknown';
@@ -116,11 +121,11 @@ export function reportLines(
         .filter(({ status }) => status !== 'COMPLETE')
         .map(({ agent, item, status }) => `${agent}${item === null ? '' : ` on ${item}`}: ${status}`),
     ),
-    ...part('verified', told(report.verification, isOne)),
-    ...part('open gaps', told(report.openGaps, isOne)),
-    ...part('conflicts', told(report.conflicts, isOne)),
-    ...part('impacts', told(report.crossLayerImpacts, isOne)),
-    ...part('rollbacks', told(report.rollbacks, isOne)),
+    ...part('verified', spokenLines(report.verification, isOne)),
+    ...part('open gaps', spokenLines(report.openGaps, isOne)),
+    ...part('conflicts', spokenLines(report.conflicts, isOne)),
+    ...part('impacts', spokenLines(report.crossLayerImpacts, isOne)),
+    ...part('rollbacks', spokenLines(report.rollbacks, isOne)),
     ...part('proposed', report.proposals.filter(({ reported, allowed }) => !reported || !allowed).map(proposalLine)),
     ...part(
       'window',
@@ -163,7 +168,7 @@ function linesIn(words: string): string[] {
   return words === '' ? [] : safe(words).split('\n');
 }
 
-function told(list: readonly (Statement & { readonly item?: string | null })[], isOne: boolean): string[] {
+function spokenLines(list: readonly (Statement & { readonly item?: string | null })[], isOne: boolean): string[] {
   return list.map(({ agent, item = null, text }) => oneLine(withSpeaker(text, agent, item, isOne), 400));
 }
 

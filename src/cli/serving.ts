@@ -18,8 +18,8 @@ import {
   sessionCaller,
 } from '../access/server-callers.ts';
 import { actorHere } from '../access/who-acts.ts';
-import { keepDriven } from '../app/driving/keep-driven.ts';
-import { noteRefusal, RefusalCount } from '../app/note-refusal.ts';
+import { keepDriven } from '../app/driving/detach.ts';
+import { noteRefusal, RefusalCount } from '../app/refusals.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import type { serverFor } from '../mcp/server.ts';
@@ -33,7 +33,7 @@ export function serveCommand(call: Call): Promise<number> {
   return withWorkspace(call, (workspace) =>
     serving(call, workspace, where, async ({ url, token, isNewToken }) => {
       note(`Baton serves ${workspace.dir} at ${url}`);
-      // The token is told once and written nowhere.
+      // The token is shown once and written nowhere.
       if (isNewToken) note(`Page: ${url}/#token=${token}`);
       if (call.json) outJson({ url, ...(isNewToken ? { token } : {}) });
       await untilSignal();
@@ -42,7 +42,7 @@ export function serveCommand(call: Call): Promise<number> {
   );
 }
 
-/** Beyond this machine, what is sent must be readable for nobody else: by TLS here, or by a proxy that does it. */
+/** Beyond this machine the connection must be encrypted: by TLS here, or by a proxy. */
 function whereOf(call: Call): Where {
   const { values } = call;
   const given = text(values, 'port');
@@ -73,16 +73,16 @@ function fileOf({ cwd }: Call, name: string): string {
   }
 }
 
-/** A short token can be guessed by whoever may try often enough. */
+/** A shorter token could be guessed. */
 const TOKEN_CHARS_MIN = 16;
 
 /** The built page, beside the sources or the compiled files. */
 export const PAGE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-export type Server = RunningServer & {
-  /** Acts for whoever started the server. */
+type Server = RunningServer & {
+  /** Acts as the user who started the server. */
   readonly token: string;
-  /** Whether the token was made now; else the environment holds it, and it is told to nobody. */
+  /** Whether the token was made now; one from the environment is not shown. */
   readonly isNewToken: boolean;
 };
 
@@ -205,6 +205,6 @@ export function contextFor(workspace: Workspace, { here, refusals }: Serving, ca
   const role = caller ? caller.role : here.role;
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, actor), Date.now());
   const checkWork: ToolContext['checkWork'] = async (cast, turn, signal) =>
-    (await import('../app/submitted-work.ts')).checkSubmitted(workspace, cast, turn, signal);
+    (await import('../app/cast-work.ts')).checkSubmitted(workspace, cast, turn, signal);
   return { ...contextIn(workspace, actor), checkWork, ...(role === null ? {} : { role }), onRefused };
 }

@@ -75,7 +75,7 @@ export async function allowed(call: Call, name: OperationName, given: Given): Pr
 }
 
 /** How to stop an operation, and whom to tell meanwhile. */
-export type Listening = Omit<Context, 'actor'>;
+type Listening = Omit<Context, 'actor'>;
 
 /** The verdict of the operation. A refusal that ended it early is one, too. */
 export async function ended(
@@ -133,7 +133,7 @@ function listeningFor({ endsBySignal }: OperationEntry, onEvent = show): Listeni
 }
 
 /** The answer of the person at the terminal, as input for the next call; null where it ends the command. */
-export async function agreedTo({ env }: Call, { question, agreed }: AsksPerson): Promise<Given | null> {
+async function agreedTo({ env }: Call, { question, agreed }: AsksPerson): Promise<Given | null> {
   const { confirm: ask, choose } = await import('./read-input.ts');
   if ('field' in agreed) return { [agreed.field]: await choose(question, agreed.of) };
   const isAgreed = await ask(question);

@@ -1,5 +1,5 @@
 // The line of one step: its mark and name, a few words, and how long it took and what it used at the right edge.
-import { costText, durationText, tokensText } from '../app/views/figures.ts';
+import { costText, durationText, tokensText } from '../app/views/in-words.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import type { Paint } from './paint.ts';
 import { cutTo, oneLine, padTo, widthOf } from './terminal-text.ts';
@@ -12,7 +12,7 @@ export type StepLine = {
   readonly item?: string | null;
   /** In a few words how it ended, with its colour. */
   readonly note?: string;
-  /** What is worth a word only where there is room for it. */
+  /** Shown only where there is room. */
   readonly aside?: string;
   /** Why it ended so; in a terminal it stands below. */
   readonly why?: string;
@@ -60,7 +60,7 @@ export function movingLine(step: StepLine & { readonly doing: string }, columns:
   return `${padTo(`${mark} ${left}${act}`, width - widthOf(figures))}${paint.dim(figures)}`;
 }
 
-/** `14 s · 1.2k tokens · $0.014`; what is nothing is left out. */
+/** `14 s · 1.2k tokens · $0.014`; zeros are left out. */
 export function figuresText(ms: number | null, usage: Usage | null): string {
   const tokens = usage ? usage.input + usage.output : 0;
   return [

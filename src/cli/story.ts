@@ -1,7 +1,7 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
 
-import { type SocketNames, socketNames, withSocketNames } from '../app/views/socket-names.ts';
+import { type SocketNames, socketNames, withSocketNames } from '../app/views/in-words.ts';
 import type { Words } from '../kernel/approval/request.ts';
 import type { CastFact, Touched } from '../kernel/cast/fact.ts';
 import type { Item, Usage } from '../kernel/cast/state.ts';
@@ -317,7 +317,7 @@ function trustTold(fact: Fact): string | null {
   }
 }
 
-/** Whatever has no sentence of its own: what it says about itself, without what is long. */
+/** A fact without a sentence of its own: its members, without the long ones. */
 function plain(fact: Fact): string {
   const { kind: _kind, ...rest } = fact;
   const told = Object.entries(rest as JsonObject)

@@ -2,7 +2,14 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { dropEndedClaims, prepareClaim, preparedFor, readClaim, recordClaim, type Wish } from './claim-record.ts';
+import {
+  type ClaimCandidate,
+  dropEndedClaims,
+  prepareClaim,
+  preparedFor,
+  readClaim,
+  recordClaim,
+} from './claim-record.ts';
 
 const CLAIM = { root: 'main', owner: 'ann', task: 'T-1', seq: 10 };
 const TASK = { run: 'r', id: 'T-1' };
@@ -14,12 +21,12 @@ function folder(): string {
 }
 
 /** A picture whose last look at the log saw this head. */
-function prepare(stateDir: string, wish: Partial<Wish>, through: number) {
+function prepare(stateDir: string, wish: Partial<ClaimCandidate>, through: number) {
   const head = async () => ({ seq: through });
   return prepareClaim(stateDir, folder(), { root: 'main', ...wish }, { others: [], head, checkers: {} });
 }
 
-test.each<[string, Partial<Wish>, number, boolean]>([
+test.each<[string, Partial<ClaimCandidate>, number, boolean]>([
   ['of another folder', { root: 'lane' }, 5, false],
   ['for another owner', { owner: 'bob' }, 5, false],
   ['for another task', { owner: 'ann', task: 'T-2' }, 5, false],

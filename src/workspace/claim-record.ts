@@ -56,7 +56,7 @@ export type Prepared = {
   readonly governing?: Readonly<Record<string, string>>;
 } & Picture;
 
-export type Wish = { readonly root: string; readonly owner?: string; readonly task?: string };
+export type ClaimCandidate = { readonly root: string; readonly owner?: string; readonly task?: string };
 
 /** The newest record of a claim that is over: most of what it knows of the files still holds. */
 const LAST = 'last.json';
@@ -69,7 +69,7 @@ let count = 0;
 export async function prepareClaim(
   stateDir: string,
   dir: string,
-  wish: Wish,
+  wish: ClaimCandidate,
   about: {
     /** The paths that others are writing below the same root. */
     readonly others: readonly string[];

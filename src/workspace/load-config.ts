@@ -1,6 +1,6 @@
 // Reads a configuration from disk: the JSON and the prompt files it names. A cast freezes it and does not read the files again. The last
 // part says which schema an editor uses for it.
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
@@ -36,6 +36,12 @@ export function readJsonFile(file: string): Json {
   const parsed = parseJsonText(text, { maxBytes: CONFIG_BYTES_MAX });
   if (!parsed.ok) throw new BrokenJson(`${file}:${parsed.line}:${parsed.column}: ${faultText(text, parsed)}`);
   return parsed.value;
+}
+
+/** The object in a file; an empty one where there is no file, or no object in it. */
+export function objectInFile(file: string): JsonObject {
+  const json = existsSync(file) ? readJsonFile(file) : null;
+  return isObject(json) ? json : {};
 }
 
 /** The file is there and holds no JSON: an issue where files are checked, wrong usage where one is needed. */

@@ -51,7 +51,7 @@ test.each<[string, readonly string[], RegExp, RegExp]>([
     /node:sqlite|\/(?:ajv|canonicalize)\/|\/engine\/decider/,
   ],
   ['casts', ['casts'], /\/log\/sqlite\/log\.ts$/, DECIDING],
-  ['status', ['status'], /\/app\/workspace-status\.ts$/, DECIDING],
+  ['status', ['status'], /\/app\/operations\/status\.ts$/, DECIDING],
   ['show', ['show', 'latest'], /\/kernel\/apply\.ts$/, DECIDING],
   ['log', ['log'], /\/log\/sqlite\/log\.ts$/, DECIDING],
   ['approvals', ['approvals'], /open-approvals\.ts$/, /\/approvals\/(?:seal-request|tier)\.ts$|\/hooks\//],

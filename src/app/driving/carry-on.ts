@@ -10,19 +10,18 @@ import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import { refusalOfDecision } from '../decision.ts';
 import { loadView } from '../look-at-cast.ts';
 import { nameCast, outlast } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
+import { refusalOfDecision } from '../refusals.ts';
 import { AsksPerson, Refused } from '../refused.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
-import { requireTrust } from '../require-trust.ts';
 import { issuesBeyond } from '../views/result.ts';
 import { type CastView, castVerdict } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
+import { requireTrust } from './check-start.ts';
 import { driveBehind } from './detach.ts';
-import { driveCast } from './drive-cast.ts';
-import { withDriver } from './driver-store.ts';
+import { driveCast, withDriver } from './drive-cast.ts';
 
 type CarryOn = {
   readonly cast?: string | undefined;
@@ -53,15 +52,15 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
     if (step.how === 'nothing') {
       if (over !== null) await freeCast(store, cast, over);
       note(whyNothing(summary, program));
-      return castVerdict(await loadView(store, cast, turns, workspace.dir, program));
+      return castVerdict(await loadView(workspace, store, cast, turns));
     }
-    // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
+    // A verb that does not fit is refused before driving, which would start what a crashed cast is owed.
     if (step.how === 'refuse') await steer(store, cast, step.verb, actor);
     const erased = await withEvidence(logFileIn(workspace.stateDir), (evidence) => refuseErased(evidence, cast));
     if (erased) throw new Refused(erased);
     if (verb === 'continue' && input.extend && spentAllowance(summary) === 'budget')
       await raiseBudget(store, cast, actor);
-    // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
+    // A cast that was cut off runs already, and may have ended meanwhile.
     const begin = async () => {
       if (step.how === 'submit') await steer(store, cast, step.verb, actor);
     };
@@ -72,14 +71,14 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
     if (over !== null) await freeCast(store, cast, over);
     await begin();
     await driveBehind(workspace, store, actor, cast);
-    return castVerdict(await loadView(store, cast, turns, workspace.dir, program));
+    return castVerdict(await loadView(workspace, store, cast, turns));
   };
   if (!detach) return withDriver(workspace, actor, work);
   await bringIntoForce(store, workspace, actor);
   return work(store);
 }
 
-/** Without a name: the newest cast the verb can do something for and nobody drives, else the newest of all. */
+/** Without a name: the newest cast without a driver that the verb fits, else the newest of all. */
 async function choose(
   store: Store,
   word: string | undefined,
@@ -160,15 +159,15 @@ export async function sayToCast(workspace: Workspace, saying: Saying, context: C
   const store = workspace.castStore();
   await bringIntoForce(store, workspace, actor);
   if (saying.detach) {
-    const refusal = await said(store, saying, context);
+    const refusal = await submitSaying(store, saying, context);
     await driveBehind(workspace, store, actor, cast);
-    return ended(await loadView(store, cast, turns, workspace.dir, workspace.program), refusal);
+    return ended(await loadView(workspace, store, cast, turns), refusal);
   }
   if (await store.view('driver', cast)) return submit(store);
   return withDriver(workspace, actor, async (store) => {
     let refusal: Refusal | null = null;
     const begin = async () => {
-      refusal = await said(store, saying, context);
+      refusal = await submitSaying(store, saying, context);
     };
     const view = await driveCast(workspace, store, cast, { begin, turns }, context);
     return ended(view, refusal);
@@ -181,7 +180,7 @@ function ended(view: CastView, refusal: Refusal | null): Verdict {
   const shown = castVerdict(view);
   if (!refusal) return shown;
   const { code, reason } = refusal.refused;
-  // Whoever answers reads one code for an answer that cannot be taken; `refused` says what is wrong with it.
+  // An answer that cannot be taken has one code; `refused` holds the details.
   return deny(refusal.isWoken ? code : 'CONTRACT_VIOLATION', reason, { ...shown.details, ...refusal });
 }
 
@@ -189,7 +188,7 @@ function ended(view: CastView, refusal: Refusal | null): Verdict {
  * Submits it. A refusal that ends the operation is thrown, unless the same step set the cast to work, because a permission
  * that it waited for is over: then the cast is driven on like any other.
  */
-async function said(
+async function submitSaying(
   store: Pick<Store, 'view' | 'submit'>,
   { cast, submit, ends, isTold = false }: Saying,
   { onEvent }: Context,

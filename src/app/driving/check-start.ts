@@ -1,25 +1,35 @@
-// Before a cast starts: its plan from the configuration, and the folder it works in.
+// Before a cast starts: its plan from the configuration, the folder it works in, and whether a person trusts the commands that run by
+// themselves.
 import { join } from 'node:path';
+import { isTrusted } from '../../git/folder-trust.ts';
+import { untrustedDrivers } from '../../git/run-git.ts';
 import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { mayPark } from '../../kernel/cast/item.ts';
 import { hasWriters, onlyRunsChecks } from '../../kernel/cast/lock-scope.ts';
-import type { AgentMateria, Issue, Rules, WorktreeRules } from '../../kernel/graph/config.ts';
+import {
+  type AgentMateria,
+  type CheckerTime,
+  checkersAt,
+  checkersOfTurns,
+  type Issue,
+  type Rules,
+  readChecker,
+  type WorktreeRules,
+} from '../../kernel/graph/config.ts';
+import { scrub } from '../../kernel/secrets.ts';
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
-import { tryGit, WorktreeError } from '../../workspace/git.ts';
+import { tryGit } from '../../workspace/git.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast } from '../../workspace/plan.ts';
-import { branchTip } from '../../workspace/worktree/accepted.ts';
-import { apartOf } from '../../workspace/worktree/nested-repositories.ts';
-import { branchOf, readRecord, worktreesFolder } from '../../workspace/worktree/record.ts';
-import { type Repository, type RepositoryReading, readRepository } from '../../workspace/worktree/repository.ts';
-import { uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { saidOf, unmergedLanes } from '../cast-work.ts';
+import { branchOf, worktreesFolder } from '../../workspace/worktree/record.ts';
+import { type Repository, readRepository } from '../../workspace/worktree/repository.ts';
+import { refusing } from '../cast-work.ts';
 import { rootNamed } from '../ledger-session.ts';
 import type { Context } from '../operation.ts';
 import { whyNoRepository } from '../preflight/machine.ts';
-import { Refused } from '../refused.ts';
+import { AsksPerson } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
 
 // A cast that may change files works in its own worktree where git can make one, else in the directory itself. So does one that
@@ -45,7 +55,7 @@ export async function isolationOf(
   ];
   const onlyChecks = onlyRunsChecks(rules);
   if (isInPlace || rules.worktree === null || !(hasWriters(rules) || onlyChecks)) return { says: inPlace };
-  const look = await looked(workspace.dir);
+  const look = await refusing(() => readRepository(workspace.dir));
   if (onlyChecks && (!look.ok || look.repository.uncommitted > 0)) return { says: [] };
   if (!look.ok)
     return { says: [...(look.why === null ? [] : [`works in the directory itself: ${look.why}`]), ...inPlace] };
@@ -56,19 +66,10 @@ export async function isolationOf(
   };
 }
 
-async function looked(dir: string): Promise<RepositoryReading> {
-  try {
-    return await readRepository(dir);
-  } catch (error) {
-    if (error instanceof WorktreeError) throw new Refused(deny(error.code, error.message));
-    throw error;
-  }
-}
-
 /** Why a cast gets no folder of its own here, and what would change that; null where it gets one. */
 export async function whyNotApart(dir: string): Promise<{ readonly why: string | null; readonly fix: string }> {
   const make = 'make it a git repository with a commit: git init && git add -A && git commit -m start';
-  const look = await looked(dir);
+  const look = await refusing(() => readRepository(dir));
   if (look.ok) return { why: null, fix: '' };
   if (look.why === null) return { why: `${dir} is no git repository`, fix: make };
   const own = whyNoRepository((await tryGit(dir, ['rev-parse', '--git-dir'])).error, dir);
@@ -106,31 +107,6 @@ function startOf(
   return lines;
 }
 
-/** How to look at what a cast did in its worktree, take it over or drop it; nothing where it has none any more. */
-export async function wayOut(workspace: Workspace, cast: string): Promise<readonly string[]> {
-  const record = readRecord(workspace.stateDir, cast);
-  if (record?.state !== 'ready') return [];
-  const { top, branch, base } = record;
-  const baton = workspace.program;
-  const tip = await branchTip(record);
-  const uncommitted = await uncommittedOf(record).catch(() => 0);
-  const lanes = tip === null ? [] : await unmergedLanes(workspace, record);
-  if (tip === base && uncommitted === 0 && lanes.length === 0) {
-    const apart = await apartOf(workspace.stateDir, record);
-    if (apart !== null) return [`It changed no file of its branch; ${apart}.`];
-    return [`It changed no file; \`${baton} undo ${cast}\` clears its worktree away.`];
-  }
-  if (tip === null) return [`Its branch ${branch} is gone; \`${baton} diff ${cast}\` says what can be done.`];
-  const commits = await tryGit(top, ['rev-list', '--count', `${base}..${tip}`]);
-  return [
-    `What it did is on branch ${branch} (${counted(Number(commits.out) || 0, 'commit')}):`,
-    `  look at it   ${baton} diff ${cast}`,
-    `  take it over ${baton} merge ${cast}`,
-    `  drop it      ${baton} undo ${cast}`,
-    ...lanes.map((lane) => `${saidOf(lane)} (${baton} diff ${cast} --lane ${lane.lane})`),
-  ];
-}
-
 const REQUEST_BYTES_MAX = 1_048_576;
 
 type CastOptions = {
@@ -162,4 +138,50 @@ export function refusedPlan(issues: readonly Issue[]): Denied {
   const first = issues.find(({ level }) => level === 'error');
   const reason = first ? `${first.path}: ${first.message}` : 'the configuration does not check';
   return deny(first?.code ?? 'INVALID_CONFIG', reason, { issues: issues.map((issue) => ({ ...issue })) });
+}
+
+/** A command that is going to run, and the member of the configuration that says so. */
+type ProjectCommand = { readonly member: string; readonly command: readonly string[] };
+
+/** Refuses commands of a folder that no person trusts. A person at hand may trust it now. */
+export async function requireTrust(
+  { dir, env, program }: Pick<Workspace, 'dir' | 'env' | 'program'>,
+  commands: readonly ProjectCommand[] = [],
+): Promise<void> {
+  const unknown = (isTrusted(dir, env) ? [] : commands).map(({ member, command }) => {
+    return { member, line: scrub(command.join(' ')).text };
+  });
+  const drivers = await untrustedDrivers(dir);
+  if (unknown.length + drivers.length === 0) return;
+  const what = [
+    ...unknown.map(({ member, line }) => `${member} runs \`${line}\``),
+    ...(drivers.length === 0 ? [] : [`.git/config defines ${drivers.join(', ')}`]),
+  ].join('; ');
+  const reason = `${dir} brings commands along, and nobody has said that it is trusted: ${what}. Look at them; \`${program} trust\` lets them run.`;
+  const details = { folder: dir, setup: unknown.map(({ line }) => line), drivers };
+  const question = `${dir} brings commands along: ${what}. Do you trust what is in this folder?`;
+  throw new AsksPerson(deny('FOLDER_UNTRUSTED', reason, details), question, { trust: dir });
+}
+
+/** The commands that a cast by these rules runs by itself: the set-up of its worktrees, and the checkers after its turns. */
+export function commandsOf(
+  { worktree, checkers, graph }: Pick<Rules, 'worktree' | 'checkers' | 'graph'>,
+  isInPlace: boolean,
+): ProjectCommand[] {
+  const setup = isInPlace ? [] : (worktree?.setup ?? []);
+  return [
+    ...setup.map((command) => ({ member: 'worktree.setup', command })),
+    ...commandsNamed(checkers, checkersOfTurns(checkers, graph.sockets)),
+  ];
+}
+
+export function checkerCommands(checkers: Rules['checkers'], time: CheckerTime): ProjectCommand[] {
+  return commandsNamed(checkers, checkersAt(checkers, time));
+}
+
+function commandsNamed(checkers: Rules['checkers'], names: readonly string[]): ProjectCommand[] {
+  return names.flatMap((name) => {
+    const checker = readChecker(checkers[name]);
+    return checker?.kind === 'command' ? [{ member: `checkers.${name}`, command: checker.command }] : [];
+  });
 }

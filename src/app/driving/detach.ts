@@ -1,14 +1,14 @@
-// A process of its own that drives a cast. Whoever starts it answers as soon as the cast is in its hands.
+// Processes of their own that drive casts. A caller gets its answer as soon as such a process has the cast; a server starts one for each
+// cast of its workspace whose driver is gone.
 import { spawn } from 'node:child_process';
 import { openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Actor } from '../../access/actor.ts';
-import { TOKEN_VARIABLE } from '../../access/actor.ts';
+import { type Actor, TOKEN_VARIABLE } from '../../access/actor.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { newCastId } from '../../workspace/locate.ts';
-import { BATON } from '../program.ts';
 import type { WorkspaceStore } from '../store.ts';
-import type { Workspace } from '../workspace.ts';
+import { BATON, type Workspace } from '../workspace.ts';
 
 const LOOK_EVERY_MS = 20;
 /** A cast that stops within this time is answered with its end. */
@@ -42,7 +42,7 @@ export async function startBehind(
 }
 
 /**
- * Lets a process of its own drive a cast that runs and that nobody drives. A driver that has just seen its cast wait may be
+ * Lets a process of its own drive a cast that runs without a driver. A driver that has just seen its cast wait may be
  * about to end, so the cast is looked at until it stops, or for `WAIT_MS`.
  */
 export async function driveBehind(
@@ -63,7 +63,7 @@ export async function driveBehind(
 }
 
 /** Starts a process of its own that carries a cast on. Where another process drives the cast meanwhile, it ends at once. */
-export function resumeBehind(workspace: Workspace, actor: Actor, cast: string) {
+function resumeBehind(workspace: Workspace, actor: Actor, cast: string) {
   return start(workspace, actor, cast, ['resume', cast], 'ignore');
 }
 
@@ -77,7 +77,7 @@ function start(
 ) {
   const file = join(stateDir, `${cast}.out`);
   const sink = openSync(file, 'a', 0o600);
-  // Who has a token may steer; what is started must not have one.
+  // A token allows steering, so a started process must not have one.
   const { BATON_MCP_TOKEN: _server, [TOKEN_VARIABLE]: _own, ...rest } = env;
   const child = spawn(BATON, ['-C', dir, ...args], {
     env: { ...rest, ...actor.env, ...more },
@@ -100,4 +100,83 @@ function inputOf(file: string, request: string): number {
   const input = openSync(file, 'r');
   rmSync(file);
   return input;
+}
+
+type KeptDriven = { close(): void };
+
+type KeepOptions = {
+  readonly say: (line: string) => void;
+  readonly lookEveryMs?: number;
+  /** Starts a driver. Answers whether it still runs, and the file that says why it ended. */
+  readonly drive?: (cast: string) => Driver;
+};
+type Driver = { readonly file: string; readonly isRunning: () => boolean };
+
+type Orphan = {
+  /** How often a driver was started for it. */
+  tries: number;
+  startedAt: number;
+  driver: Driver | null;
+};
+
+const LOOK_FOR_LEFT_MS = 2_000;
+/** A driver that keeps dying is not started for ever; each time it is waited twice as long. */
+const TRIES_MAX = 5;
+/** What lives so long counts as well. */
+const WELL_MS = 60_000;
+/** After a reboot many casts are left at once. */
+const AT_ONCE = 4;
+
+export function keepDriven(workspace: Workspace, actor: Actor, options: KeepOptions): KeptDriven {
+  const { say, lookEveryMs = LOOK_FOR_LEFT_MS, drive = (cast) => resumeBehind(workspace, actor, cast) } = options;
+  const orphans = new Map<string, Orphan>();
+  let isLooking = false;
+
+  const look = async (): Promise<void> => {
+    if (!workspace.hasLog()) return;
+    const store = workspace.castStore();
+    const running = (await store.view('casts', { isOpen: true })).filter(({ status }) => status === 'running');
+    const left: CastSummary[] = [];
+    for (const one of running) if ((await store.view('driver', one.cast)) === null) left.push(one);
+    for (const [cast, { startedAt }] of orphans) {
+      const isWell = performance.now() - startedAt > WELL_MS && !left.some((one) => one.cast === cast);
+      if (isWell || !running.some((one) => one.cast === cast)) orphans.delete(cast);
+    }
+    let started = 0;
+    for (const { cast } of left) {
+      const orphan = orphans.get(cast);
+      // A process takes its cast a moment after the cast runs. So only a cast without a driver in two looks counts.
+      if (!orphan) orphans.set(cast, { tries: 0, startedAt: performance.now(), driver: null });
+      else if (started < AT_ONCE && mayStart(orphan, lookEveryMs)) {
+        started += 1;
+        begin(cast, orphan);
+      }
+    }
+  };
+
+  const begin = (cast: string, orphan: Orphan): void => {
+    orphan.driver = drive(cast);
+    orphan.tries += 1;
+    orphan.startedAt = performance.now();
+    const isLast = orphan.tries === TRIES_MAX ? ` This is the last try; ${orphan.driver.file} says what it does.` : '';
+    say(`Cast ${cast} has lost its driver. A new one carries it on.${isLast}`);
+  };
+
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    // A log that cannot be read is told by everything else that reads it.
+    void look()
+      .catch(() => undefined)
+      .finally(() => {
+        isLooking = false;
+      });
+  }, lookEveryMs).unref();
+  return { close: () => clearInterval(timer) };
+}
+
+function mayStart({ tries, startedAt, driver }: Orphan, lookEveryMs: number): boolean {
+  if (tries === 0) return true;
+  const waitMs = lookEveryMs * 2 ** tries;
+  return tries < TRIES_MAX && !driver?.isRunning() && performance.now() - startedAt >= waitMs;
 }

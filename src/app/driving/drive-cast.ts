@@ -1,8 +1,8 @@
-// Drives a cast in this process until it stops: takes it over from a driver that is gone, and signs the log meanwhile. The
-// signal pauses the cast; progress leaves through `onEvent`.
-
+// Drives a cast in this process until it stops: takes it over from a driver that is gone, and signs the log meanwhile. The signal pauses
+// the cast; progress leaves through `onEvent`.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, join } from 'node:path';
 import { noteDriver } from '../../access/person-proof.ts';
 import { revealingCheckers } from '../../agents/hidden-texts.ts';
 import { readAttemptClaim, readExit } from '../../agents/process/attempt-folder.ts';
@@ -15,27 +15,28 @@ import {
 } from '../../audit/make-checkpoint.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
 import { type Driver, isSameProcess, thisDriver } from '../../engine/lease.ts';
-import { ENGINE, type Store } from '../../engine/store.ts';
+import { ENGINE, type Store, type Submitter } from '../../engine/store.ts';
+import { WorkerStore } from '../../engine/worker-store.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { SqliteLog } from '../../log/sqlite/log.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { WorktreeError } from '../../workspace/git.ts';
-import { readJsonFile } from '../../workspace/load-config.ts';
+import { objectInFile } from '../../workspace/load-config.ts';
 import { witnessOf } from '../../workspace/witness.ts';
+import { passesOf, wayOut } from '../cast-work.ts';
 import { writeWorklogsOf } from '../ledger-session.ts';
 import { loadView } from '../look-at-cast.ts';
 import { drivenBy } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
 import { Refused } from '../refused.ts';
-import { keepQuarantine } from '../registry-in-force.ts';
-import { passesOf } from '../submitted-work.ts';
+import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
+import { asDamage, makeStateFolder } from '../state-folder.ts';
 import type { CastView } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
-import { groundFor } from './cast-ground.ts';
-import { wayOut } from './check-start.ts';
 import { layeredRunners } from './layered-runners.ts';
 import { notifier } from './notify.ts';
 import { tracer } from './traces.ts';
+import { workingTreeFor } from './working-tree.ts';
 
 type Drive = {
   /** Runs once the cast is ours to drive. */
@@ -81,7 +82,7 @@ export async function driveCast(
       configDir: `${dir}/.baton`,
       stateDir,
       witness: revealingCheckers(witnessOf(workspace, say, passesOf(workspace)), stateDir),
-      workingTreeOf: (id) => groundFor(workspace, store, id, say),
+      workingTreeOf: (id) => workingTreeFor(workspace, store, id, say),
       onEvent: (turn, event) => onEvent({ kind: 'live', turn, event }),
     });
     const started = async () => {
@@ -98,7 +99,7 @@ export async function driveCast(
   } catch (error) {
     if (error instanceof LeaseLost) throw new Refused(error.verdict);
     if (!(error instanceof WorktreeError)) throw error;
-    // What is wrong with a worktree a person can mend: the cast stands still until then and loses nothing.
+    // A person can repair a worktree: the cast is paused until then and loses nothing.
     await store.submit({ kind: 'cast.pause', cast, reason: error.message }, actor);
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -111,12 +112,12 @@ export async function driveCast(
   await writeWorklogsOf(cast, store, workspace, say);
   await keepQuarantine(store, workspace, say);
   await checkpointAtEnd(workspace, say);
-  const view = await loadView(store, cast, turns, dir, program);
+  const view = await loadView(workspace, store, cast, turns);
   if (view.branch !== undefined) onEvent({ kind: 'left', cast, says: await wayOut(workspace, cast) });
   return view;
 }
 
-/** Whoever stops it may say why. */
+/** The signal may carry the reason. */
 function whyStopped({ reason }: AbortSignal): string {
   return typeof reason === 'string' ? reason : 'stopped by its caller';
 }
@@ -168,8 +169,7 @@ function checkpointWhileDriven(workspace: Workspace, say: (line: string) => void
 /** A configuration that cannot be read now keeps no cast from being carried on: then the usual times hold. */
 function everyIn({ configFile }: Workspace): CheckpointInterval {
   try {
-    const config = existsSync(configFile) ? readJsonFile(configFile) : null;
-    return everyOf(isObject(config) ? config.checkpointEvery : undefined);
+    return everyOf(objectInFile(configFile).checkpointEvery);
   } catch {
     return EVERY_DEFAULT;
   }
@@ -197,5 +197,40 @@ export async function checkpointAtEnd(
     note(`The log was not signed (${verdict.code}): ${verdict.reason}; ${wayOut}`);
   } catch (error) {
     note(`The log was not signed: ${(error as Error).message}`);
+  }
+}
+
+export async function withDriver<T>(
+  workspace: Workspace,
+  actor: Submitter,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  // An unusable state folder is reported in clearer words here than by a failed open later.
+  makeStateFolder(workspace);
+  try {
+    const store = await withCompileCache(() => WorkerStore.open(logFileIn(workspace.stateDir), workspace.dir));
+    try {
+      await bringIntoForce(store, workspace, actor);
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw asDamage(error, workspace);
+  }
+}
+
+/**
+ * A thread uses the compiled code of earlier runs only if it finds the cache named in its environment when it starts,
+ * and starts several times slower without it. What we start later must not inherit the name.
+ */
+function withCompileCache<T>(startThread: () => T): T {
+  const cache = getCompileCacheDir();
+  if (cache === undefined || process.env.NODE_COMPILE_CACHE !== undefined) return startThread();
+  process.env.NODE_COMPILE_CACHE = dirname(cache);
+  try {
+    return startThread();
+  } finally {
+    delete process.env.NODE_COMPILE_CACHE;
   }
 }

@@ -2,7 +2,6 @@
 // the cast does it, once for each event. A notification that fails is said once and changes nothing for the cast. Words of
 // agents go along as data only: as a member of the JSON, and as one argument of the desktop's own program.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOKEN_VARIABLE } from '../../access/actor.ts';
 import { userFolder } from '../../access/user-folder.ts';
@@ -13,8 +12,10 @@ import { checkFields } from '../../kernel/graph/issue.ts';
 import { NOTIFY, NOTIFY_EVENTS } from '../../kernel/graph/project-fields.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { collapse, truncate } from '../../kernel/text.ts';
-import { readJsonFile } from '../../workspace/load-config.ts';
-import { socketName, socketNames, withSocketNames } from '../views/socket-names.ts';
+import { allow, deny } from '../../kernel/verdict.ts';
+import { objectInFile } from '../../workspace/load-config.ts';
+import type { Operation } from '../operations/table.ts';
+import { socketName, socketNames, withSocketNames } from '../views/in-words.ts';
 import type { Workspace } from '../workspace.ts';
 
 type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
@@ -49,7 +50,7 @@ type NotifySettings = {
 type Place = Pick<Workspace, 'dir' | 'configFile' | 'env' | 'program'>;
 
 /** The settings of the workspace, else those in the user's own folder; null where there are none that can be read. */
-export function notifySettings({ dir, configFile, env }: Place): NotifySettings | null {
+function notifySettings({ dir, configFile, env }: Place): NotifySettings | null {
   const own = join(userFolder(env), 'config.json');
   const section = sectionOf(configFile);
   if (section) return settingsOf(section, configFile, isTrusted(dir, env));
@@ -60,8 +61,7 @@ export function notifySettings({ dir, configFile, env }: Place): NotifySettings 
 /** `check` names the mistakes of a configuration; a cast goes on without what is wrong here. */
 function sectionOf(file: string): JsonObject | null {
   try {
-    const config = existsSync(file) ? readJsonFile(file) : null;
-    const section = isObject(config) ? config.notify : undefined;
+    const { notify: section } = objectInFile(file);
     if (!isObject(section)) return null;
     const issues = [...checkFields(section, NOTIFY, { path: 'notify', code: 'INVALID_CONFIG', what: 'notify' })];
     return issues.some(({ level }) => level === 'error') ? null : section;
@@ -84,11 +84,11 @@ function settingsOf(section: JsonObject, file: string, isFileTrusted: boolean): 
 }
 
 type Sink = 'bell' | 'desktop' | 'webhook' | 'command';
-/** What became of one way to tell somebody; `why` is null where it worked. */
+/** The result of one way to notify; `why` is null where it worked. */
 type Sent = { readonly sink: Sink; readonly why: string | null };
 
 /** Tells it in every way that is set up. Nothing is thrown. */
-export async function sendNotice(
+async function sendNotice(
   notice: Notice,
   settings: NotifySettings,
   { dir, env, program }: Place,
@@ -267,8 +267,25 @@ export function notifier(place: Place, { say, ring }: Ways): Notifier {
 }
 
 /** A notice that says nothing of a cast, to try the settings with. */
-export function sampleNotice({ dir, program }: Place): Notice {
+function sampleNotice({ dir, program }: Place): Notice {
   const words = { loadout: 'test', request: 'Try the notifications', status: 'waiting', code: null };
   const text = 'Baton tells you here when a cast waits, failed or ended.';
   return { event: 'waiting', cast: 'test', ...words, text, workspace: dir, next: `${program} status` };
 }
+
+const EXAMPLE = '"notify": {"bell": true, "desktop": true}';
+
+export const tryNotify: Operation<'notify'> = async (workspace, _input, { onEvent }) => {
+  const settings = notifySettings(workspace);
+  if (!settings) {
+    const reason = `${workspace.configFile} sets up no notification that can be read; write ${EXAMPLE} there, and look with \`${workspace.program} check\``;
+    return deny('BAD_USAGE', reason, {});
+  }
+  const sent = await sendNotice(sampleNotice(workspace), settings, workspace, () => onEvent({ kind: 'bell' }));
+  const details = { file: settings.file, on: [...settings.on], sent: sent.map((each) => ({ ...each })) };
+  const failed = sent.flatMap(({ sink, why }) => (why === null ? [] : [`notify.${sink}: ${why}`]));
+  if (sent.length === 0)
+    return deny('BAD_USAGE', `notify in ${settings.file} names no way to tell you; write ${EXAMPLE}`, details);
+  if (failed.length > 0) return deny('NOT_ALLOWED_NOW', `${failed.join('; ')} (in ${settings.file})`, details);
+  return allow(`told by ${sent.map(({ sink }) => sink).join(', ')}`, details);
+};

@@ -5,7 +5,7 @@ import { providerOf, spanIdOf, traceIdOf, tracesEndpoint } from '../../agents/tr
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { socketName } from '../views/socket-names.ts';
+import { socketName } from '../views/in-words.ts';
 import type { Workspace } from '../workspace.ts';
 
 type Seen = readonly Pick<Entry, 'fact' | 'at'>[];

@@ -1,5 +1,4 @@
 // What a person says to a cast that waits or stopped. Each of these then carries the cast on.
-import type { Store } from '../../engine/store.ts';
 import { turnToAnswer } from '../../kernel/cast/asked.ts';
 import { dependentsOf, parkedIn, parkedNamed } from '../../kernel/cast/item.ts';
 import type { Parked } from '../../kernel/cast/state.ts';
@@ -7,10 +6,10 @@ import { isNotTaken } from '../../kernel/cast/steer.ts';
 import type { CastRequest } from '../../kernel/input.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import { refusalOfDecision } from '../decision.ts';
 import { carryOn, sayToCast } from '../driving/carry-on.ts';
-import { nameCast } from '../name-cast.ts';
+import { castNamed } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
+import { refusalOfDecision } from '../refusals.ts';
 import { AsksPerson, Refused } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
@@ -30,13 +29,12 @@ export const castContinue: Operation<'cast.continue'> = (workspace, input, conte
 export const castAnswer: Operation<'cast.answer'> = async (workspace, input, context) => {
   const { answer: output, turn: number, detach, turns } = input;
   const { actor } = context;
-  const store = workspace.castStore();
-  const { cast } = await nameCast(store, input.cast, workspace.program);
+  const { store, cast } = await castNamed(workspace, input.cast);
   const refusal = refusalOfDecision(workspace, 'cast.answer', actor, cast);
   if (refusal) return refusal;
   const state = await store.view('cast', cast);
   if (!state) throw new UsageError(`there is no cast ${cast}`, 'UNKNOWN_CAST');
-  // Nothing is driven, and nobody is asked for text, before it is clear that an answer is wanted.
+  // First make sure that an answer is wanted; only then ask for text and drive the cast.
   const turn = turnToAnswer(state, number);
   if ('allow' in turn) return turn;
   if (output === undefined)
@@ -46,8 +44,7 @@ export const castAnswer: Operation<'cast.answer'> = async (workspace, input, con
       `the answer is empty; say it as words: ${workspace.program} answer ${cast} --turn ${turn.id} "…"`,
     );
   const request = { kind: 'turn.answer', cast, turn: turn.id, output } as const;
-  const submit = (store: Pick<Store, 'submit'>) => store.submit(request, actor);
-  return sayToCast(workspace, { cast, submit, ends: isNotTaken, detach, turns }, context);
+  return submitAndDrive(workspace, cast, request, { detach, turns }, context);
 };
 
 /** A person's answer for one attempt whose outcome is unknown; then the cast is carried on. */
@@ -59,16 +56,14 @@ export const castDecide: Operation<'cast.decide'> = async (workspace, input, con
       `say: baton decide CAST:NUMBER rerun|accept|fail; \`${workspace.program} status\` names the turn`,
     );
   if (output !== undefined && choice !== 'accept') throw new UsageError('--output goes with accept only');
-  const store = workspace.castStore();
-  const { cast, status } = await nameCast(store, word, workspace.program);
+  const { cast, status } = (await castNamed(workspace, word)).summary;
   const refusal = refusalOfDecision(workspace, 'cast.decide', context.actor, cast);
   if (refusal) return refusal;
   // Driving a cast that does not wait would start what it is owed before anybody looked at the answer.
   if (status !== 'waiting') return deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`);
   const said = { ...(output === undefined ? {} : { output }), ...(reason === undefined ? {} : { reason }) };
   const request = { kind: 'turn.decide', cast, turn: Number(number), choice, ...said } as const;
-  const submit = (store: Pick<Store, 'submit'>) => store.submit(request, context.actor);
-  return sayToCast(workspace, { cast, submit, ends: isNotTaken, detach, turns }, context);
+  return submitAndDrive(workspace, cast, request, { detach, turns }, context);
 };
 
 type Named = { readonly cast: string; readonly store: WorkspaceStore; readonly parked: Parked };
@@ -77,8 +72,7 @@ async function named(workspace: Workspace, verb: 'retry' | 'drop', word: string,
   const [, castWord, item] = /^([^:]+):(.+)$/.exec(word) ?? [];
   if (castWord === undefined || item === undefined)
     throw new UsageError(`say: baton ${verb} CAST:ITEM; \`${workspace.program} why CAST\` names the parked items`);
-  const store = workspace.castStore();
-  const { cast } = await nameCast(store, castWord, workspace.program);
+  const { store, cast } = await castNamed(workspace, castWord);
   const refusal = refusalOfDecision(workspace, `cast.${verb}`, actor, cast);
   if (refusal) throw new Refused(refusal);
   const [state, ledger] = [await store.view('cast', cast), await store.view('ledger', cast)];
@@ -95,7 +89,7 @@ export const castRetry: Operation<'cast.retry'> = async (workspace, input, conte
   const { note, detach, turns } = input;
   const { cast, parked } = await named(workspace, 'retry', input.item, context);
   const request = { kind: 'item.retry', cast, task: parked.task, ...(note === undefined ? {} : { note }) } as const;
-  return say(workspace, cast, request, { detach, turns }, context);
+  return submitAndDrive(workspace, cast, request, { detach, turns }, context);
 };
 
 export const castDrop: Operation<'cast.drop'> = async (workspace, input, context) => {
@@ -109,12 +103,18 @@ export const castDrop: Operation<'cast.drop'> = async (workspace, input, context
     throw new AsksPerson(refusal, `${list} depend on ${parked.item.key}. Drop them as well?`, { flag: 'yes' });
   }
   const request = { kind: 'item.drop', cast, task: parked.task, reason, withDependents: yes } as const;
-  return say(workspace, cast, request, { detach, turns }, context);
+  return submitAndDrive(workspace, cast, request, { detach, turns }, context);
 };
 
-type How = { readonly detach: boolean | undefined; readonly turns: boolean | undefined };
+type How = { readonly detach?: boolean | undefined; readonly turns?: boolean | undefined };
 
-function say(workspace: Workspace, cast: string, request: CastRequest, { detach, turns }: How, context: Context) {
+function submitAndDrive(
+  workspace: Workspace,
+  cast: string,
+  request: CastRequest,
+  { detach, turns }: How,
+  context: Context,
+) {
   const submit: Parameters<typeof sayToCast>[1]['submit'] = (store) => store.submit(request, context.actor);
   return sayToCast(workspace, { cast, submit, ends: isNotTaken, detach, turns }, context);
 }

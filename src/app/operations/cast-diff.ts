@@ -11,13 +11,12 @@ import { type LaneRecord, lanesOf, type WorktreeRecord } from '../../workspace/w
 import { treeOfWork } from '../../workspace/worktree/stash.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { leftBy, refusing, unmergedLanes, worktreeRecordOf } from '../cast-work.ts';
-import { nameCast } from '../name-cast.ts';
+import { castNamed } from '../name-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
 export const castDiff: Operation<'cast.diff'> = async (workspace, { cast: word, lane, patch = false }) => {
-  const store = workspace.castStore();
-  const summary = await nameCast(store, word, workspace.program);
+  const { store, summary } = await castNamed(workspace, word);
   return refusing(async () => {
     const record = worktreeRecordOf(workspace, summary);
     if (record) return inWorktree(workspace, record, laneAsked(workspace, record, lane), patch);
@@ -44,7 +43,7 @@ async function inWorktree(
 ): Promise<Verdict> {
   const record = lane ?? own;
   const { cast, branch, base, top, folder, state, behind } = record;
-  // While the branch is moved on the files only lag behind: that is nobody's change.
+  // While the branch moves on, the files lag behind: that is no change.
   const isThere = state === 'ready' && existsSync(folder) && behind === undefined;
   const tip = await tipOf(record);
   const uncommitted = isThere ? await uncommittedOf(record) : 0;
@@ -98,7 +97,7 @@ async function patchesOf(dir: string, files: readonly { readonly path: string; r
   return patches;
 }
 
-/** What is no text is given as it is, too: a patch has the bytes of the files. */
+/** Bytes that are not UTF-8 are given as base64 as well. */
 function patchOf(parts: readonly Buffer[]): { readonly patch: string; readonly patchBase64?: string } {
   const bytes = Buffer.concat(parts);
   const patch = bytes.toString('utf8');

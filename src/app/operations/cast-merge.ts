@@ -27,14 +27,20 @@ import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../wor
 import { leaveUnchanged, movedNotice } from '../../workspace/worktree/restore-path.ts';
 import { noticeOfParked, parkedOf } from '../../workspace/worktree/stash.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { leftBy, refuseWhileDriven, refusing, unmergedLanes, worktreeRecordOf } from '../cast-work.ts';
-import { withMainLocks } from '../main-locks.ts';
-import { nameCast } from '../name-cast.ts';
+import {
+  leftBy,
+  passesOf,
+  refuseWhileDriven,
+  refusing,
+  unmergedLanes,
+  withMainLocks,
+  worktreeRecordOf,
+} from '../cast-work.ts';
+import { checkerCommands, requireTrust } from '../driving/check-start.ts';
+import { castNamed } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
 import { AsksPerson, Refused } from '../refused.ts';
-import { checkerCommands, requireTrust } from '../require-trust.ts';
 import type { WorkspaceStore } from '../store.ts';
-import { passesOf } from '../submitted-work.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
@@ -42,8 +48,7 @@ export const castMerge: Operation<'cast.merge'> = async (workspace, input, conte
   const { cast: word, yes = false, unchecked = false, squash = false, message } = input;
   if (message !== undefined && !squash) throw new UsageError('--message goes with --squash');
   const { program } = workspace;
-  const store = workspace.castStore();
-  const summary = await nameCast(store, word, program);
+  const { store, summary } = await castNamed(workspace, word);
   const { cast, status } = summary;
   return refusing(async () => {
     await refuseWhileDriven(store, cast, program);
@@ -58,7 +63,7 @@ export const castMerge: Operation<'cast.merge'> = async (workspace, input, conte
     const checkers = unchecked ? {} : await checkersOf(store, workspace, cast);
     await requireTrust(workspace, checkerCommands(checkers, 'merge'));
     const text = squash ? (message ?? (await messageOf(store, summary))) : null;
-    return merge({ workspace, store, summary, found, checkers, squash: text }, context);
+    return mergeWork({ workspace, store, summary, found, checkers, squash: text }, context);
   });
 };
 
@@ -81,7 +86,7 @@ type Merging = {
   readonly squash: string | null;
 };
 
-async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Verdict> {
+async function mergeWork(merging: Merging, { actor, onEvent }: Context): Promise<Verdict> {
   const { workspace, store, found, checkers, squash } = merging;
   const { cast, status } = merging.summary;
   const { dir, stateDir, program } = workspace;
@@ -204,7 +209,7 @@ async function broughtBy(
   return record.merges ? [] : [{ before: record.base, after: upTo, ...where }];
 }
 
-/** What is on the branch of a cast that is not over, without what an agent committed in a turn that was not accepted. */
+/** The last accepted commit on the branch of a cast that is not over. */
 async function acceptedOf(store: Store, record: WorktreeRecord): Promise<string> {
   const entries = await store.read({ after: 0, cast: record.cast });
   const accepted = acceptedTurns(entries.map(({ fact }) => fact));

@@ -1,25 +1,34 @@
-// A cast is started: the rules of a loadout are frozen in the log, and the cast is driven, here or by a process of its own.
+// Starts a cast: the rules of a loadout are frozen in the log, and the cast is driven, here or by a process of its own. Or only shows
+// what it would run, with its first briefs.
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
-import { CAPABILITIES } from '../../kernel/capabilities.ts';
+import { estimated, PRICES_CHECKED } from '../../agents/prices.ts';
+import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
+import type { Rules } from '../../kernel/graph/config.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import type { Plan } from '../../workspace/plan.ts';
-import { isolationOf, mayChangeFiles, planned, refusedPlan, whyNotApart } from '../driving/check-start.ts';
+import {
+  commandsOf,
+  isolationOf,
+  mayChangeFiles,
+  planned,
+  refusedPlan,
+  requireTrust,
+  whyNotApart,
+} from '../driving/check-start.ts';
 import { idToStart, startBehind } from '../driving/detach.ts';
-import { driveCast } from '../driving/drive-cast.ts';
-import { withDriver } from '../driving/driver-store.ts';
-import { userLimits } from '../driving/user-limits.ts';
+import { driveCast, withDriver } from '../driving/drive-cast.ts';
+import { userLimits } from '../driving/layered-runners.ts';
+import { configureLocks } from '../ledger-session.ts';
 import { loadView } from '../look-at-cast.ts';
-import { configureLocks } from '../main-locks.ts';
 import type { Context, InputOf } from '../operation.ts';
+import { probed } from '../preflight/agents.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
-import { findingText, issueOf } from '../preflight/finding.ts';
-import { probed } from '../preflight/probe.ts';
+import { findingText, issueOf } from '../preflight/machine.ts';
 import { AsksPerson, Refused } from '../refused.ts';
-import { commandsOf, requireTrust } from '../require-trust.ts';
 import { castVerdict } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
@@ -44,7 +53,7 @@ export const castStart: Operation<'cast.start'> = async (workspace, input, conte
   return input.detach ? detached(workspace, input, context) : driven(workspace, plan.plan, input, context);
 };
 
-/** Where nobody configured anything, a person says which team works. What is scripted costs nothing and just runs. */
+/** Without a configuration a person says which team works. A scripted cast costs nothing and just runs. */
 function askForBundled({ dir, program }: Workspace, plan: Plan, { loadout, file }: Input, { onEvent }: Context): void {
   if (plan.file !== BUNDLED || loadout !== undefined || file !== undefined) return;
   const what = `${dir} has no configuration. The bundled loadout ${plan.loadout} would run: ${stepsOf(plan)}`;
@@ -60,7 +69,7 @@ function stepsOf({ rules: { graph, materia } }: Plan): string {
     .join(', ');
 }
 
-/** What is missing is said before anything is spent: an error refuses the cast, a warning is shown. */
+/** Looks for what is missing before anything is spent: an error refuses the cast, a warning is shown. */
 async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: Input, context: Context) {
   const needs = needsOf([plan.rules], plan.script, inPlace === true);
   const answers = await probed(probe === true ? needs.agents : [], context);
@@ -92,7 +101,7 @@ async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan
 async function detached(workspace: Workspace, input: Input, { actor }: Context) {
   const store = workspace.ledgerStore({ begins: true });
   const cast = await startBehind(workspace, store, actor, argsFor(workspace, input), input.request);
-  const view = await loadView(store, cast, input.turns === true, workspace.dir, workspace.program);
+  const view = await loadView(workspace, store, cast, input.turns === true);
   return allow(`cast ${cast} was started`, castVerdict(view).details);
 }
 
@@ -127,4 +136,87 @@ async function driven(workspace: Workspace, plan: Plan, { request, inPlace, turn
     };
     return castVerdict(await driveCast(workspace, store, cast, { begin, says, turns }, context));
   });
+}
+
+/** Rough, and said to be: a token is about four characters. */
+const CHARS_PER_TOKEN = 4;
+/** The assumed length of an answer. */
+const ANSWER_TOKENS = 1_000;
+
+export const castPlan: Operation<'cast.plan'> = async (workspace, input, context) => {
+  const found = await planned(workspace, input, context);
+  if (!found.ok) return refusedPlan(found.issues);
+  const { plan } = found;
+  const { request } = input;
+  const briefs = await firstBriefs(plan, request);
+  const sockets = Object.values(plan.rules.graph.sockets).map(({ id, materia, contract }) => {
+    const used = plan.rules.materia[materia];
+    const who = used?.type === 'agent' ? { runner: used.runner, model: used.model } : {};
+    return { socket: id, materia: used?.label ?? materia, type: used?.type ?? 'agent', contract, ...who };
+  });
+  const turns = briefs.map(({ socket, brief }) => turnOf(plan.rules, socket, brief));
+  const inputTokens = turns.reduce((sum, { inputTokens: one }) => sum + one, 0);
+  const unpriced = turns.filter(({ cost }) => cost === null).map(({ socket }) => socket);
+  const cost = unpriced.length === turns.length ? null : turns.reduce((sum, one) => sum + (one.cost ?? 0), 0);
+  // What agents read with their tools, and what they answer, is not known before.
+  const estimate = {
+    inputTokensPerRound: inputTokens,
+    outputTokensPerRound: turns.length * ANSWER_TOKENS,
+    cost,
+    ...(unpriced.length > 0 ? { unpriced } : {}),
+    pricesChecked: PRICES_CHECKED,
+    turns,
+    exact: false,
+  };
+  return allow('nothing was started', { loadout: plan.loadout, request, sockets, briefs, estimate });
+};
+
+type Estimate = {
+  readonly socket: string;
+  readonly model: string | null;
+  readonly inputTokens: number;
+  readonly cost: number | null;
+};
+
+/** A runner that is asked for no model has one of its own, whose price cannot be told before. */
+function turnOf(rules: Rules, socket: string, brief: string): Estimate {
+  const materia = rules.materia[rules.graph.sockets[socket]?.materia ?? ''];
+  const model = materia?.type === 'agent' ? materia.model : null;
+  const inputTokens = Math.ceil(brief.length / CHARS_PER_TOKEN);
+  const isFree = materia?.type === 'agent' && runnerCan(PRESENT, materia.runner, 'isPerson');
+  const used = estimated({ input: inputTokens, output: ANSWER_TOKENS, cost: 0 }, model, rules.prices);
+  return { socket, model, inputTokens, cost: isFree ? 0 : used.estimated ? used.cost : null };
+}
+
+/** Each agent's brief on an empty cast: what comes from other turns is missing in it. */
+async function firstBriefs(plan: Plan, request: string): Promise<{ socket: string; brief: string }[]> {
+  const [{ dialects }, { Decider }, { LocalStore }, { MemoryLog }] = await Promise.all([
+    import('../../dialects/index.ts'),
+    import('../../engine/decider.ts'),
+    import('../../engine/local-store.ts'),
+    import('../../log/memory.ts'),
+  ]);
+  const briefs = [];
+  for (const [socket, { materia }] of Object.entries(plan.rules.graph.sockets)) {
+    if (plan.rules.materia[materia]?.type !== 'agent') continue;
+    const graph = { ...plan.rules.graph, entry: socket, loops: [] };
+    const store = new LocalStore(await Decider.open(new MemoryLog(), dialects));
+    await store.submit(
+      {
+        kind: 'cast.start',
+        cast: 'dry',
+        request,
+        loadout: plan.loadout,
+        rules: { ...plan.rules, graph },
+        script: null,
+        capabilities: CAPABILITIES,
+      },
+      { name: 'dry-run' },
+    );
+    await store.submit({ kind: 'turn.prepared', cast: 'dry', turn: 1, attempt: 1 }, { name: 'dry-run' });
+    const cast = await store.view('cast', 'dry');
+    briefs.push({ socket, brief: cast?.turns['1']?.brief ?? '' });
+    await store.close();
+  }
+  return briefs;
 }

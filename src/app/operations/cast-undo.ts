@@ -26,14 +26,13 @@ import { lanesOf, type Merge, readRecord, type WorktreeRecord, writeRecord } fro
 import { movedNotice } from '../../workspace/worktree/restore-path.ts';
 import { dropStashes, noticeOfParked, parkedOf } from '../../workspace/worktree/stash.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
-import { endLeftovers } from '../leftovers.ts';
-import { withMainLocks } from '../main-locks.ts';
-import { nameCast } from '../name-cast.ts';
+import { leftBy, refuseWhileDriven, refusing, unmergedLanes, withMainLocks } from '../cast-work.ts';
+import { requireTrust } from '../driving/check-start.ts';
+import { castNamed } from '../name-cast.ts';
 import { AsksPerson, Refused } from '../refused.ts';
-import { requireTrust } from '../require-trust.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
+import { endLeftovers } from './cast-stop.ts';
 import type { Operation } from './table.ts';
 
 type Undoing = {
@@ -41,14 +40,13 @@ type Undoing = {
   readonly store: WorkspaceStore;
   readonly summary: CastSummary;
   readonly yes: boolean;
-  /** Who takes it back, as the log names him. */
+  /** Who takes it back, by the name in the log. */
   readonly actor: Submitter;
   readonly say: (line: string) => void;
 };
 
 export const castUndo: Operation<'cast.undo'> = async (workspace, { cast: word, yes = false }, { actor, onEvent }) => {
-  const store = workspace.castStore();
-  const summary = await nameCast(store, word, workspace.program);
+  const { store, summary } = await castNamed(workspace, word);
   const say = (text: string) => onEvent({ kind: 'note', text });
   return refusing(async () => {
     await refuseWhileDriven(store, summary.cast, workspace.program);
@@ -105,7 +103,7 @@ function mergesOf({ merges = [], state, base, tip }: WorktreeRecord): readonly M
   return merges.length > 0 || state !== 'merged' || tip === undefined ? merges : [{ before: base, after: tip }];
 }
 
-/** The last one first, each as a commit of its own; what is taken back is noted at once, so that nothing is done twice. */
+/** Takes the last merge back first, each as a commit of its own. Each is recorded at once, so that none is taken back twice. */
 async function takeMergesBack(
   { store, workspace: { stateDir, dir }, actor }: Undoing,
   record: WorktreeRecord,
@@ -149,7 +147,7 @@ async function unmergedOf(at: Workspace, record: WorktreeRecord): Promise<string
   return lostText(all, files);
 }
 
-/** What was changed since by somebody else, and what nobody kept, stays as it is. */
+/** Files that were changed by others since, or of which no copy is kept, stay as they are. */
 async function undoFiles(undoing: Undoing): Promise<Verdict> {
   const { store, summary, actor, say } = undoing;
   const { dir, stateDir } = undoing.workspace;
@@ -175,7 +173,7 @@ async function undoFiles(undoing: Undoing): Promise<Verdict> {
   const details = { cast, restored: named('restore'), removed: named('remove'), left };
   const done = `${counted(able.length - failed.length, 'file')} of cast ${cast} taken back`;
   const stays = left.length === 0 ? '' : `; ${counted(left.length, 'file')} could not be taken back`;
-  // What somebody else may have changed is not for undo to take back.
+  // Changes that others may have made are not for undo to take back.
   const own = left.filter((path) => (files[path]?.remark ?? null) === null);
   return own.length === 0 ? allow(done + stays, details) : deny('UNDO_INCOMPLETE', done + stays, details);
 }

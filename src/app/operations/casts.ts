@@ -1,5 +1,5 @@
-// Casts: look at them.
-import { FOREIGN, type OperationEntry } from '../operation.ts';
+// The casts of a workspace, and what they did to files: look at them, take their work over, take it back, clear it away.
+import { FOREIGN, rowsOf } from '../operation.ts';
 
 const CAST = {
   type: 'text',
@@ -9,10 +9,8 @@ const CAST = {
   example: 'latest',
 } as const;
 
-export const CASTS = {
+export const CAST_ROWS = rowsOf('casts', {
   'cast.list': {
-    name: 'cast.list',
-    group: 'casts',
     act: 'look',
     means: 'list the casts of the workspace, newest first',
     example: 'baton casts',
@@ -52,8 +50,6 @@ export const CASTS = {
     },
   },
   'cast.show': {
-    name: 'cast.show',
-    group: 'casts',
     act: 'look',
     means: 'show a cast as it is now',
     example: 'baton show latest',
@@ -69,8 +65,6 @@ export const CASTS = {
     },
   },
   'cast.turn': {
-    name: 'cast.turn',
-    group: 'casts',
     act: 'look',
     means: 'show one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others',
     example: 'baton show latest --turn 7',
@@ -82,8 +76,6 @@ export const CASTS = {
     mcp: { leftOut: 'cast_show with turns tells what each attempt was told and said' },
   },
   'cast.why': {
-    name: 'cast.why',
-    group: 'casts',
     act: 'look',
     means: 'say why a cast is where it is, since when, and the commands that carry it on',
     example: 'baton why latest',
@@ -96,8 +88,6 @@ export const CASTS = {
     },
   },
   'cast.watch': {
-    name: 'cast.watch',
-    group: 'casts',
     act: 'look',
     means: 'follow a cast that another process drives, from its first entry on, until it stops',
     example: 'baton watch latest',
@@ -109,8 +99,6 @@ export const CASTS = {
     mcp: { leftOut: 'a tool answers once; cast_wait tells what the agents do as progress' },
   },
   'cast.wait': {
-    name: 'cast.wait',
-    group: 'casts',
     act: 'look',
     means: 'wait until a cast completes, fails or needs a person, or the time is over',
     example: '',
@@ -128,7 +116,6 @@ export const CASTS = {
     },
   },
   'cast.trace': {
-    name: 'cast.trace',
     group: 'history',
     act: 'look',
     means: 'find what is behind a file, a result, a handoff or a text, and what came of it',
@@ -147,8 +134,6 @@ export const CASTS = {
     mcp: { leftOut: 'a person or a script looks into the history, by the command line or the library' },
   },
   inbox: {
-    name: 'inbox',
-    group: 'casts',
     act: 'look',
     means: 'list everything that waits for a person, oldest first',
     example: 'baton inbox',
@@ -156,8 +141,6 @@ export const CASTS = {
     mcp: { leftOut: 'approvals_list and cast_why say what waits; a person decides' },
   },
   status: {
-    name: 'status',
-    group: 'casts',
     act: 'look',
     means: 'say what runs, waits and ended last in the workspace',
     example: 'baton status',
@@ -165,7 +148,6 @@ export const CASTS = {
     mcp: { leftOut: 'cast_list and cast_why say it cast by cast' },
   },
   metrics: {
-    name: 'metrics',
     group: 'ledger',
     act: 'look',
     means: 'show how the runs of the ledger went, one by one and over time, next to the levels aimed at',
@@ -174,4 +156,96 @@ export const CASTS = {
     cli: 'status --metrics',
     mcp: { leftOut: 'a person or a script reads the numbers, by the command line or the library' },
   },
-} as const satisfies Readonly<Record<string, OperationEntry>>;
+});
+
+/** The cast whose work is meant. */
+const OF_CAST = { ...CAST, word: 'CAST', means: `${CAST.means}; without it the latest one` } as const;
+
+export const WORK_ROWS = rowsOf('work', {
+  'cast.diff': {
+    act: 'look',
+    means: 'show what a cast changed, also while it runs',
+    example: 'baton diff latest --stat',
+    fields: {
+      cast: OF_CAST,
+      lane: { type: 'count', means: 'what an item did that has a worktree of its own, while it is not merged' },
+      patch: { type: 'flag', hidden: true, means: 'also the patch, which `git apply` takes' },
+    },
+    cli: 'diff',
+    mcp: {
+      name: 'cast_diff',
+      audience: 'person',
+      description: `What a cast changed: its files, and with patch the patch of them. ${FOREIGN}`,
+    },
+  },
+  'cast.merge': {
+    act: 'decide',
+    peopleOnly: 'merge what a cast did',
+    means: 'merge what a cast did into the current branch, and remove its worktree',
+    example: 'baton merge latest',
+    fields: {
+      cast: OF_CAST,
+      yes: {
+        type: 'flag',
+        means: 'also of a cast that is not completed: what was accepted so far, and its worktree stays',
+      },
+      unchecked: {
+        type: 'flag',
+        means:
+          'without the checkers with "when": "merge", which run on the whole work first; a red one refuses the merge',
+      },
+      squash: { type: 'flag', means: 'as one commit of yours, whatever commits the cast made' },
+      message: {
+        type: 'text',
+        short: 'm',
+        means: 'with squash: the message of that commit; without it one made of the request and the items',
+        example: 'Add a --version flag',
+      },
+    },
+    cli: 'merge',
+    mcp: {
+      name: 'cast_merge',
+      audience: 'person',
+      description:
+        'Take what a cast did over into the branch that is checked out. Refused with the files where git finds a conflict, and with the checks that are red.',
+    },
+  },
+  'cast.undo': {
+    act: 'decide',
+    peopleOnly: 'take back what a cast did',
+    means: 'take back what a cast did: its worktree and branch, or the files it changed in place',
+    example: 'baton undo latest',
+    fields: { cast: OF_CAST, yes: { type: 'flag', means: 'without asking, also where work would be lost' } },
+    cli: 'undo',
+    mcp: { leftOut: 'work can be lost, so a person looks and decides at a terminal' },
+  },
+  gc: {
+    act: 'govern',
+    peopleOnly: 'erase texts',
+    means: 'erase old texts of casts that are over, without breaking any proof, and clear their worktrees away',
+    example: 'baton gc --older-than 90d --dry-run',
+    fields: {
+      olderThan: {
+        type: 'text',
+        value: 'AGE',
+        means: 'casts that ended before, such as 12h, 30d (the default) or 8w',
+        example: '90d',
+      },
+      stopped: { type: 'flag', means: 'failed and aborted casts too; they cannot be carried on afterwards' },
+      digest: {
+        type: 'list',
+        itemsMin: 1,
+        value: 'DIGEST',
+        means:
+          'this text, wherever what it belongs to is over, whatever its age. Refused where it is nowhere, or only where something is not over',
+      },
+      worktrees: {
+        type: 'flag',
+        means: 'only worktrees, of any age unless it is said; one with work that is nowhere else stays',
+      },
+      force: { type: 'flag', means: 'with --worktrees: also where unmerged commits or uncommitted files are lost' },
+      dryRun: { type: 'flag', means: 'say what would go, and let it be' },
+    },
+    mcp: { leftOut: 'what is erased cannot come back, so a person decides at a terminal' },
+  },
+});

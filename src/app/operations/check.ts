@@ -9,9 +9,9 @@ import { BUNDLED, inOwnWords, loadAll, loadFor } from '../../workspace/find-conf
 import { BrokenJson, type Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
+import { probed } from '../preflight/agents.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
-import { errorFinding, type MachineFinding } from '../preflight/finding.ts';
-import { probed } from '../preflight/probe.ts';
+import { errorFinding, type MachineFinding } from '../preflight/machine.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 

@@ -1,24 +1,41 @@
-// What the workspace knows, by sections: shows it, its history and differences, and lets a person write.
+// What the workspace knows, by sections, and what agents suggest to remember: shows it with its history, and lets a person write and
+// decide.
+
+import { readFileSync } from 'node:fs';
 import { parseJsonText } from '../../dialects/json-text.ts';
-import { canonicalJson, isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { valuesOf } from '../../kernel/knowledge/merge.ts';
-import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
+import type { Log } from '../../engine/ports.ts';
+import { restored } from '../../engine/snapshot.ts';
+import { type Entry, timeOf } from '../../kernel/fact.ts';
+import {
+  canonicalJson,
+  given,
+  isObject,
+  isString,
+  type Json,
+  type JsonObject,
+  nameOfType,
+  objectAt,
+} from '../../kernel/json.ts';
+import { type ValueChange, valuesOf } from '../../kernel/knowledge/merge.ts';
+import {
+  applyKnowledge,
+  isKnowledgeFact,
+  type Knowledge,
+  type KnowledgeFact,
+  noKnowledge,
+  numberOf,
+  type Remembered,
+  type Section,
+  type Suggested,
+  sectionOf,
+} from '../../kernel/knowledge/state.ts';
 import { notEarlier } from '../../kernel/knowledge/write.ts';
 import { counted, utf8Length } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { ERASED } from '../../log/line.ts';
-import { refusalOfDecision } from '../decision.ts';
-import {
-  CHANGES_SHOWN_MAX,
-  declaredSections,
-  heldAt,
-  knowledgeIn,
-  type SectionEntry,
-  sectionHistory,
-  sectionValueAt,
-  unknownSection,
-  wholeChange,
-} from '../knowledge-in-log.ts';
+import { refusalOfDecision } from '../refusals.ts';
+import { Refused } from '../refused.ts';
+import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
 /** The sections of what the workspace knows, or the one that is named. */
@@ -135,4 +152,135 @@ export const contextRevert: Operation<'context.revert'> = async (workspace, { se
 function holdsErased(value: Json): boolean {
   if (typeof value === 'string') return value === ERASED;
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsErased);
+}
+
+/** What agents suggest to remember and what was accepted. */
+export const memoryList: Operation<'memory.list'> = async (workspace, { all = false }) => {
+  const known = workspace.hasLog() ? await knowledgeIn(workspace.ledgerStore().log) : noKnowledge();
+  const waiting = Object.values(known.open).map(suggested);
+  const accepted = all ? Object.values(known.memory).map(remembered) : [];
+  const memory = [...waiting, ...accepted].toSorted((a, b) => numberOf(a.id) - numberOf(b.id));
+  return allow(`${memory.length} entries`, { memory });
+};
+
+function suggested({ key: _key, at, ...words }: Suggested) {
+  return { status: 'waiting', section: null, ...words, at: new Date(at).toISOString() };
+}
+
+function remembered({ key: _key, at, ...words }: Remembered) {
+  return { status: 'accepted', ...words, at: new Date(at).toISOString() };
+}
+
+/** A person accepts a suggestion: later turns are told it. */
+export const memoryAccept: Operation<'memory.accept'> = async (workspace, { id, section }, { actor }) => {
+  if (!workspace.hasLog()) return unknownMemory(workspace, id);
+  const declared = declaredSections(workspace);
+  const request = {
+    kind: 'memory.accept',
+    id,
+    ...(section === undefined ? {} : { section }),
+    ...(declared === null ? {} : { declared }),
+    isAgent: refusalOfDecision(workspace, 'memory.accept', actor) !== null,
+  } as const;
+  return workspace.ledgerStore().submit(request, actor);
+};
+
+/** A person drops what was suggested or remembered. */
+export const memoryDrop: Operation<'memory.drop'> = async (workspace, { id, reason }, { actor }) => {
+  if (!workspace.hasLog()) return unknownMemory(workspace, id);
+  const isAgent = refusalOfDecision(workspace, 'memory.drop', actor) !== null;
+  const request = { kind: 'memory.drop', id, reason: reason || 'a person said no', isAgent } as const;
+  return workspace.ledgerStore().submit(request, actor);
+};
+
+function unknownMemory({ program }: Workspace, id: string): Denied {
+  return deny('UNKNOWN_MEMORY', `nothing waits under ${id}; \`${program} memory list\` shows what does`, { id });
+}
+
+/** As it stands now. Only what came after the newest snapshot is read. */
+export async function knowledgeIn(log: Log): Promise<Knowledge> {
+  const known = await restored(log, (state) => state.knowledge);
+  const knowledge = known?.found ?? noKnowledge();
+  for (const entry of await factsAfter(log, known?.through ?? 0)) {
+    if (isKnowledgeFact(entry.fact)) applyKnowledge(knowledge, entry.fact, timeOf(entry));
+  }
+  return knowledge;
+}
+
+type SectionFact = Extract<KnowledgeFact, { section: string; kind: `context.${string}` }>;
+type SectionEntry = {
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly fact: SectionFact;
+};
+
+/** Everything that was written to a section, put back or refused, oldest first. */
+async function historyOf(log: Log, section: string): Promise<readonly SectionEntry[]> {
+  const entries = await log.read({ after: 0, kindPrefix: 'context.' });
+  return entries.flatMap(({ seq, at, by, fact }) =>
+    isSectionFact(fact) && fact.section === section ? [{ seq, at, by, fact }] : [],
+  );
+}
+
+/** What the section held at a version; nothing at 0, and null at one it never had. */
+function sectionValueAt(history: readonly SectionEntry[], version: number): JsonObject | null {
+  if (version === 0) return {};
+  for (const { fact } of history) {
+    if (fact.kind !== 'context.rejected' && fact.version === version) return fact.value;
+  }
+  return null;
+}
+
+function isSectionFact(fact: Entry['fact']): fact is SectionFact {
+  return isKnowledgeFact(fact) && fact.kind.startsWith('context.');
+}
+
+async function factsAfter(log: Log, after: number): Promise<readonly Entry[]> {
+  const [context, memory] = [
+    await log.read({ after, kindPrefix: 'context.' }),
+    await log.read({ after, kindPrefix: 'memory.' }),
+  ];
+  return [...context, ...memory].toSorted((a, b) => a.seq - b.seq);
+}
+
+/** Null where the configuration declares none or cannot be read; `baton check` names its mistakes. */
+function declaredSections({ configFile }: Pick<Workspace, 'configFile'>): readonly string[] | null {
+  try {
+    const config: unknown = JSON.parse(readFileSync(configFile, 'utf8').replace(/^\uFEFF/, ''));
+    if (!isObject(config)) return null;
+    const context = objectAt(config, 'context');
+    return given(context, 'sections') === undefined ? null : Object.keys(objectAt(context, 'sections'));
+  } catch {
+    return null;
+  }
+}
+
+/** More changes than that are not shown. */
+const CHANGES_SHOWN_MAX = 10_000;
+
+type SectionHistory = { readonly told: readonly SectionEntry[]; readonly present: number };
+
+/** Of a section that was written at least once, or that the configuration names; anything else is refused. */
+async function sectionHistory(workspace: Workspace, name: string): Promise<SectionHistory> {
+  const told = workspace.hasLog() ? await historyOf(workspace.ledgerStore().log, name) : [];
+  if (told.length === 0 && declaredSections(workspace)?.includes(name) !== true)
+    throw new Refused(unknownSection(name));
+  const versions = told.map(({ fact }) => (fact.kind === 'context.rejected' ? 0 : fact.version));
+  return { told, present: Math.max(0, ...versions) };
+}
+
+function heldAt(told: readonly SectionEntry[], section: string, version: number): JsonObject {
+  const value = sectionValueAt(told, version);
+  if (value) return value;
+  throw new Refused(deny('UNKNOWN_VERSION', `${section} never had a version ${version}`, { section, version }));
+}
+
+/** A side without a value has no member: null is a value like any other. */
+function wholeChange({ path, before, after }: ValueChange): JsonObject {
+  return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+function unknownSection(section: string): Denied {
+  return deny('UNKNOWN_SECTION', `there is no section ${section}; \`baton context show\` lists them`, { section });
 }

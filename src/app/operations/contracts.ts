@@ -1,11 +1,11 @@
-// Contracts: payloads, configurations and codes.
+// Contracts: payloads, configurations and codes; the registry, which says who exists and which prompts are pinned; and handoffs of
+// others, judged by it.
 import { KINDS } from '../../kernel/capabilities.ts';
-import type { OperationEntry } from '../operation.ts';
+import { OUTCOMES } from '../../kernel/trust/state.ts';
+import { rowsOf } from '../operation.ts';
 
-export const CONTRACTS = {
+export const CONTRACT_ROWS = rowsOf('contracts', {
   check: {
-    name: 'check',
-    group: 'contracts',
     act: 'look',
     means: 'look for static mistakes of loadouts and materia, all at once',
     example: 'baton check .baton/config.json --strict',
@@ -21,8 +21,6 @@ export const CONTRACTS = {
     mcp: { leftOut: 'people write configurations, and an agent may not change them' },
   },
   'loadout.list': {
-    name: 'loadout.list',
-    group: 'contracts',
     act: 'look',
     means: 'list the loadouts that a cast can run here, each with its steps and its first mistake',
     example: '',
@@ -31,8 +29,6 @@ export const CONTRACTS = {
     mcp: { leftOut: 'people choose the loadout, and write configurations' },
   },
   compile: {
-    name: 'compile',
-    group: 'contracts',
     act: 'look',
     means: 'print the long form of a loadout in the short form',
     example: 'baton compile .baton/loadouts/bugfix.yaml',
@@ -47,8 +43,6 @@ export const CONTRACTS = {
     mcp: { leftOut: 'people write configurations, and an agent may not change them' },
   },
   graph: {
-    name: 'graph',
-    group: 'contracts',
     act: 'look',
     means: 'draw a loadout, or a cast with the way that it took',
     example: 'baton graph latest',
@@ -73,8 +67,6 @@ export const CONTRACTS = {
     },
   },
   validate: {
-    name: 'validate',
-    group: 'contracts',
     act: 'look',
     means: 'check one payload against a contract',
     example: 'baton validate materia answer.txt',
@@ -121,8 +113,6 @@ export const CONTRACTS = {
     mcp: { leftOut: 'what an agent hands in is checked when it hands it in' },
   },
   explain: {
-    name: 'explain',
-    group: 'contracts',
     act: 'look',
     means: 'say what a code means and what to do about it',
     example: 'baton explain LOCK_CONFLICT',
@@ -131,4 +121,101 @@ export const CONTRACTS = {
     },
     mcp: { leftOut: 'every refusal says in words what to do' },
   },
-} as const satisfies Readonly<Record<string, OperationEntry>>;
+});
+
+const REASON = { type: 'text', means: 'why, for the log', example: 'prompt restored from git' } as const;
+const BY_PEOPLE = { leftOut: 'people look after the registry, by the command line or the library' } as const;
+
+export const REGISTRY_ROWS = rowsOf('registry', {
+  'registry.lock': {
+    act: 'govern',
+    peopleOnly: 'lock a registry',
+    means:
+      'pin every prompt to the bytes it has now, and what each agent runs with; agents that the registry does not know get an id and a record in the manifest',
+    example: 'baton registry lock --reason "reviewed"',
+    fields: { reason: REASON },
+    mcp: BY_PEOPLE,
+  },
+  'registry.accept': {
+    act: 'govern',
+    peopleOnly: 'accept an edited prompt',
+    means:
+      'accept edited prompts: show what changed, raise their versions, pin them, and release what the edit blocked',
+    example: 'baton registry accept build --reason "shorter answers"',
+    fields: {
+      agent: {
+        type: 'text',
+        word: 'AGENT',
+        means: 'the agent; without it every agent whose prompt was edited',
+        example: 'build',
+      },
+      reason: REASON,
+    },
+    mcp: BY_PEOPLE,
+  },
+  'registry.verify': {
+    act: 'look',
+    means: 'compare manifest, lock and prompts; report what differs from what was approved',
+    example: 'baton registry verify --strict',
+    fields: { strict: { type: 'flag', means: 'warnings deny, too' } },
+    mcp: BY_PEOPLE,
+  },
+  'registry.list': {
+    act: 'look',
+    means: 'every agent with version, prompt, model, and whether the model is one exact release',
+    example: 'baton registry list',
+    fields: {},
+    mcp: BY_PEOPLE,
+  },
+  'registry.quarantine': {
+    act: 'look',
+    means: 'what is blocked, since when and why',
+    example: 'baton registry quarantine',
+    fields: {},
+    mcp: BY_PEOPLE,
+  },
+  'registry.release': {
+    act: 'decide',
+    means: 'let go what was blocked, once everything agrees again; only a person can',
+    example: 'baton registry release domain-02-build --reason "prompt restored from git"',
+    fields: {
+      id: { type: 'text', word: 'ID', required: true, means: 'what is blocked', example: 'domain-02-build' },
+      reason: { ...REASON, required: true },
+      outcome: {
+        type: 'choice',
+        of: OUTCOMES,
+        noun: 'outcome',
+        value: 'OUTCOME',
+        means: 'what was found: tampering, stale_sender, legitimate_change, checkout_artifact or harmless',
+      },
+    },
+    mcp: BY_PEOPLE,
+  },
+  'registry.import': {
+    act: 'govern',
+    peopleOnly: 'import a registry',
+    means: 'take over a registry from another folder, in any of the known shapes, and lock it',
+    example: 'baton registry import ../agents',
+    fields: { dir: { type: 'path', word: 'DIR', required: true, means: 'the folder of the registry' } },
+    mcp: BY_PEOPLE,
+  },
+  'handoff.verify': {
+    act: 'steer',
+    means: 'judge a foreign handoff envelope, once; the verdict is written to the log',
+    example: 'baton handoff verify envelope.json',
+    fields: {
+      envelope: {
+        type: 'json',
+        word: 'FILE',
+        required: true,
+        bytesField: 'bytes',
+        means: 'the envelope, exactly as it came; the same id is judged once only',
+      },
+      bytes: { type: 'text', hidden: true, means: 'the envelope as base64, where it is no UTF-8' },
+      registry: { type: 'path', means: 'the folder of the registry (default: .baton)' },
+      maxAgeS: { type: 'count', means: 'how old an envelope may be, in seconds (default 300)' },
+      maxSkewS: { type: 'count', means: 'how far ahead of this clock it may be, in seconds (default 60)' },
+    },
+    mcp: { leftOut: 'envelopes come from other systems, by a script that has the command line or the library' },
+  },
+});

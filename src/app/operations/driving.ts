@@ -1,6 +1,6 @@
 // Casts: start them, carry them on, decide what they ask, stop them.
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
-import type { OperationEntry } from '../operation.ts';
+import { rowsOf } from '../operation.ts';
 import { PROBE } from './project.ts';
 
 const CAST = {
@@ -76,10 +76,8 @@ const START = {
   },
 } as const;
 
-export const DRIVING = {
+export const DRIVING_ROWS = rowsOf('casts', {
   'cast.start': {
-    name: 'cast.start',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'start a cast',
     means: 'run a loadout on a request',
@@ -106,8 +104,6 @@ export const DRIVING = {
     },
   },
   'cast.plan': {
-    name: 'cast.plan',
-    group: 'casts',
     act: 'steer',
     means: 'show the first briefs of a cast and what would run, start nothing',
     example: 'baton cast --dry-run "Add a --version flag"',
@@ -116,8 +112,6 @@ export const DRIVING = {
     mcp: { leftOut: 'a client starts a cast, or lets it be' },
   },
   'cast.resume': {
-    name: 'cast.resume',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'carry a cast on',
     means: 'carry on a cast after a crash or a pause',
@@ -136,30 +130,24 @@ export const DRIVING = {
     mcp: EXACT,
   },
   'cast.recast': {
-    name: 'cast.recast',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'carry a cast on',
-    means: 'run a failed or aborted cast on from where it is',
+    means: 'carry on a failed or aborted cast from where it stopped',
     example: 'baton recast latest',
     fields: { cast: CAST, detach: DETACH, turns: TURNS },
     cli: 'recast',
     mcp: EXACT,
   },
   'cast.revive': {
-    name: 'cast.revive',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'carry a cast on',
-    means: 'like recast, and what was spent, an edge or a budget, gets as much again',
+    means: 'like recast; a used up edge or budget gets as much again',
     example: 'baton revive latest',
     fields: { cast: CAST, detach: DETACH, turns: TURNS },
     cli: 'revive',
     mcp: EXACT,
   },
   'cast.continue': {
-    name: 'cast.continue',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'carry a cast on',
     means: 'carry on a cast that has stopped, in the way that fits',
@@ -180,8 +168,6 @@ export const DRIVING = {
     },
   },
   'cast.answer': {
-    name: 'cast.answer',
-    group: 'casts',
     act: 'decide',
     peopleOnly: 'answer for a person',
     means: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
@@ -209,8 +195,6 @@ export const DRIVING = {
     },
   },
   'cast.decide': {
-    name: 'cast.decide',
-    group: 'casts',
     act: 'decide',
     peopleOnly: 'decide what became of a turn',
     means: 'decide about a turn of unknown outcome, or whose agent asks or is blocked',
@@ -242,8 +226,6 @@ export const DRIVING = {
     mcp: BY_PERSON,
   },
   'cast.retry': {
-    name: 'cast.retry',
-    group: 'casts',
     act: 'decide',
     peopleOnly: 'decide about a parked item',
     means: 'work on a parked item again: its kept work is merged back, and its edge gets its traversals again',
@@ -258,8 +240,6 @@ export const DRIVING = {
     mcp: BY_PERSON,
   },
   'cast.drop': {
-    name: 'cast.drop',
-    group: 'casts',
     act: 'decide',
     peopleOnly: 'decide about a parked item',
     means: 'leave a parked item out; what depends on it is named, and left out with it',
@@ -275,10 +255,8 @@ export const DRIVING = {
     mcp: BY_PERSON,
   },
   approve: {
-    name: 'approve',
-    group: 'casts',
     act: 'decide',
-    means: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
+    means: 'allow once, exactly as sealed, what an agent asks for, and carry its cast on',
     example: 'baton approve P-0c2f81d4',
     fields: {
       id: {
@@ -307,10 +285,8 @@ export const DRIVING = {
     },
   },
   reject: {
-    name: 'reject',
-    group: 'casts',
     act: 'decide',
-    means: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
+    means: 'refuse what an agent asks for, or take back an unused approval; the agent learns the reason',
     example: 'baton reject P-0c2f81d4 --reason "not on a Friday"',
     fields: {
       id: {
@@ -335,8 +311,6 @@ export const DRIVING = {
     },
   },
   'cast.abort': {
-    name: 'cast.abort',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'stop a cast',
     means: 'stop a cast and its running agents; without CAST the one that is open, if it is the only one',
@@ -355,8 +329,6 @@ export const DRIVING = {
     },
   },
   'cast.pause': {
-    name: 'cast.pause',
-    group: 'casts',
     act: 'steer',
     peopleOnly: 'stop a cast',
     means: 'pause a cast that runs: its running agents are stopped, and `continue` carries it on',
@@ -366,8 +338,6 @@ export const DRIVING = {
     mcp: { leftOut: 'a client waits for a cast, or stops it with cast_abort' },
   },
   'cast.budget': {
-    name: 'cast.budget',
-    group: 'casts',
     act: 'decide',
     means: 'show or change what a cast may use; each is the new limit, not an addition',
     example: 'baton budget latest --tokens 500000',
@@ -380,4 +350,4 @@ export const DRIVING = {
     cli: 'budget',
     mcp: BY_PERSON,
   },
-} as const satisfies Readonly<Record<string, OperationEntry>>;
+});

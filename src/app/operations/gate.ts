@@ -63,7 +63,7 @@ async function stop(workspace: Workspace, payload: Json, context: Context): Prom
       ? undefined
       : ((await store.look((ledger) => runCalled(ledger, named, actor.attempt?.cast))) ?? named);
   const ledger = await store.view('ledger', run);
-  // A cast sees to its own tasks, and its agents may stop; whoever names one of them wants to know about it all the same.
+  // A cast looks after its own tasks, and its agents may stop. A task that is named is checked all the same.
   const isByName = payload.task_id !== undefined;
   const runs = Object.values(ledger.runs).filter(({ id, cast }) =>
     run === undefined ? isByName || !cast : id === run,
@@ -82,7 +82,7 @@ async function stop(workspace: Workspace, payload: Json, context: Context): Prom
   });
 }
 
-/** Whoever names a task or a run that nobody knows is not let go because of a slip. */
+/** Refuses an unknown task or run: a typing mistake must not let an agent stop. */
 async function refusalOfUnknown(
   store: Pick<WorkspaceStore, 'read'>,
   payload: JsonObject,
@@ -91,7 +91,7 @@ async function refusalOfUnknown(
   const { task_id: task, run_id: run } = payload;
   const absent = refusalOfAbsent(payload, all);
   if (!absent || run !== undefined) return absent;
-  // A task whose run is over is no longer in the ledger at hand, and holds nobody.
+  // A task whose run is over is not in the present ledger, and keeps no agent from stopping.
   const past = await store.read({ after: 0, task: String(task), kindPrefix: 'task.claimed' });
   return past.length > 0 ? null : absent;
 }

@@ -24,7 +24,7 @@ import { jsonText } from '../ledger-session.ts';
 import type { Context, InputOf } from '../operation.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { Workspace } from '../workspace.ts';
-import { trustIn } from '../workspace-status.ts';
+import { trustIn } from './status.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
 const NAME_CHARS_MAX = 128;
@@ -37,7 +37,7 @@ export const handoffVerify: Operation<'handoff.verify'> = async (workspace, inpu
   } catch (error) {
     // What cannot be written down is not accepted.
     if (!(error instanceof StorageError)) throw error;
-    // The answer may go to whoever sent the handoff, whom no path of this machine concerns.
+    // The answer may go to the sender of the handoff, who must not see paths of this machine.
     context.onEvent({ kind: 'note', text: `baton: ${error.message}` });
     return unwritten(envelope);
   }
@@ -107,7 +107,7 @@ async function judge(
       },
       refusal: verdict.allow
         ? null
-        : heard(
+        : withoutForeignBlocks(
             asRefusal(verdict, (isSource ? said.claimed.source : said.claimed.target) ?? ''),
             isSameFolder(dir, home),
           ),
@@ -134,10 +134,10 @@ async function judge(
 }
 
 /**
- * A registry that somebody names says nothing about the agents of this workspace: whoever brings along an altered copy
- * could else switch off any of them. What a context holds is the same under every registry.
+ * A registry that the caller names says nothing about the agents of this workspace: with an altered copy a caller could
+ * otherwise block any of them. A context is the same under every registry.
  */
-function heard(refusal: Refusal, isOwn: boolean): Refusal {
+function withoutForeignBlocks(refusal: Refusal, isOwn: boolean): Refusal {
   return isOwn || refusal.blocks?.context ? refusal : { ...refusal, blocks: null };
 }
 
@@ -158,16 +158,16 @@ async function withReference(
   const prior = isObject(verdict.details.prior) ? verdict.details.prior.seq : null;
   const [first] = typeof prior === 'number' ? await reference.log.read({ after: prior - 1, limit: 1 }) : [];
   const earlier = first
-    ? { prior: { ...(await told(reference, first)), same_digest: envelopeDigestOf(first) === digest } }
+    ? { prior: { ...(await referenceRow(reference, first)), same_digest: envelopeDigestOf(first) === digest } }
     : {};
   const audit_ref = written && (await referenceTo(reference, written));
   const twin = isObject(verdict.details.duplicate_of) ? verdict.details.duplicate_of.seq : null;
   const [same] = typeof twin === 'number' ? await reference.log.read({ after: twin - 1, limit: 1 }) : [];
-  const twice = same ? { duplicate_of: { handoff_id: idOf(same), ...(await told(reference, same)) } } : {};
+  const twice = same ? { duplicate_of: { handoff_id: idOf(same), ...(await referenceRow(reference, same)) } } : {};
   return { ...verdict, details: { ...verdict.details, audit_ref, ...earlier, ...twice } };
 }
 
-/** What is handed over, whoever counts it and whenever: the envelope without its id and its timestamp. */
+/** The digest of the content: the envelope without its id and its timestamp. */
 function contentDigestOf(bytes: Uint8Array): string | null {
   const parsed = parseEnvelope(bytes);
   if (!parsed.ok || !isObject(parsed.value)) return null;
@@ -185,7 +185,7 @@ async function referenceTo({ log, origin }: Reference, { seq }: Entry): Promise<
   return `${origin}#${seq}:${next ? next.prev : (await log.head()).hash}`;
 }
 
-async function told(reference: Reference, entry: Entry): Promise<JsonObject> {
+async function referenceRow(reference: Reference, entry: Entry): Promise<JsonObject> {
   const { fact } = entry;
   const isAccepted = fact.kind === 'attempt.started' || (fact.kind === 'handoff.judged' && fact.allow);
   return { status: isAccepted ? 'accepted' : 'rejected', audit_ref: await referenceTo(reference, entry) };

@@ -1,5 +1,5 @@
 // The log as history: reading it, proving it, and one cast of it as evidence.
-import type { OperationEntry } from '../operation.ts';
+import { rowsOf } from '../operation.ts';
 
 const BY_HAND = { leftOut: 'a person or a script looks into the history, by the command line or the library' } as const;
 const KEY = {
@@ -15,10 +15,8 @@ const CHECKPOINT = {
 } as const;
 const SIZE = { type: 'count', value: 'SIZE', min: 1, noun: 'number of entries', example: 120 } as const;
 
-export const HISTORY = {
+export const HISTORY_ROWS = rowsOf('history', {
   log: {
-    name: 'log',
-    group: 'history',
     act: 'look',
     means: 'read what happened, entry by entry',
     example: 'baton log --after 0 --json',
@@ -38,8 +36,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   'usage.days': {
-    name: 'usage.days',
-    group: 'history',
     act: 'look',
     means: 'count the tokens and the cost of agents, by day, agent and model',
     example: 'baton usage --since 2026-01-01',
@@ -56,8 +52,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   'audit.verify': {
-    name: 'audit.verify',
-    group: 'history',
     act: 'look',
     means: 'check everything: chain, texts, indexes, and every signed checkpoint that is known here',
     example: 'baton audit verify',
@@ -65,8 +59,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   'audit.prove': {
-    name: 'audit.prove',
-    group: 'history',
     act: 'look',
     means:
       'prove that an entry is in the log; with --from, that the log of --to SIZE entries begins with that of --from SIZE',
@@ -81,8 +73,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   'audit.checkpoint': {
-    name: 'audit.checkpoint',
-    group: 'history',
     act: 'steer',
     means: 'sign the log as it is now; every cast that ends does it too',
     example: 'baton audit checkpoint',
@@ -90,8 +80,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   'audit.key': {
-    name: 'audit.key',
-    group: 'history',
     act: 'look',
     means: 'show the public key of this user, for whoever checks what he signed',
     example: 'baton audit key',
@@ -99,8 +87,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   'audit.outside': {
-    name: 'audit.outside',
-    group: 'history',
     act: 'look',
     means: 'name the file with the checkpoints of this workspace that are kept outside of it',
     example: 'baton audit outside',
@@ -108,8 +94,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   export: {
-    name: 'export',
-    group: 'history',
     act: 'govern',
     means: 'write one cast as evidence, in one file that anybody can verify offline',
     example: 'baton export latest -o run.baton',
@@ -134,8 +118,6 @@ export const HISTORY = {
     mcp: BY_HAND,
   },
   verify: {
-    name: 'verify',
-    group: 'history',
     act: 'look',
     means: 'check whether an exported file is what was signed',
     example: 'baton verify run.baton',
@@ -145,4 +127,4 @@ export const HISTORY = {
     },
     mcp: BY_HAND,
   },
-} as const satisfies Readonly<Record<string, OperationEntry>>;
+});

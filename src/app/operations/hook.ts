@@ -1,22 +1,22 @@
-// Decides one event of an agent's host: a tool that is about to run, an agent that is about to stop.
+// Decides one event of the program of an agent: a tool that is about to run, an agent that is about to stop.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Actor } from '../../access/actor.ts';
-import type { HookDecision } from '../../hooks/protocol.ts';
+import { type HookDecision, reportDenial } from '../../hooks/protocol.ts';
 import { type HookContext, runHook } from '../../hooks/run-hook.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
+import type { LocatedWorkspace } from '../../workspace/locate.ts';
 import type { Context } from '../operation.ts';
-import { BATON } from '../program.ts';
 import { verdictOf } from '../refused.ts';
-import type { Workspace } from '../workspace.ts';
+import { makeStateFolder } from '../state-folder.ts';
+import { BATON, type Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
 export const decideHook: Operation<'hook'> = async (workspace, { event, input, reportOnly = false }, context) => {
   const text = typeof input === 'string' ? input : JSON.stringify(input);
   const decision = await runHook(event, text, contextOf(workspace, reportOnly, context));
   if (decision.kind === 'allow' || !reportOnly) return verdictFor(decision);
-  const { noteHookRefusal } = await import('../note-hook-refusal.ts');
   noteHookRefusal(workspace, event, decision);
   return allow('only reported', { decision: 'allow' });
 };
@@ -64,10 +64,20 @@ async function performed(
   try {
     if (name === 'gate')
       return await (await import('./gate.ts')).runGate(workspace, given as FieldInput<'gate'>, context);
-    return await (await import('./worklog.ts')).worklogAdd(workspace, given as FieldInput<'worklog.add'>, context);
+    return await (await import('./working.ts')).worklogAdd(workspace, given as FieldInput<'worklog.add'>, context);
   } catch (error) {
     return verdictOf(error);
   }
 }
 
 type FieldInput<N extends 'gate' | 'worklog.add'> = Parameters<Operation<N>>[1];
+
+export function noteHookRefusal(
+  workspace: LocatedWorkspace,
+  event: string,
+  decision: Exclude<HookDecision, { kind: 'allow' }>,
+): void {
+  if (!existsSync(join(workspace.dir, '.baton'))) return;
+  makeStateFolder(workspace);
+  reportDenial(workspace.stateDir, event, decision, new Date());
+}

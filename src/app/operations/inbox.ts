@@ -5,14 +5,13 @@ import { noKnowledge } from '../../kernel/knowledge/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { castPages } from '../cast-pages.ts';
-import { knowledgeIn } from '../knowledge-in-log.ts';
-import type { Listed } from '../name-cast.ts';
-import { listCasts } from '../name-cast.ts';
+import { type Listed, listCasts } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { CastPage, PageWait } from '../views/cast-page.ts';
 import type { Workspace } from '../workspace.ts';
-import { workspaceStatus } from '../workspace-status.ts';
-import { approvalViews } from './approvals-list.ts';
+import { approvalViews } from './approvals.ts';
+import { knowledgeIn } from './context.ts';
+import { workspaceStatus } from './status.ts';
 import type { Operation } from './table.ts';
 
 export type Waiting = {
@@ -29,7 +28,7 @@ export type Waiting = {
   readonly since: string;
   /** Whether a cast stands still until it is decided. */
   readonly stops: boolean;
-  /** Why it waits, in the words of whoever asks. */
+  /** Why it waits, in the words of the asker. */
   readonly reason: string;
   readonly code?: string | null;
   /** Of an item, its key. */

@@ -19,9 +19,8 @@ import {
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { InputOf } from '../operation.ts';
-import { BATON } from '../program.ts';
 import { makeStateFolder } from '../state-folder.ts';
-import type { Workspace } from '../workspace.ts';
+import { BATON, type Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'install'>>;

@@ -1,6 +1,6 @@
 // The ledger: tasks, locks, signs of life, worklogs, gates.
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
-import { FOREIGN, type OperationEntry } from '../operation.ts';
+import { FOREIGN, rowsOf } from '../operation.ts';
 
 const OWN_TASK = 'the id of the task; within a cast: the one you work on';
 const RUN = {
@@ -27,10 +27,8 @@ const BY_HAND = { leftOut: 'a person does it by hand, or a script by the command
 
 export const GATE_NAMES = ['pre-dispatch', 'pre-complete', 'post-execution', 'lock-update', 'stop'] as const;
 
-export const LEDGER = {
+export const LEDGER_ROWS = rowsOf('ledger', {
   'task.create': {
-    name: 'task.create',
-    group: 'ledger',
     act: 'steer',
     means: 'put one assignment packet into the ledger',
     example: 'baton task create packet.json',
@@ -47,8 +45,6 @@ export const LEDGER = {
     },
   },
   'task.claim': {
-    name: 'task.claim',
-    group: 'ledger',
     act: 'steer',
     means: 'take a task and all its locks in one step; details.fence is the token of the claim',
     example: 'baton task claim T-12 --owner ann',
@@ -67,8 +63,6 @@ export const LEDGER = {
     },
   },
   'task.next': {
-    name: 'task.next',
-    group: 'ledger',
     act: 'steer',
     means: 'find the best task that can start now, and claim it in the same step',
     example: 'baton task next --owner ann',
@@ -81,8 +75,6 @@ export const LEDGER = {
     },
   },
   'task.finish': {
-    name: 'task.finish',
-    group: 'ledger',
     act: 'steer',
     means: 'hand in one result; changes are compared with the lock scope, and checkers are run',
     example: 'baton task finish result.json --fence 7',
@@ -104,8 +96,6 @@ export const LEDGER = {
     },
   },
   'task.move': {
-    name: 'task.move',
-    group: 'ledger',
     act: 'steer',
     means: 'move a task by hand; a person needs no fence',
     example: 'baton task move T-12 canceled --reason "not needed any more"',
@@ -136,8 +126,6 @@ export const LEDGER = {
     },
   },
   'task.list': {
-    name: 'task.list',
-    group: 'ledger',
     act: 'look',
     means: 'list the tasks of the ledger',
     example: 'baton task list --status blocked',
@@ -152,8 +140,6 @@ export const LEDGER = {
     },
   },
   'task.apply': {
-    name: 'task.apply',
-    group: 'ledger',
     act: 'steer',
     means: 'apply deltas (with --run), or a whole envelope of an orchestrator; doing it again changes nothing',
     example: 'baton task apply envelope.json',
@@ -170,8 +156,6 @@ export const LEDGER = {
     },
   },
   heartbeat: {
-    name: 'heartbeat',
-    group: 'ledger',
     act: 'steer',
     means: 'say that the owner of a task is alive',
     example: 'baton heartbeat T-12 --owner ann --fence 7',
@@ -191,8 +175,6 @@ export const LEDGER = {
     },
   },
   'lock.list': {
-    name: 'lock.list',
-    group: 'ledger',
     act: 'look',
     means: 'list the locks that are held',
     example: 'baton lock list --history',
@@ -200,8 +182,6 @@ export const LEDGER = {
     mcp: { leftOut: 'an agent asks by lock_check; task_list shows the scopes' },
   },
   'lock.check': {
-    name: 'lock.check',
-    group: 'ledger',
     act: 'look',
     means: 'say who is in the way of these paths; with a fence, whether its claim may write there',
     example: 'baton lock check src/api.ts',
@@ -231,8 +211,6 @@ export const LEDGER = {
     },
   },
   'lock.request': {
-    name: 'lock.request',
-    group: 'ledger',
     act: 'look',
     means: 'ask for paths beyond the scope of the own task',
     example: '',
@@ -255,8 +233,6 @@ export const LEDGER = {
     },
   },
   'worklog.add': {
-    name: 'worklog.add',
-    group: 'ledger',
     act: 'steer',
     means: 'add one entry to the worklog of a task; details.file is the file that holds it',
     example: 'baton worklog add T-12 entry.json',
@@ -298,8 +274,6 @@ export const LEDGER = {
     },
   },
   'worklog.show': {
-    name: 'worklog.show',
-    group: 'ledger',
     act: 'look',
     means: 'show the entries of a worklog, oldest first',
     example: 'baton worklog show T-12',
@@ -310,8 +284,6 @@ export const LEDGER = {
     mcp: { leftOut: 'read_context has the worklog of the task at hand' },
   },
   reconcile: {
-    name: 'reconcile',
-    group: 'ledger',
     act: 'look',
     means: 'say whether ledger, locks and events agree; without a run, of every run',
     example: 'baton reconcile',
@@ -319,10 +291,8 @@ export const LEDGER = {
     mcp: BY_HAND,
   },
   bundle: {
-    name: 'bundle',
-    group: 'ledger',
     act: 'look',
-    means: 'collect all that a new session needs to go on with a run; without a run, of the only one that is open',
+    means: 'collect everything a new session needs to continue a run; without a run, of the only one that is open',
     example: 'baton bundle -o bundle.json',
     fields: {
       run: RUN,
@@ -338,11 +308,9 @@ export const LEDGER = {
     mcp: { leftOut: 'read_context answers the bundle to an agent' },
   },
   hold: {
-    name: 'hold',
-    group: 'ledger',
     act: 'decide',
     peopleOnly: 'hold a workspace',
-    means: 'hand out nothing new in this workspace; what runs goes on',
+    means: 'pause this workspace: nothing new starts, what runs goes on',
     example: 'baton hold --reason "release day"',
     fields: {
       reason: {
@@ -355,18 +323,14 @@ export const LEDGER = {
     mcp: BY_HAND,
   },
   unhold: {
-    name: 'unhold',
-    group: 'ledger',
     act: 'decide',
     peopleOnly: 'release a workspace',
-    means: 'hand out work again',
+    means: 'let new work start again',
     example: 'baton unhold',
     fields: { reason: { type: 'text', means: 'why, for the log', example: 'released' } },
     mcp: BY_HAND,
   },
   watchdog: {
-    name: 'watchdog',
-    group: 'ledger',
     act: 'steer',
     means: 'block tasks whose owners are silent for too long, and hand them out again',
     example: 'baton watchdog --follow',
@@ -377,8 +341,6 @@ export const LEDGER = {
     mcp: BY_HAND,
   },
   gate: {
-    name: 'gate',
-    group: 'ledger',
     act: 'look',
     means: 'ask one of the checks at the doors of a task',
     example: 'baton gate pre-dispatch < packet.json',
@@ -396,4 +358,4 @@ export const LEDGER = {
     },
     mcp: { leftOut: 'it is for the scripts and hooks of other systems' },
   },
-} as const satisfies Readonly<Record<string, OperationEntry>>;
+});

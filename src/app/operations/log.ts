@@ -1,12 +1,19 @@
-// The log, entry by entry, each with the hash of its line.
+// The log entry by entry, each with the hash of its line; and figures counted from it: how runs of the ledger went, what agents used.
+
+import { setImmediate as pass } from 'node:timers/promises';
 import type { Query } from '../../engine/ports.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Entry } from '../../kernel/fact.ts';
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { count, type Metrics, metricsOf, newTally, overallMetrics, type Tally } from '../../kernel/ledger/history.ts';
+import { workRuns } from '../../kernel/ledger/state.ts';
+import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { leafHash } from '../../log/line.ts';
 import { nameCast } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
-import { type SocketNames, socketNames } from '../views/socket-names.ts';
+import { type SocketNames, socketNames } from '../views/in-words.ts';
+import { usageIn } from './cast-list.ts';
 import type { Operation } from './table.ts';
 
 export const readLog: Operation<'log'> = async (workspace, { after, cast: word, ...which }) => {
@@ -69,4 +76,132 @@ async function leavesOf(store: WorkspaceStore, entries: readonly Entry[]): Promi
     at += count;
   }
   return leaves;
+}
+
+const PAGE = 5_000;
+
+/** The numbers of one run, and when it began. */
+export type RunMetrics = Metrics & { readonly began: string | null };
+
+/** Counts how the runs of the ledger went: each run by itself, oldest first, and all of them together. The numbers come from the
+ * whole log, so runs that ended long ago count too. */
+export const ledgerMetrics: Operation<'metrics'> = async (workspace) => {
+  const { runs, all } = workspace.hasLog() ? await measured(workspace.ledgerStore()) : { runs: [], all: null };
+  const details = { workspace: workspace.dir, runs, all, trend: trendOf(runs) };
+  return allow(`${counted(runs.length, 'run')} in the ledger`, details as unknown as JsonObject);
+};
+
+async function measured(store: WorkspaceStore): Promise<{ runs: readonly RunMetrics[]; all: Metrics }> {
+  const { ledger, began } = await tallyOf(store);
+  const ids = workRuns(ledger)
+    .filter(({ tasks, counts }) => tasks.length > 0 || Object.keys(counts.denies).length > 0)
+    .map(({ id }) => id);
+  const runs = ids.flatMap((id): RunMetrics[] => {
+    const metrics = metricsOf(ledger, id);
+    return metrics ? [{ ...metrics, began: began.get(id) ?? null }] : [];
+  });
+  return { runs, all: overallMetrics(ledger, ids) };
+}
+
+async function tallyOf(store: WorkspaceStore): Promise<Tally> {
+  const tally = newTally();
+  for (let after = 0; ; ) {
+    const page = await store.read({ after, limit: PAGE });
+    for (const entry of page) count(tally, entry);
+    if (page.length < PAGE) return tally;
+    after = page.at(-1)?.seq ?? after;
+  }
+}
+
+type Trend = {
+  readonly name: string;
+  readonly target: number;
+  /** One value for each run, oldest first; null while a run has nothing to count. */
+  readonly values: readonly (number | null)[];
+};
+
+function trendOf(runs: readonly Metrics[]): readonly Trend[] {
+  const names = runs[0]?.objectives ?? [];
+  return names.map(({ name, target }, index) => {
+    return { name, target, values: runs.map(({ objectives }) => objectives[index]?.value ?? null) };
+  });
+}
+
+export type UsageRow = {
+  /** In UTC. */
+  readonly day: string;
+  /** The materia. */
+  readonly agent: string;
+  readonly runner: string | null;
+  readonly model: string | null;
+  input: number;
+  output: number;
+  cost: number;
+  attempts: number;
+};
+
+type Rules = Extract<Entry['fact'], { kind: 'cast.started' }>['rules'];
+
+type Counted = {
+  seq: number;
+  readonly rows: Map<string, UsageRow>;
+  readonly rules: Map<string, Rules>;
+  /** By cast and turn, its socket. */
+  readonly sockets: Map<string, string>;
+  busy: Promise<void>;
+};
+
+const ENTRIES_PER_READ = 2_000;
+const known = new WeakMap<object, Counted>();
+
+/** What agents used, by day, agent and model. The log is read once; what was counted is kept as long as the store is open. */
+export const usageDays: Operation<'usage.days'> = async (workspace, { since = '' }) => {
+  const rows = workspace.hasLog() ? await usageOf(workspace.castStore()) : [];
+  const within = rows.filter(({ day }) => day >= since);
+  return allow(`${within.length} rows`, { rows: within.map((row): JsonObject => ({ ...row })) });
+};
+
+async function usageOf(store: Pick<Store, 'read'>): Promise<readonly UsageRow[]> {
+  const counted = known.get(store) ?? {
+    ...{ seq: 0, rows: new Map(), rules: new Map(), sockets: new Map() },
+    busy: Promise.resolve(),
+  };
+  known.set(store, counted);
+  // Two looks at once must not count an entry twice.
+  const work = counted.busy.then(() => countOn(store, counted));
+  counted.busy = work.catch(() => undefined);
+  await work;
+  return [...counted.rows.values()].toSorted((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : b.cost - a.cost));
+}
+
+async function countOn(store: Pick<Store, 'read'>, counted: Counted): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const page = await store.read({ after: counted.seq, limit: ENTRIES_PER_READ, texts: 'digest' });
+    for (const entry of page) countUsage(counted, entry);
+    counted.seq = page.at(-1)?.seq ?? counted.seq;
+    isMore = page.length === ENTRIES_PER_READ;
+    if (isMore) await pass();
+  }
+}
+
+function countUsage({ rows, rules, sockets }: Counted, { at, fact }: Entry): void {
+  if (fact.kind === 'cast.started') rules.set(fact.cast, fact.rules);
+  if (fact.kind === 'turn.started') sockets.set(`${fact.cast} ${fact.turn}`, fact.socket);
+  const usage = usageIn(fact);
+  if (!usage || !('cast' in fact) || !('turn' in fact)) return;
+  const cast = rules.get(String(fact.cast));
+  const socket = sockets.get(`${String(fact.cast)} ${String(fact.turn)}`) ?? '';
+  const agent = cast?.graph.sockets[socket]?.materia ?? socket;
+  const materia = cast?.materia[agent];
+  const told = 'agent' in fact && typeof fact.agent === 'object' ? fact.agent : undefined;
+  const runner = told?.runner ?? (materia?.type === 'agent' ? materia.runner : null);
+  const model = told?.model ?? (materia?.type === 'agent' ? (materia.model ?? null) : null);
+  const day = at.slice(0, 10);
+  const key = JSON.stringify([day, agent, runner, model]);
+  const row = rows.get(key) ?? { day, agent, runner, model, input: 0, output: 0, cost: 0, attempts: 0 };
+  row.input += usage.input;
+  row.output += usage.output;
+  row.cost += usage.cost;
+  row.attempts += 1;
+  rows.set(key, row);
 }

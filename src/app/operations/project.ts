@@ -1,6 +1,6 @@
 // The project and the machine: set a workspace up, see what casts need, connect the programs of agents.
 import { DEFAULT_RUNNER, runnersThat } from '../../kernel/capabilities.ts';
-import type { OperationEntry } from '../operation.ts';
+import { rowsOf } from '../operation.ts';
 
 const PROGRAMS = runnersThat('isProgram');
 const HOSTS = runnersThat('hostsBaton');
@@ -19,13 +19,11 @@ const UNDO = {
 export const TEMPLATES = ['software', 'bugfix', 'feature', 'review'] as const;
 export const DEFAULT_TEMPLATE = TEMPLATES[0];
 
-export const PROJECT = {
+export const PROJECT_ROWS = rowsOf('project', {
   init: {
-    name: 'init',
-    group: 'project',
     act: 'govern',
     peopleOnly: 'set a workspace up',
-    means: 'scaffold .baton/ with a team: a loadout, its prompts and a configuration',
+    means: 'write a team into .baton/: a loadout, its prompts and a configuration',
     example: 'baton init --template bugfix',
     makesWorkspace: true,
     fields: {
@@ -55,8 +53,6 @@ export const PROJECT = {
     },
   },
   doctor: {
-    name: 'doctor',
-    group: 'project',
     act: 'look',
     means: 'check everything a cast needs, and say how to repair it',
     example: 'baton doctor',
@@ -70,8 +66,6 @@ export const PROJECT = {
     },
   },
   notify: {
-    name: 'notify',
-    group: 'project',
     act: 'steer',
     peopleOnly: 'try the notifications',
     means: 'try every way in which `notify` of the configuration tells you of a cast',
@@ -80,8 +74,6 @@ export const PROJECT = {
     mcp: { leftOut: 'it is for the person who is told' },
   },
   'agents.list': {
-    name: 'agents.list',
-    group: 'project',
     act: 'look',
     means: 'say which agents are installed and signed in; no network is asked',
     example: 'baton agents',
@@ -94,8 +86,6 @@ export const PROJECT = {
     },
   },
   'agents.test': {
-    name: 'agents.test',
-    group: 'project',
     act: 'steer',
     peopleOnly: 'ask agents outside of a cast',
     means: 'send one prompt to each installed agent, or to NAME, and see whether it answers; costs a few tokens',
@@ -120,8 +110,6 @@ export const PROJECT = {
     },
   },
   install: {
-    name: 'install',
-    group: 'project',
     act: 'govern',
     peopleOnly: 'change how agents are set up',
     means: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
@@ -157,8 +145,6 @@ export const PROJECT = {
     },
   },
   hook: {
-    name: 'hook',
-    group: 'project',
     act: 'steer',
     means: 'decide one event of an agent program: locks, scopes, contracts and dangerous commands, without a cast',
     example: 'baton hook PreToolUse < event.json',
@@ -185,8 +171,6 @@ export const PROJECT = {
     mcp: { leftOut: 'the agent program calls it; an agent that could leave the call out would not be bound by it' },
   },
   'hooks.verify': {
-    name: 'hooks.verify',
-    group: 'project',
     act: 'govern',
     peopleOnly: 'change how agents are set up',
     means: 'start Claude Code, try one forbidden write, and report whether the hook refused it',
@@ -195,4 +179,4 @@ export const PROJECT = {
     cli: 'install claude --verify',
     mcp: { leftOut: 'it starts the program that would ask for it' },
   },
-} as const satisfies Readonly<Record<string, OperationEntry>>;
+});

@@ -33,11 +33,11 @@ import {
   type Team,
   teamOf,
 } from '../../workspace/registry-team.ts';
-import { refusalOfDecision } from '../decision.ts';
 import type { Context } from '../operation.ts';
+import { refusalOfDecision } from '../refusals.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { Workspace } from '../workspace.ts';
-import { trustIn } from '../workspace-status.ts';
+import { trustIn } from './status.ts';
 import type { Operation } from './table.ts';
 
 /** A person approves the prompts, the manifest and what the agents run with, as they are now. Agents that the registry does not
@@ -55,7 +55,7 @@ export const registryLock: Operation<'registry.lock'> = async (workspace, { reas
 };
 
 /** The manifest of a project; null where it has none. */
-export function manifestOf(home: string): JsonObject | null {
+function manifestOf(home: string): JsonObject | null {
   const file = join(home, MANIFEST_PATH);
   if (!existsSync(file)) return null;
   const json = readJsonFile(file);
@@ -65,7 +65,7 @@ export function manifestOf(home: string): JsonObject | null {
 type Locking = { readonly reason?: string | undefined; readonly only?: ReadonlySet<string> };
 
 /** Writes the manifest and the lock, and brings them into force. With `only`, the other agents keep the pins that they have. */
-export async function lockAs(
+async function lockAs(
   workspace: Workspace,
   { manifest, added, widened, team }: NamedAgent,
   { reason, only }: Locking,
@@ -247,7 +247,7 @@ function noRegistry({ program }: Workspace): Denied {
   return deny('REGISTRY_MISSING', reason, {});
 }
 
-/** A person lets go what was blocked, for a reason. Manifest, lock and prompts are looked at anew. */
+/** A person releases a blocked agent, with a reason. Manifest, lock and prompts are read again. */
 export const registryRelease: Operation<'registry.release'> = async (
   workspace,
   { id, reason, outcome },

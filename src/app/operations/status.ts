@@ -1,12 +1,17 @@
-// What runs, waits and ended last in a workspace.
+// What runs, waits and ended last in a workspace; whether it is paused, and its registry and quarantine. These are read from the newest
+// snapshot and later facts, so that the cost does not grow with the log.
 import { approvalsIn, interruptedApprovals } from '../../approvals/open-approvals.ts';
+import type { Log } from '../../engine/ports.ts';
+import { restored } from '../../engine/snapshot.ts';
+import { timeOf } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
+import { applyTrust, isTrustFact, noTrust, type Trust } from '../../kernel/trust/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
-import { socketNames } from '../views/socket-names.ts';
-import { workspaceStatus } from '../workspace-status.ts';
+import { socketNames } from '../views/in-words.ts';
 import type { Operation } from './table.ts';
 
 const ENDED_SHOWN = 3;
@@ -59,7 +64,7 @@ async function statusIn(store: WorkspaceStore) {
     })),
     open,
     ended,
-    /** Approvals of casts that are over, or of none, of which something began; nobody knows how it ended. */
+    /** Approvals of casts that are over, or of no cast, whose command began and has no known end. */
     cutOff: unfinished.map(({ id, from }) => ({ approval: id, cast: from?.cast ?? null })),
   };
 }
@@ -71,4 +76,28 @@ async function settledCasts(store: WorkspaceStore): Promise<readonly Listed[]> {
   const isAbandoned = async ({ cast, status }: Listed) =>
     status === 'running' && (await store.view('driver', cast)) === null;
   return (await Promise.all(casts.map(isAbandoned))).includes(true) ? open() : casts;
+}
+
+type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust };
+
+export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
+  const known = await restored(log, ({ trust, ledger }) => ({ trust, hold: ledger.hold }));
+  const after = known?.through ?? 0;
+  const trust = await trustIn(log, known?.found.trust, after);
+  let hold = known?.found.hold ?? null;
+  for (const { fact } of await log.read({ after, kindPrefix: 'ledger.' })) {
+    if (fact.kind === 'ledger.held') hold = { by: fact.by, reason: fact.reason };
+    else if (fact.kind === 'ledger.unheld') hold = null;
+  }
+  return { hold, trust };
+}
+
+/** Registry and quarantine as the log tells them, from the beginning or on from what was known after a fact. */
+export async function trustIn(log: Pick<Log, 'read'>, trust: Trust = noTrust(), after = 0): Promise<Trust> {
+  const facts = [
+    ...(await log.read({ after, kindPrefix: 'registry.' })),
+    ...(await log.read({ after, kindPrefix: 'quarantine.' })),
+  ].toSorted((a, b) => a.seq - b.seq);
+  for (const entry of facts) if (isTrustFact(entry.fact)) applyTrust(trust, entry.fact, timeOf(entry));
+  return trust;
 }

@@ -1,30 +1,26 @@
 // Every operation, as plain data. `load.ts` says in which file the function of each one is; it is loaded when it is called.
 
 import type { OperationRun } from '../operation.ts';
-import { ACCESS } from './access.ts';
-import { APPROVALS } from './approvals.ts';
-import { CASTS } from './casts.ts';
-import { CONTRACTS } from './contracts.ts';
-import { DRIVING } from './driving.ts';
-import { HISTORY } from './history.ts';
-import { KNOWLEDGE } from './knowledge.ts';
-import { LEDGER } from './ledger.ts';
-import { PROJECT } from './project.ts';
-import { REGISTRY } from './registry.ts';
-import { WORK } from './work.ts';
+import { CAST_ROWS, WORK_ROWS } from './casts.ts';
+import { CONTRACT_ROWS, REGISTRY_ROWS } from './contracts.ts';
+import { DRIVING_ROWS } from './driving.ts';
+import { HISTORY_ROWS } from './history.ts';
+import { LEDGER_ROWS } from './ledger.ts';
+import { ACCESS_ROWS, APPROVAL_ROWS, KNOWLEDGE_ROWS } from './people.ts';
+import { PROJECT_ROWS } from './project.ts';
 
 export const OPERATIONS = {
-  ...CASTS,
-  ...DRIVING,
-  ...LEDGER,
-  ...CONTRACTS,
-  ...REGISTRY,
-  ...KNOWLEDGE,
-  ...ACCESS,
-  ...HISTORY,
-  ...APPROVALS,
-  ...WORK,
-  ...PROJECT,
+  ...CAST_ROWS,
+  ...DRIVING_ROWS,
+  ...LEDGER_ROWS,
+  ...CONTRACT_ROWS,
+  ...REGISTRY_ROWS,
+  ...KNOWLEDGE_ROWS,
+  ...ACCESS_ROWS,
+  ...HISTORY_ROWS,
+  ...APPROVAL_ROWS,
+  ...WORK_ROWS,
+  ...PROJECT_ROWS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -8,9 +8,10 @@ import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { realPath } from '../../shell/dangerous.ts';
-import type { Wish } from '../../workspace/claim-record.ts';
+import type { ClaimCandidate } from '../../workspace/claim-record.ts';
 import { claiming, insideRoot, placedIn } from '../claims.ts';
 import {
+  configureLocks,
   declaredCheckers,
   folderOf,
   jsonText,
@@ -21,8 +22,7 @@ import {
   runCalled,
   runWanted,
 } from '../ledger-session.ts';
-import { configureLocks } from '../main-locks.ts';
-import { reconcile } from '../reconcile-ledger.ts';
+import { reconcile } from './ledger-lists.ts';
 import type { Operation } from './table.ts';
 
 /** One assignment packet becomes a row of the ledger. */
@@ -91,7 +91,7 @@ export const taskApply: Operation<'task.apply'> = async (workspace, input, conte
   return allow(applied.reason, details);
 };
 
-/** The deltas of a cast come from its own planner: nobody else changes its rows. */
+/** Refuses deltas for a cast: only its own planner changes its rows. */
 async function refusalOfSteered(session: LedgerSession, id: string): Promise<Verdict | null> {
   const { store, workspace } = session;
   if (!(await store.look((ledger) => runOf(ledger, id)?.cast, id))) return null;
@@ -101,7 +101,7 @@ async function refusalOfSteered(session: LedgerSession, id: string): Promise<Ver
 }
 
 /** A delta that starts a task is a claim like any other. */
-function startedBy(ledger: Ledger, run: string, deltas: readonly JsonObject[]): readonly Wish[] {
+function startedBy(ledger: Ledger, run: string, deltas: readonly JsonObject[]): readonly ClaimCandidate[] {
   const started = deltas.filter(({ status }) => status === 'in_progress');
   const roots = started.map(({ task_id }) => taskOf(ledger, run, String(task_id))?.root ?? MAIN_ROOT);
   return [...new Set(roots)].map((root) => ({ root }));
@@ -134,6 +134,6 @@ function isAssigned(ledger: Ledger, run: string, id: string, packet: JsonObject)
   const task = taskOf(ledger, run, id);
   if (!task?.assigned) return false;
   const present = assignmentOf(ledger, task);
-  const wish = (one: JsonObject) => canonicalJson({ ...(one.task as JsonObject), priority: task.priority });
-  return wish(present) === wish(packet) && present.global_objective === packet.global_objective;
+  const assigned = (one: JsonObject) => canonicalJson({ ...(one.task as JsonObject), priority: task.priority });
+  return assigned(present) === assigned(packet) && present.global_objective === packet.global_objective;
 }

@@ -1,4 +1,4 @@
-// One payload against its contract, or lines of a stream of them, one value each.
+// One payload against its contract, or lines of a stream of them, one value each; and what a code means.
 import { resolve } from 'node:path';
 import {
   misuseOf,
@@ -8,7 +8,9 @@ import {
   validatorFor,
 } from '../../contracts/validate.ts';
 import { memberText, parseJsonText } from '../../dialects/json-text.ts';
+import { ANSWERS } from '../../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { nearestName } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { Operation } from './table.ts';
@@ -123,4 +125,19 @@ function readLine(line: string): JsonObject | string {
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+export const explainCode: Operation<'explain'> = async ({ program }, { code: word }) => {
+  if (word === undefined) return allow('all codes', { codes: ANSWERS as unknown as JsonObject });
+  // A finding may carry its value or place after a colon; the row is that of its family.
+  const code = (word.split(':')[0] ?? word).toUpperCase();
+  if (!Object.hasOwn(ANSWERS, code))
+    throw new UsageError(`there is no code ${word}${guess(code)}; \`${program} explain\` lists them`);
+  const row = ANSWERS[code as keyof typeof ANSWERS];
+  return allow(row.means, { code, ...row });
+};
+
+function guess(code: string): string {
+  const near = nearestName(code, Object.keys(ANSWERS));
+  return near === null ? '' : ` (did you mean ${near}?)`;
 }

@@ -16,7 +16,7 @@ export const runWatchdog: Operation<'watchdog'> = async (workspace, { follow = f
   return (await round(ledgerSession(workspace, context))).verdict;
 };
 
-/** Looks again and again, each time when somebody can have been silent for too long, until the signal ends it. */
+/** Looks again each time an owner may have been silent for too long, until the signal ends it. */
 async function watch(session: LedgerSession, { signal, onEvent }: Context): Promise<Verdict> {
   const jumped = clockJumps();
   let since = 0;
@@ -42,7 +42,7 @@ async function watch(session: LedgerSession, { signal, onEvent }: Context): Prom
 
 /**
  * By how much the clock went on since it was asked last, beyond the time that has passed: it was set, or the machine slept.
- * That is nobody's silence, so whoever was heard of before has its whole time again.
+ * No owner was silent then, so every owner that was seen before has its whole time again.
  */
 function clockJumps(): () => number {
   let offset = Date.now() - performance.now();
@@ -88,7 +88,7 @@ async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verd
   return { verdict: verdictOf(rows, skewed), look };
 }
 
-/** Casts that are running as far as the log knows, have tasks in progress, and are driven by nobody. */
+/** Casts with tasks in progress that run by the log and have no driver. */
 async function abandonedCasts({ store }: LedgerSession, { runs }: Ledger): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const { id, cast, running } of Object.values(runs)) {

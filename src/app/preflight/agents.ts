@@ -1,14 +1,17 @@
-// Checks what the agents of a cast need: a program that is there and starts, somebody who is signed in, the key of a model that
-// is asked directly, a server that answers, and a sandbox that starts. What cannot be proved is a warning.
+// Checks what the agents of a cast need: a program that is there and starts, somebody who is signed in, the key of a model that is
+// asked directly, a server that answers, and a sandbox that starts. What cannot be proved is a warning; a person who wants proof
+// lets each runner be asked for one word.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type DetectedAgent, detect, detectAgents, PROGRAMS } from '../../agents/detect.ts';
 import { findExecutable } from '../../agents/environment.ts';
 import { keyVariableOf, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
+import type { Code } from '../../kernel/codes.ts';
 import type { AgentMateria, Choice } from '../../kernel/graph/config.ts';
 import { isString } from '../../kernel/json.ts';
-import { errorFinding, type MachineFinding, okFinding, type StartScene, warningFinding } from './finding.ts';
+import type { Context } from '../operation.ts';
+import { errorFinding, type MachineFinding, okFinding, type PreflightContext, warningFinding } from './machine.ts';
 
 /** Agents that run on the same program or service, in the same way. */
 type Group = Pick<AgentMateria, 'runner' | 'baseUrl' | 'keyVariable' | 'command' | 'env' | 'args'> & {
@@ -22,7 +25,7 @@ export async function agentFindings({
   needs,
   isDoctor,
   proved,
-}: StartScene): Promise<readonly MachineFinding[]> {
+}: PreflightContext): Promise<readonly MachineFinding[]> {
   const { env, dir } = workspace;
   const groups = groupsOf(needs.agents).filter((group) => !proved.has(proofKey(group)));
   const used = [...new Set(needs.agents.flatMap((agent) => choicesOf(agent).map(({ runner }) => runner)))];
@@ -84,8 +87,8 @@ function groupsOf(agents: readonly AgentMateria[]): readonly Group[] {
   return [...groups.values()];
 }
 
-/** Whatever answered a question for one of them has answered it for all. */
-export function proofKey({
+/** Runners with the same key are proved by one answer. */
+function proofKey({
   runner,
   baseUrl = '',
   keyVariable = '',
@@ -200,8 +203,12 @@ function sandboxFindings(
 
 const CONNECT_MS = 3_000;
 
-/** Addresses of their own that nobody answers at. Behind a proxy only the proxy can tell. */
-export async function addressFindings({ workspace, needs, proved }: StartScene): Promise<readonly MachineFinding[]> {
+/** Configured addresses that do not answer. Behind a proxy only the proxy knows, so nothing is tried. */
+export async function addressFindings({
+  workspace,
+  needs,
+  proved,
+}: PreflightContext): Promise<readonly MachineFinding[]> {
   const { env } = workspace;
   if (['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => env[name])) return [];
   const groups = groupsOf(needs.agents).filter(({ baseUrl }) => baseUrl !== undefined && URL.canParse(baseUrl));
@@ -252,3 +259,32 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'its network cannot be reached',
   EHOSTUNREACH: 'its host cannot be reached',
 };
+
+type ProbeAnswers = { readonly proved: ReadonlySet<string>; readonly findings: readonly MachineFinding[] };
+
+/** Each runner with each model once, all at the same time. */
+export async function probed(
+  agents: readonly AgentMateria[],
+  { signal, onEvent }: Pick<Context, 'signal' | 'onEvent'>,
+): Promise<ProbeAnswers> {
+  const asked = agents.filter(({ runner }) => runnerCan(PRESENT, runner, 'asksProvider'));
+  const distinct = new Map(asked.map((agent) => [`${proofKey(agent)} ${agent.model ?? ''}`, agent]));
+  if (distinct.size === 0) return { proved: new Set(), findings: [] };
+  onEvent({
+    kind: 'note',
+    text: `asking ${[...new Set(asked.map(({ runner }) => runner))].join(', ')} for one word …`,
+  });
+  const { selfTest } = await import('../operations/agents.ts');
+  const results = await Promise.all(
+    [...distinct.values()].map(async (agent) => ({ agent, result: await selfTest(agent, signal) })),
+  );
+  const findings = results.map(({ agent, result: { ok: isFine, said, code, model } }): MachineFinding => {
+    const named = agent.model ?? model;
+    const on = named === null || named === undefined ? '' : ` with ${named}`;
+    if (isFine) return okFinding(agent.runner, `answers${on}`);
+    const fix = `correct what it says, then try it with: baton agents test ${agent.runner}`;
+    return errorFinding(agent.runner, `gives no answer${on}: ${said}`, fix, (code ?? 'AGENT_FAILED') as Code);
+  });
+  // What was asked needs no guess any more, whatever it answered.
+  return { proved: new Set(results.map(({ agent }) => proofKey(agent))), findings };
+}

@@ -1,15 +1,77 @@
-// Checks what every cast needs of the machine and the folder: Node, git, space, folders that may be written, a sound clock.
+// What a look at the machine finds and how to repair it; and the checks of what every cast needs of the machine and the folder: Node, git,
+// space, folders that may be written, a sound clock.
+
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { runGit } from '../../git/run-git.ts';
+import type { Code } from '../../kernel/codes.ts';
+import type { AgentMateria, Issue } from '../../kernel/graph/config.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { SqliteLog } from '../../log/sqlite/log.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { hasTooManyFiles } from '../../workspace/changes.ts';
 import { FILES_MAX } from '../../workspace/changes-mark.ts';
 import { worktreesFolder } from '../../workspace/worktree/record.ts';
-import { userLimits } from '../driving/user-limits.ts';
 import { hasLog } from '../state-folder.ts';
-import { errorFinding, type MachineFinding, okFinding, type StartScene, warningFinding } from './finding.ts';
+import type { Workspace } from '../workspace.ts';
+
+export type MachineFinding = {
+  readonly name: string;
+  /** An error keeps a cast from starting. A warning is shown: it may go well. */
+  readonly level: 'ok' | 'warning' | 'error';
+  readonly found: string;
+  /** What to do about it; null where nothing is to be done. */
+  readonly fix: string | null;
+  /** The code of a cast that is refused for it. */
+  readonly code?: Code;
+};
+
+export const okFinding = (name: string, found: string): MachineFinding => ({ name, level: 'ok', found, fix: null });
+export const warningFinding = (name: string, found: string, fix: string): MachineFinding => ({
+  name,
+  level: 'warning',
+  found,
+  fix,
+});
+export const errorFinding = (name: string, found: string, fix: string, code?: Code): MachineFinding => ({
+  ...{ name, level: 'error', found, fix },
+  ...(code === undefined ? {} : { code }),
+});
+
+/** The same as an issue of a cast, so that scripts read one shape. */
+export function issueOf({ name, level, found, fix, code = 'PREFLIGHT_FAILED' }: MachineFinding): Issue {
+  const path = `machine.${name}`;
+  return { code, level: level === 'error' ? 'error' : 'warning', path, message: findingText({ found, fix }) };
+}
+
+export function findingText({ found, fix }: Pick<MachineFinding, 'found' | 'fix'>): string {
+  return fix === null ? found : `${found}; ${fix}`;
+}
+
+/** What is going to run: the agents and commands of one cast, or of all loadouts of a configuration. */
+export type Needs = {
+  readonly agents: readonly AgentMateria[];
+  readonly commands: readonly { readonly id: string; readonly command: readonly string[] }[];
+  readonly checkers: JsonObject;
+  /** The names of those that run during a cast. */
+  readonly checks: readonly string[];
+  /** A worktree is set up by commands first. */
+  readonly isSetUp: boolean;
+  /** The cast works in a worktree where git can make one. */
+  readonly isApart: boolean;
+};
+
+export type PreflightContext = {
+  readonly workspace: Workspace;
+  readonly needs: Needs;
+  readonly now: number;
+  /** Everything is looked at, also what takes long or keeps no cast from starting. */
+  readonly isDoctor: boolean;
+  /** Runners that have answered a question just now. */
+  readonly proved: ReadonlySet<string>;
+  /** For tests: the free space at a folder. */
+  readonly freeBytes?: (folder: string) => number;
+};
 
 const NODE_MIN = 24;
 const MIB = 1_048_576;
@@ -25,7 +87,7 @@ export function nodeFinding(version: string): MachineFinding {
   return errorFinding('node', version, fix);
 }
 
-export async function gitFinding({ workspace: { dir, env } }: StartScene): Promise<MachineFinding> {
+export async function gitFinding({ workspace: { dir, env } }: PreflightContext): Promise<MachineFinding> {
   const ask = async (...args: string[]) => {
     const { code, out, error: said } = await runGit(dir, args, { env: env as Record<string, string> });
     return { isFine: code === 0, out: out.toString('utf8').trim(), said };
@@ -61,8 +123,10 @@ export function whyNoRepository(said: string, dir: string): { readonly why: stri
   return { why, fix: `see what \`git -C ${dir} status\` says` };
 }
 
-/** A folder in which nobody can tell what changes is worth a word before a cast; any other is not. */
-export async function sizeFindings({ workspace: { dir, stateDir } }: StartScene): Promise<readonly MachineFinding[]> {
+/** Warns of a folder with too many files to see what changes. */
+export async function sizeFindings({
+  workspace: { dir, stateDir },
+}: PreflightContext): Promise<readonly MachineFinding[]> {
   // What git cannot tell is told where git is looked at.
   const isTooLarge = await hasTooManyFiles(dir, ['.baton/state', relative(dir, stateDir)]).catch(() => false);
   if (!isTooLarge) return [];
@@ -72,7 +136,8 @@ export async function sizeFindings({ workspace: { dir, stateDir } }: StartScene)
 }
 
 /** The user's own limits hold for every cast, so a mistake in them stops every cast. Who has written none needs none. */
-export function limitsFindings({ workspace: { env } }: StartScene): readonly MachineFinding[] {
+export async function limitsFindings({ workspace: { env } }: PreflightContext): Promise<readonly MachineFinding[]> {
+  const { userLimits } = await import('../driving/layered-runners.ts');
   try {
     const { file, isThere, limits } = userLimits(env);
     const named = limits.size === 0 ? 'no runner is limited' : `limits ${[...limits.keys()].join(', ')}`;
@@ -84,7 +149,7 @@ export function limitsFindings({ workspace: { env } }: StartScene): readonly Mac
   }
 }
 
-export function diskFinding({ workspace: { stateDir }, freeBytes }: StartScene): MachineFinding {
+export function diskFinding({ workspace: { stateDir }, freeBytes }: PreflightContext): MachineFinding {
   const at = nearestFolder(stateDir);
   const free = freeBytes?.(at) ?? freeAt(at);
   const found = Number.isFinite(free) ? `${Math.floor(free / MIB)} MiB free at ${at}` : at;
@@ -99,7 +164,7 @@ function freeAt(folder: string): number {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
-export function stateFinding({ workspace }: StartScene): MachineFinding {
+export function stateFinding({ workspace }: PreflightContext): MachineFinding {
   const { stateDir } = workspace;
   try {
     const isThere = hasLog(workspace);
@@ -112,7 +177,7 @@ export function stateFinding({ workspace }: StartScene): MachineFinding {
 }
 
 /** Casts that change files of a git repository work there. */
-export function worktreesFinding({ workspace, isDoctor }: StartScene): MachineFinding {
+export function worktreesFinding({ workspace, isDoctor }: PreflightContext): MachineFinding {
   const folder = worktreesFolder(workspace, workspace.env);
   try {
     accessSync(nearestFolder(folder), constants.W_OK);
@@ -130,7 +195,7 @@ function nearestFolder(path: string): string {
 }
 
 /** The log's own times never go back, so a clock that was set back makes everything look as if it took no time. */
-export async function clockFinding({ workspace, now }: StartScene): Promise<MachineFinding> {
+export async function clockFinding({ workspace, now }: PreflightContext): Promise<MachineFinding> {
   const time = new Date(now).toISOString();
   const fix = 'set the clock of the machine, best by the network (timedatectl set-ntp true)';
   if (new Date(now).getUTCFullYear() < SANE_YEAR) return errorFinding('clock', time, fix);

@@ -12,11 +12,10 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import type { View } from './cast-view.ts';
-import type { Text } from './flat-entry.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, wayKey } from './graph-drawing.ts';
+import { socketName, type Text } from './in-words.ts';
 import { itemIdOf, type TakenCount, type TimelineMark, type TurnRow } from './page-record.ts';
-import { socketName } from './socket-names.ts';
-import { type TaskView, tasksIn } from './tasks.ts';
+import { type TaskView, tasksIn } from './result.ts';
 
 export type { AttemptOutcome, AttemptRow, TimelineMark as Mark, TurnRow, WaitSpan } from './page-record.ts';
 
@@ -544,7 +543,7 @@ function waitKind({ turn, shown }: Open): PageWait['kind'] | null {
   return shown === 'unknown' || shown === 'blocked' ? shown : null;
 }
 
-// What a person can do now. Whether it is allowed the operation says when it is called; this is what is worth a button.
+// What a person can do now. The operation decides whether it is allowed when it is called.
 function actsOf(cast: Cast, waits: readonly PageWait[]): readonly PageAct[] {
   const { id, status, code } = cast;
   // Parked items are decided about when nothing else goes on.

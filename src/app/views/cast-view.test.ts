@@ -7,8 +7,8 @@ import { config, data, script } from '../../../test/random-casts.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { entryFromLine } from '../../log/line.ts';
 import { emptyView, fold, foldAll, type View } from './cast-view.ts';
+import { tasksIn } from './result.ts';
 import { shownCast } from './shown-cast.ts';
-import { tasksIn } from './tasks.ts';
 import { turnDetailOf } from './turn-detail.ts';
 import { whyOf } from './why/why.ts';
 

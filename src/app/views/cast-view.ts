@@ -7,11 +7,9 @@ import type { Cast, CastStatus } from '../../kernel/cast/state.ts';
 import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/summary.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
 import { emptyState, type State } from '../../kernel/state.ts';
-import { type CommandsRecord, foldCommand, noCommands } from './approval-outcomes.ts';
 import { foldPage, noPage, type PageRecord, withBeginnings } from './page-record.ts';
-import { foldReport, noReports, type ReportsRecord } from './reported.ts';
-import { foldResult, noResult, type ResultRecord } from './result.ts';
-import { foldTask, noTasks, type TasksRecord } from './tasks.ts';
+import { type CommandsRecord, foldCommand, foldReport, noCommands, noReports, type ReportsRecord } from './reported.ts';
+import { foldResult, foldTask, noResult, noTasks, type ResultRecord, type TasksRecord } from './result.ts';
 import { foldTurn, noTurns, type TurnsRecord } from './turn-record.ts';
 
 export type View = TurnsRecord & {
@@ -96,7 +94,7 @@ function note(view: View, { at, by, fact }: Entry): void {
   if (fact.kind === 'turn.accepted' && Object.keys(fact.touched ?? {}).length > 0) view.hasChanged = true;
   if (fact.kind !== 'cast.failed') return;
   view.failed = fact;
-  // A cast whose first agent was turned away had nobody attested, and trust was on all the same.
+  // Trust was on although no agent was attested: the first one was refused.
   if (typeof fact.details.stage === 'number') view.isRefusedByTrust = true;
 }
 

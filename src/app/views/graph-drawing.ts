@@ -4,7 +4,7 @@
 import type { Fact } from '../../kernel/fact.ts';
 import type { EdgeEnd, Graph, Materia, Rules } from '../../kernel/graph/config.ts';
 import { conditionWords } from '../../kernel/graph/route.ts';
-import { socketNames } from './socket-names.ts';
+import { socketNames } from './in-words.ts';
 
 export type DrawnStep = {
   readonly id: string;
@@ -32,7 +32,7 @@ export type DrawnWay = {
   readonly kind: 'edge' | 'exit';
 };
 
-export type DrawnLoop = {
+type DrawnLoop = {
   readonly id: string;
   readonly over: string | null;
   /** How many items are in progress together. */

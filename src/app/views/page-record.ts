@@ -8,8 +8,8 @@ import type { Item, Usage } from '../../kernel/cast/state.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { truncate } from '../../kernel/text.ts';
-import type { Text } from './flat-entry.ts';
 import { type TakenWay, wayIn } from './graph-drawing.ts';
+import type { Text } from './in-words.ts';
 
 export type AttemptOutcome =
   | 'accepted'

@@ -1,7 +1,9 @@
-// What agents reported in their turns, told from the facts: each report with its payload, and whether it names the commands
-// that were really run.
+// What agents of a cast reported, and the commands that they asked to run and that did not run, both told from its facts. A cast that is
+// completed without such a command says so.
+
+import { type ApprovalFact, isApprovalFact, type SealedRequest } from '../../kernel/approval/request.ts';
 import type { AgentNote, ReportNote } from '../../kernel/cast/state.ts';
-import type { Entry } from '../../kernel/fact.ts';
+import type { Entry, Fact } from '../../kernel/fact.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { type CommandDifferences, claimedCommands, compareCommands } from '../../kernel/report/commands.ts';
 
@@ -18,7 +20,7 @@ export type ReportRecord = {
   readonly output: string;
   /** The commands run in its turn so far; null where its program does not tell. */
   readonly ran: readonly string[] | null;
-  /** Those of them that change state and that nobody had approved. */
+  /** Those of them that change state and were not approved. */
   readonly unapproved: readonly string[];
 };
 
@@ -90,4 +92,92 @@ export function commandDifferences(
 
 function isDifferent({ notRun, unnamed }: CommandDifferences): boolean {
   return notRun.length > 0 || unnamed.length > 0;
+}
+
+export type NotRun = {
+  readonly approval: string;
+  readonly command: string;
+  readonly outcome:
+    | 'waits'
+    | 'approved and not run'
+    | 'refused'
+    | 'expired'
+    | 'not decided'
+    | 'ended without an exit code';
+};
+
+type Asked = {
+  readonly sealed: SealedRequest;
+  outcome: NotRun['outcome'];
+  readonly began: Set<number>;
+};
+
+export type CommandsRecord = {
+  readonly asked: Map<string, Asked>;
+  /** The digests of the commands that ran. */
+  readonly ran: Set<string>;
+  /** Approvals with a command that began and did not say how it ended. */
+  readonly open: Set<string>;
+  /** Those of them whose outcome was noted as unknown. */
+  readonly unknown: Set<string>;
+};
+
+export function noCommands(): CommandsRecord {
+  return { asked: new Map(), ran: new Set(), open: new Set(), unknown: new Set() };
+}
+
+export function foldCommand({ asked, ran, open, unknown }: CommandsRecord, fact: Fact): void {
+  if (!isApprovalFact(fact)) return;
+  if (fact.kind === 'approval.requested')
+    asked.set(fact.id, { sealed: fact.sealed, outcome: 'waits', began: new Set() });
+  const one = asked.get(fact.id);
+  if (one) take(one, fact, ran);
+  if (fact.kind === 'approval.used') open.add(fact.id);
+  if (fact.kind === 'approval.unknown') for (const set of [open, unknown]) set.add(fact.id);
+  const isSettled = fact.kind === 'approval.finished' || fact.kind === 'approval.rejected';
+  if (isSettled || (fact.kind === 'approval.approved' && fact.again))
+    for (const set of [open, unknown]) set.delete(fact.id);
+}
+
+/**
+ * What was asked for under the approvals with a command of which nobody knows how it ended, by their ids. Nothing of a cast
+ * that is over runs on: what began and did not say how it ended will not say it any more.
+ */
+export function unknownIn({ asked, open, unknown }: CommandsRecord, isOver = false): ReadonlyMap<string, string> {
+  return new Map([...(isOver ? open : unknown)].map((id) => [id, asked.get(id)?.sealed.operation ?? '']));
+}
+
+export function notRunOf({ asked, ran }: CommandsRecord): readonly NotRun[] {
+  return [...asked].flatMap(([approval, { sealed, outcome, began }]) =>
+    sealed.commands.flatMap(({ display, digest }, index): readonly NotRun[] => {
+      if (ran.has(digest) || (began.has(index) && outcome === 'approved and not run')) return [];
+      return [{ approval, command: display, outcome }];
+    }),
+  );
+}
+
+function take(one: Asked, fact: ApprovalFact, ran: Set<string>): void {
+  const outcome = outcomeOf(fact);
+  if (outcome) one.outcome = outcome;
+  // What began and was not settled is told on its own.
+  if (fact.kind === 'approval.used') one.began.add(fact.index);
+  if (fact.kind !== 'approval.finished') return;
+  const digest = one.sealed.commands[fact.index]?.digest;
+  if (fact.exit !== null && digest !== undefined) ran.add(digest);
+  else if (fact.exit === null) one.outcome = 'ended without an exit code';
+}
+
+function outcomeOf(fact: ApprovalFact): NotRun['outcome'] | null {
+  switch (fact.kind) {
+    case 'approval.approved':
+      return 'approved and not run';
+    case 'approval.rejected':
+      return 'refused';
+    case 'approval.expired':
+      return fact.what === 'grant' ? 'approved and not run' : 'expired';
+    case 'approval.withdrawn':
+      return fact.what === 'grant' ? 'approved and not run' : 'not decided';
+    default:
+      return null;
+  }
 }

@@ -5,14 +5,11 @@ import { countItems, type ItemCounts, itemsText } from '../../kernel/cast/summar
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { View } from './cast-view.ts';
-import { textHere } from './flat-entry.ts';
 import type { PathStep } from './graph-drawing.ts';
-import { differencesIn, type TurnDifferences } from './reported.ts';
-import { type CastResult, resultOf } from './result.ts';
-import { type SocketNames, socketNames, withSocketNames } from './socket-names.ts';
-import type { TaskView } from './tasks.ts';
+import { type SocketNames, socketNames, textHere, withSocketNames } from './in-words.ts';
+import { differencesIn, type NotRun, notRunOf, type TurnDifferences } from './reported.ts';
+import { type CastResult, resultOf, type TaskView } from './result.ts';
 import type { AttemptRecord } from './turn-record.ts';
 
 type Head = { readonly seq: number; readonly hash: string };
@@ -80,7 +77,7 @@ export type CastView = {
   readonly differences?: readonly TurnDifferences[];
   /** Of a cast that is over: the commands its agents asked to run and that did not run. */
   readonly notRun?: readonly NotRun[];
-  /** How many notes its agents suggest to remember that nobody has decided about. */
+  /** How many notes that its agents suggest to remember are undecided. */
   readonly memorySuggestions?: number;
 };
 

@@ -5,9 +5,8 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { CommandDifferences } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, sectionAt, valuesAt } from '../../kernel/report/sections.ts';
 import type { View } from './cast-view.ts';
-import { textHere } from './flat-entry.ts';
+import { socketName, textHere } from './in-words.ts';
 import { commandDifferences, type ReportRecord } from './reported.ts';
-import { socketName } from './socket-names.ts';
 import type { ApprovalStep, AttemptRecord, ContextWrite, DepositDetail, Suggestion } from './turn-record.ts';
 
 /** Its verdict is null while it runs. */
@@ -43,7 +42,7 @@ export type TurnDetail = {
   readonly attempts: readonly AttemptDetail[];
   readonly reports: readonly ReportDetail[];
   readonly exchange: readonly Spoken[];
-  /** Whether the last report names the commands that were run; null where nobody can tell. */
+  /** Whether the last report names the commands that were run; null where that is unknown. */
   readonly commands:
     | (CommandDifferences & { readonly ran: readonly string[]; readonly unapproved?: readonly string[] })
     | null;

@@ -8,8 +8,7 @@ import { isShownChanges } from '../../kernel/graph/route.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { shownRefusal } from '../../kernel/report/status.ts';
-import type { Text } from './flat-entry.ts';
-import { socketNames, withSocketNames } from './socket-names.ts';
+import { socketNames, type Text, withSocketNames } from './in-words.ts';
 
 export type AttemptRecord = {
   readonly turn: number;

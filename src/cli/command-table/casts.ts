@@ -1,136 +1,162 @@
-// Commands on casts: following, steering, answering, deciding, merging.
+// Commands of every day and on casts: start, follow, steer, answer, decide, merge.
 import type { Command } from '../command.ts';
-import { driveBy, EXITS, MANY, operationCommand } from '../operation-command.ts';
+import { driveBy, EXITS, MANY, oneOperation, operationCommand, showBy } from '../operation-command.ts';
+
+export const EVERYDAY_COMMANDS: readonly Command[] = [
+  oneOperation('init', {
+    group: 'everyday',
+    shownBy: () => import('../commands/setup.ts').then((file) => file.initCommand),
+  }),
+  {
+    ...oneOperation('cast.start', {
+      group: 'everyday',
+      summary: 'run a loadout on a request, with live progress',
+      note: `--dry-run       show the first briefs and what would run, start nothing
+--ui            show it in the page as well, and keep the page open until Ctrl-C
+--request-file  read the request from a file; - reads it from standard input (at most 1 MiB)
+The request follows -- when it begins with a dash. ${EXITS}`,
+      options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' }, ui: { type: 'boolean' } },
+      shownBy: () => import('../commands/cast.ts').then((file) => file.castCommand),
+    }),
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--in-place] [--detach] [--dry-run] [--ui] [--turns] REQUEST… | - | --request-file FILE',
+    words: [0, MANY],
+  },
+  oneOperation('status', {
+    group: 'everyday',
+    note: '--metrics       how the runs of the ledger went, one by one and over time, next to the levels aimed at',
+    options: { metrics: { type: 'boolean' } },
+    shownBy: showBy(({ values }) => ({ name: values.metrics === true ? 'metrics' : 'status' })),
+  }),
+  oneOperation('cast.continue', {
+    group: 'everyday',
+    note: `A crashed or paused cast is resumed, a failed or aborted one is recast; at a spent allowance you are asked first.
+Without CAST: the newest that runs no more, is paused or waits, else the latest one.
+${EXITS}`,
+    shownBy: driveBy('cast.continue'),
+  }),
+  oneOperation('approve', {
+    group: 'everyday',
+    note: `An agent cannot approve anything.\n${EXITS}`,
+    shownBy: driveBy('approve'),
+  }),
+  {
+    name: 'ui',
+    group: 'everyday',
+    act: 'govern',
+    args: '[--port N] [--no-open]',
+    words: [0, 0],
+    summary: 'open the page of the workspace: see what runs, steer it, decide',
+    help: `--port          the port; without it 4187, or a free one where that is taken
+--no-open       print the address and open no browser
+A server of the workspace that runs already is used. Else this process serves the page until Ctrl-C; casts go on without it.
+In the page you act as yourself. An agent of a cast is refused.`,
+    example: 'baton ui',
+    options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } },
+    load: () => import('../page.ts').then((file) => file.uiCommand),
+  },
+  oneOperation('trust', {
+    group: 'try',
+    note: `Set-up steps of worktrees, checkers, and filters and merge drivers of .git/config, run only in a folder that a person trusts. At
+a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. Filters run only while .git/config and info/attributes stay as they are now.`,
+  }),
+  {
+    name: 'demo',
+    group: 'try',
+    act: 'steer',
+    args: '[--fast] [--ui]',
+    words: [0, 0],
+    summary: 'a whole workflow on scripted agents, in a temporary workspace; no key, no network',
+    help: `--fast          without the pauses that make it pleasant to watch
+--ui            show it in the page as well, and keep the page open until Ctrl-C`,
+    example: 'baton demo',
+    options: { fast: { type: 'boolean' }, ui: { type: 'boolean' } },
+    load: () => import('../commands/demo.ts').then((file) => file.demoCommand),
+  },
+  oneOperation('notify', {
+    group: 'try',
+    note: 'Exit: 0 all worked, 1 one failed.',
+  }),
+  operationCommand(
+    {
+      name: 'agents',
+      group: 'try',
+      summary: 'which agents are installed and signed in; with test, whether they answer',
+      note: 'Exit of test: 0 when all answered, else 1.',
+    },
+    ['agents.list', 'agents.test'],
+  ),
+  oneOperation('doctor', {
+    group: 'try',
+    note: 'Looks at Node, git, the agents, the disk, the state folder, the clock, the configuration and your own limits. Exit: 0 when nothing is broken, else 1.',
+  }),
+];
 
 export const CASTS_COMMANDS: readonly Command[] = [
-  operationCommand({ name: 'casts', summary: 'list the casts of this workspace, newest first' }, ['cast.list']),
-  operationCommand({ name: 'inbox', summary: 'everything that waits for a person, oldest first' }, ['inbox']),
-  operationCommand(
-    {
-      name: 'show',
-      summary: 'one cast: what it produced, its steps, what it used; or one turn in full',
-      note: `--turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
+  oneOperation('cast.list'),
+  oneOperation('inbox'),
+  oneOperation('cast.show', {
+    summary: 'one cast: what it produced, its steps, what it used; or one turn in full',
+    note: `--turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
 --data          also the data of the cast (its \`state.*\` values)
 Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.`,
-      options: { turn: { type: 'string' }, data: { type: 'boolean' } },
-      shownBy: () => import('../commands/show.ts').then((file) => file.showCommand),
-    },
-    ['cast.show'],
-  ),
-  operationCommand(
-    {
-      name: 'why',
-      summary: 'why a cast is where it is, since when, and the commands that carry it on',
-      note: 'Without CAST: the latest one. It looks, and changes nothing.',
-    },
-    ['cast.why'],
-  ),
-  operationCommand(
-    {
-      name: 'watch',
-      summary: 'follow a cast that another process drives',
-      note: `--jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
+    options: { turn: { type: 'string' }, data: { type: 'boolean' } },
+    shownBy: () => import('../commands/show.ts').then((file) => file.showCommand),
+  }),
+  oneOperation('cast.why', {
+    note: 'Without CAST: the latest one. It looks, and changes nothing.',
+  }),
+  oneOperation('cast.watch', {
+    note: `--jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
                 {"turn", "attempt", "socket", "event"}; some may be missed. The last line is the cast, as with --json
 --facts         with --jsonl: also a line for each entry of the log, from the first one on, as \`baton log --json\` has it
 Without CAST: the latest one. It ends when the cast stops, or when no process drives it any more (exit 1).
 ${EXITS}`,
-      options: { jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
-      shownBy: () => import('../commands/cast.ts').then((file) => file.watchCommand),
-    },
-    ['cast.watch'],
-  ),
-  operationCommand(
-    {
-      name: 'pause',
-      summary: 'pause a cast that runs; `continue` carries it on',
-      note: 'Without CAST: the latest one. Exit: 0 paused, 1 denied.',
-    },
-    ['cast.pause'],
-  ),
-  operationCommand(
-    {
-      name: 'resume',
-      summary: 'carry on a cast after a crash or a pause',
-      note: `Without CAST: the newest one that was cut off or paused.\n${EXITS}`,
-      shownBy: driveBy('cast.resume'),
-    },
-    ['cast.resume'],
-  ),
-  operationCommand(
-    {
-      name: 'recast',
-      summary: 'carry on a failed or aborted cast from where it stopped',
-      note: `Without CAST: the newest one that failed or was aborted.\n${EXITS}`,
-      shownBy: driveBy('cast.recast'),
-    },
-    ['cast.recast'],
-  ),
-  operationCommand(
-    {
-      name: 'revive',
-      summary: 'like recast; a used up edge or budget gets as much again',
-      note: `Without CAST: the newest one that stopped at a used up edge.\n${EXITS}`,
-      shownBy: driveBy('cast.revive'),
-    },
-    ['cast.revive'],
-  ),
-  operationCommand(
-    {
-      name: 'budget',
-      summary: 'show or change what a cast may use',
-      note: 'Without a limit: what is used, and of how much. Each is the new limit, not an addition.',
-    },
-    ['cast.budget'],
-  ),
-  operationCommand(
-    {
-      name: 'decide',
-      summary: 'decide about a turn whose outcome is unknown, or whose agent asks or is blocked',
-      note: EXITS,
-      shownBy: driveBy('cast.decide'),
-    },
-    ['cast.decide'],
-  ),
-  operationCommand(
-    {
-      name: 'retry',
-      summary: 'work on a parked item again',
-      note: EXITS,
-      shownBy: driveBy('cast.retry'),
-    },
-    ['cast.retry'],
-  ),
-  operationCommand(
-    {
-      name: 'drop',
-      summary: 'leave a parked item out',
-      note: EXITS,
-      shownBy: driveBy('cast.drop'),
-    },
-    ['cast.drop'],
-  ),
-  operationCommand(
-    {
-      name: 'abort',
-      summary: 'stop a cast and its running agents',
-      note: 'Without CAST: the one that is open, if it is the only one.',
-    },
-    ['cast.abort'],
-  ),
+    options: { jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
+    shownBy: () => import('../commands/cast.ts').then((file) => file.watchCommand),
+  }),
+  oneOperation('cast.pause', {
+    note: 'Without CAST: the latest one. Exit: 0 paused, 1 denied.',
+  }),
+  oneOperation('cast.resume', {
+    note: `Without CAST: the newest one that was cut off or paused.\n${EXITS}`,
+    shownBy: driveBy('cast.resume'),
+  }),
+  oneOperation('cast.recast', {
+    note: `Without CAST: the newest one that failed or was aborted.\n${EXITS}`,
+    shownBy: driveBy('cast.recast'),
+  }),
+  oneOperation('cast.revive', {
+    note: `Without CAST: the newest one that stopped at a used up edge.\n${EXITS}`,
+    shownBy: driveBy('cast.revive'),
+  }),
+  oneOperation('cast.budget', {
+    note: 'Without a limit: what is used, and of how much. Each is the new limit, not an addition.',
+  }),
+  oneOperation('cast.decide', {
+    note: EXITS,
+    shownBy: driveBy('cast.decide'),
+  }),
+  oneOperation('cast.retry', {
+    note: EXITS,
+    shownBy: driveBy('cast.retry'),
+  }),
+  oneOperation('cast.drop', {
+    note: EXITS,
+    shownBy: driveBy('cast.drop'),
+  }),
+  oneOperation('cast.abort', {
+    note: 'Without CAST: the one that is open, if it is the only one.',
+  }),
   {
-    ...operationCommand(
-      {
-        name: 'answer',
-        summary: 'answer an agent that asks or is blocked, or do a step of your own',
-        note: `--file          the file with the answer; - is standard input
+    ...oneOperation('cast.answer', {
+      summary: 'answer an agent that asks or is blocked, or do a step of your own',
+      note: `--file          the file with the answer; - is standard input
 Without TEXT and --file: standard input; in a terminal the brief is shown first. The answer is read like an agent's:
 one that does not keep the contract is refused with what is wrong, and the turn waits again. An empty answer is wrong usage.
 ${EXITS}`,
-        options: { file: { type: 'string' } },
-        shownBy: () => import('../commands/cast.ts').then((file) => file.answerCommand),
-      },
-      ['cast.answer'],
-    ),
+      options: { file: { type: 'string' } },
+      shownBy: () => import('../commands/cast.ts').then((file) => file.answerCommand),
+    }),
     args: 'CAST [--turn N] [TEXT… | --file FILE] [--detach] [--turns]',
     words: [1, MANY],
   },
@@ -144,55 +170,30 @@ What has waited for an hour is marked stale. What expired is said in the log, an
     },
     ['approvals.list', 'approvals.request'],
   ),
-  operationCommand(
-    {
-      name: 'reject',
-      summary: 'refuse what an agent asks for, or take back an unused approval, with a reason',
-      note: EXITS,
-      shownBy: driveBy('reject'),
-    },
-    ['reject'],
-  ),
-  operationCommand(
-    {
-      name: 'exec',
-      group: 'casts',
-      summary: 'run a command that a person approved, exactly as it was approved, once',
-      note: `Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
+  oneOperation('reject', {
+    note: EXITS,
+    shownBy: driveBy('reject'),
+  }),
+  oneOperation('exec', {
+    group: 'casts',
+    note: `Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
 refused and told. It runs without a shell. Exit: that of the command; 1 refused; 127 it could not be started.`,
-      shownBy: () => import('../commands/streams.ts').then((file) => file.execCommand),
-    },
-    ['exec'],
-  ),
-  operationCommand(
-    {
-      name: 'diff',
-      group: 'casts',
-      summary: 'what a cast changed, also while it runs',
-      note: `--stat          the files and how much of each, instead of the patch
+    shownBy: () => import('../commands/streams.ts').then((file) => file.execCommand),
+  }),
+  oneOperation('cast.diff', {
+    group: 'casts',
+    note: `--stat          the files and how much of each, instead of the patch
 The patch can be given to \`git apply\`.`,
-      options: { stat: { type: 'boolean' } },
-      shownBy: () => import('../commands/streams.ts').then((file) => file.diffCommand),
-    },
-    ['cast.diff'],
-  ),
-  operationCommand(
-    {
-      name: 'merge',
-      group: 'casts',
-      summary: 'merge what a cast did into the current branch, and remove its worktree',
-      note: 'Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.',
-    },
-    ['cast.merge'],
-  ),
-  operationCommand(
-    {
-      name: 'undo',
-      group: 'casts',
-      summary: 'take back what a cast did: its worktree and branch, or files changed in place',
-      note: `Files that were changed again since, or of which nobody kept what they were, stay.
+    options: { stat: { type: 'boolean' } },
+    shownBy: () => import('../commands/streams.ts').then((file) => file.diffCommand),
+  }),
+  oneOperation('cast.merge', {
+    group: 'casts',
+    note: 'Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.',
+  }),
+  oneOperation('cast.undo', {
+    group: 'casts',
+    note: `Files that were changed again since, or of which nobody kept what they were, stay.
 What was merged is taken back as a new commit, unless a file of it was changed since.`,
-    },
-    ['cast.undo'],
-  ),
+  }),
 ];

@@ -1,18 +1,15 @@
 // Commands on payloads, configurations, the registry and agents.
 import type { Command } from '../command.ts';
-import { operationCommand } from '../operation-command.ts';
+import { oneOperation, operationCommand } from '../operation-command.ts';
 
 export const CONTRACTS_COMMANDS: readonly Command[] = [
-  operationCommand(
-    {
-      name: 'check',
-      summary: 'static checks of loadouts and materia, all issues at once',
-      note: 'Exit: 0 no errors, 1 errors.',
-    },
-    ['check'],
-  ),
-  operationCommand({ name: 'compile', summary: 'the long form of a loadout in the short form, as JSON' }, ['compile']),
-  operationCommand({ name: 'graph', summary: 'a picture of a loadout, or of a cast and the way it took' }, ['graph']),
+  oneOperation('check', {
+    note: 'Exit: 0 no errors, 1 errors.',
+  }),
+  oneOperation('compile'),
+  oneOperation('graph', {
+    summary: 'a picture of a loadout, or of a cast and the way it took',
+  }),
   {
     name: 'completion',
     group: 'contracts',
@@ -25,17 +22,12 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
     options: {},
     load: () => import('../help.ts').then((file) => file.completionCommand),
   },
-  operationCommand(
-    {
-      name: 'validate',
-      summary: 'check one payload against a contract',
-      note: `--jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
+  oneOperation('validate', {
+    note: `--jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
 The answer is always JSON. Exit: 0 allowed, 1 denied.`,
-      options: { jsonl: { type: 'boolean' } },
-      shownBy: () => import('../commands/streams.ts').then((file) => file.validateCommand),
-    },
-    ['validate'],
-  ),
+    options: { jsonl: { type: 'boolean' } },
+    shownBy: () => import('../commands/streams.ts').then((file) => file.validateCommand),
+  }),
   operationCommand(
     {
       name: 'registry',
@@ -82,10 +74,7 @@ The answer is always JSON. Exit: 0 allowed, 1 denied.`,
     },
     ['memory.list', 'memory.accept', 'memory.drop'],
   ),
-  operationCommand(
-    { name: 'explain', summary: 'what a code means and what to do about it; without CODE, all of them' },
-    ['explain'],
-  ),
+  oneOperation('explain'),
   {
     name: 'serve',
     group: 'contracts',
@@ -137,28 +126,18 @@ Started by an agent of a cast, it offers that agent its own tools and none that 
     },
     ['token.create', 'token.list', 'token.revoke'],
   ),
-  operationCommand(
-    {
-      name: 'hook',
-      group: 'contracts',
-      summary: 'decide one event of Claude Code: locks, scopes, contracts and dangerous commands, without a cast',
-      note: `The event comes on standard input.
+  oneOperation('hook', {
+    group: 'contracts',
+    note: `The event comes on standard input.
 The protocol of Claude Code: exit 0 lets it through, exit 2 refuses with the reason on standard error. A fault refuses, too.`,
-      shownBy: () => import('../commands/hook.ts').then((file) => file.hookCommand),
-    },
-    ['hook'],
-  ),
-  operationCommand(
-    {
-      name: 'install',
-      group: 'contracts',
-      summary: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
-      note: `--verify        claude: start Claude Code, try one forbidden write, and report whether the hook refused it
+    shownBy: () => import('../commands/hook.ts').then((file) => file.hookCommand),
+  }),
+  oneOperation('install', {
+    group: 'contracts',
+    note: `--verify        claude: start Claude Code, try one forbidden write, and report whether the hook refused it
 What is there stays, byte by byte. Nothing is written through a link.
 Exit: 0 written, in place or refused as it should be; 1 refused, or --verify failed; 2 not written.`,
-      options: { verify: { type: 'boolean' } },
-      shownBy: () => import('../commands/setup.ts').then((file) => file.installCommand),
-    },
-    ['install'],
-  ),
+    options: { verify: { type: 'boolean' } },
+    shownBy: () => import('../commands/setup.ts').then((file) => file.installCommand),
+  }),
 ];

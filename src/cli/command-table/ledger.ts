@@ -1,6 +1,7 @@
-// The commands of the ledger: tasks, locks, signs of life, worklogs, gates. They answer with verdicts.
+// Commands on the ledger and the log: tasks, locks, signs of life, worklogs and gates, which answer with verdicts; reading, proving,
+// exporting, tracing, erasing.
 import type { Command } from '../command.ts';
-import { operationCommand } from '../operation-command.ts';
+import { oneOperation, operationCommand, showBy } from '../operation-command.ts';
 
 const VERDICT = 'The answer is one verdict, as JSON. Exit: 0 allowed, 1 denied.';
 
@@ -13,22 +14,16 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     },
     ['task.create', 'task.claim', 'task.next', 'task.finish', 'task.move', 'task.list', 'task.apply'],
   ),
-  operationCommand({ name: 'heartbeat', summary: 'say that the owner of a task is alive', note: VERDICT }, [
-    'heartbeat',
-  ]),
-  operationCommand(
-    {
-      name: 'watchdog',
-      summary: 'block tasks whose owners are silent for too long, and hand them out again',
-      note: `With --follow: a line of JSON for each find.
+  oneOperation('heartbeat', {
+    note: VERDICT,
+  }),
+  oneOperation('watchdog', {
+    note: `With --follow: a line of JSON for each find.
 Denied (R-WD-001) when a task timed out; details.timed_out says which, and whether its owner is gone or slow. ${VERDICT}`,
-    },
-    ['watchdog'],
-  ),
-  operationCommand(
-    { name: 'reconcile', summary: 'whether ledger, locks and events agree; all issues at once', note: VERDICT },
-    ['reconcile'],
-  ),
+  }),
+  oneOperation('reconcile', {
+    note: VERDICT,
+  }),
   operationCommand(
     {
       name: 'lock',
@@ -45,25 +40,62 @@ Denied (R-WD-001) when a task timed out; details.timed_out says which, and wheth
     },
     ['worklog.add', 'worklog.show'],
   ),
-  operationCommand({ name: 'bundle', summary: 'everything a new session needs to continue a run, as JSON' }, [
-    'bundle',
-  ]),
-  operationCommand(
-    { name: 'hold', summary: 'pause this workspace: nothing new starts, what runs goes on', note: VERDICT },
-    ['hold'],
-  ),
-  operationCommand({ name: 'unhold', summary: 'let new work start again', note: VERDICT }, ['unhold']),
-  operationCommand(
-    {
-      name: 'gate',
-      summary: 'the checks before and after a task, for scripts; the payload comes on standard input',
-      note: `pre-dispatch    {task_id, assignment, active_locks}: whole, apart from itself and from others' locks
+  oneOperation('bundle'),
+  oneOperation('hold', {
+    note: VERDICT,
+  }),
+  oneOperation('unhold', {
+    note: VERDICT,
+  }),
+  oneOperation('gate', {
+    summary: 'the checks before and after a task, for scripts; the payload comes on standard input',
+    note: `pre-dispatch    {task_id, assignment, active_locks}: whole, apart from itself and from others' locks
 pre-complete    {task_id, acceptance_check, required_criteria}: every criterion met, on evidence
 post-execution  {task_id, result, assignment}: the shape of the result, its changes, its worklog, its notes
 lock-update     [{task_id, resource, active}]: a table of locks without conflicts
 stop            {task_id?, run_id?, owner?, report_path?}: an agent stops only when its tasks have their reports
 The code is the rule that was broken; details.contract_code is what a ledger stores. ${VERDICT}`,
+  }),
+];
+
+/** People get the last entries unless they say which ones; scripts get all. */
+const SHOWN_BY_DEFAULT = 50;
+
+export const HISTORY_COMMANDS: readonly Command[] = [
+  oneOperation('log', {
+    note: 'Without either: the last 50; with --json everything.',
+    shownBy: showBy(({ json }) => ({ name: 'log', ...(json ? {} : { more: { last: SHOWN_BY_DEFAULT } }) })),
+  }),
+  oneOperation('usage.days'),
+  operationCommand(
+    {
+      name: 'audit',
+      summary: 'whether the history is as it was written; proofs and signed checkpoints of it',
+      note: `Denied (TAMPERED) with details.seq and details.kind where something is wrong; a copy outside that is gone is a warning.
+Exit: 0 whole, 1 denied.`,
     },
-    ['gate'],
+    ['audit.verify', 'audit.prove', 'audit.checkpoint', 'audit.key', 'audit.outside'],
   ),
+  oneOperation('export', {
+    note: `--redact may be said several times.
+What is left out is replaced by its digest, and the file verifies all the same. Denied where a credential would go out in clear.`,
+  }),
+  oneOperation('verify', {
+    note: `Without --key: whether the key is one that you trust is told and not required. verifier/verify.mjs checks the same without baton.
+Exit: 0 whole, 1 denied.`,
+  }),
+  oneOperation('cast.trace', {
+    summary: 'the turns behind a changed file or a result, and those after a prompt',
+    note: `FILE            the turns that changed it, and those that handed on to them, with prompt, brief, model and decisions
+CAST            all turns of a cast in the same way
+DIGEST          sha256:… of a prompt, a brief, an output or a file: every turn it took part in, and the files they changed;
+                of a prompt, as the lock names it, also every foreign handoff that claims it
+HANDOFF         the turn that was handed to under this id and those that it led to, or what became of a foreign handoff
+Digests are those of the log; \`baton audit prove\` proves the entries that are named.`,
+  }),
+  oneOperation('gc', {
+    group: 'history',
+    note: `--digest may be said several times.
+Each text that goes is said in the log by its digest, and reads [erased] from then on.`,
+  }),
 ];

@@ -3,8 +3,7 @@
 import type { CastNews } from '../../app/look-at-cast.ts';
 import type { OperationEvent } from '../../app/operation.ts';
 import type { Given } from '../../app/perform.ts';
-import { costText } from '../../app/views/figures.ts';
-import { flat } from '../../app/views/flat-entry.ts';
+import { costText, flat } from '../../app/views/in-words.ts';
 import type { CastView } from '../../app/views/shown-cast.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
@@ -80,7 +79,7 @@ function refused(call: Call, verdict: Denied): number {
   return EXIT_CODE.denied;
 }
 
-export function showPlan(call: Call, plan: JsonObject): number {
+function showPlan(call: Call, plan: JsonObject): number {
   if (call.json) {
     outJson(plan);
     return EXIT_CODE.ok;

@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { type Call, EXIT_CODE, flag, note, out, withWorkspace } from '../command.ts';
-import { commandName } from '../command-name.ts';
+import { type Call, commandName, EXIT_CODE, flag, note, out, withWorkspace } from '../command.ts';
 import { drive } from '../drive-operation.ts';
 import { Ready } from '../paint.ts';
 import { refuseBefore } from '../show-operation.ts';
@@ -20,7 +19,7 @@ export async function demoCommand(call: Call): Promise<number> {
   const bundled = join(BUNDLED, '..', 'demo-agents.json');
   const agents = flag(call.values, 'fast') ? hurried(bundled, `${dir}.agents.json`) : bundled;
   if (!call.json) introduce(dir);
-  // What is told to be typed next must name this workspace.
+  // The commands that are shown next must name this workspace.
   const there = { ...call, env, cwd: dir, values: { ...call.values, directory: dir } };
   const given = { request: REQUEST, file: BUNDLED, loadout: 'Full-Auto', agents };
   if (flag(call.values, 'ui')) {

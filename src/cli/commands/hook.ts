@@ -1,5 +1,5 @@
 // `baton hook`: the protocol of a host around the operation. Where a tool is about to act or an agent is about to stop, a fault is
-// a refusal too, because a host takes every exit but 2 for leave to go on. Elsewhere a fault stops nobody.
+// a refusal too, because a host takes every exit but 2 for leave to go on. Elsewhere a fault stops no agent.
 import { lookerWith, shownToken } from '../../access/actor.ts';
 import type { HookDecision } from '../../hooks/protocol.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -64,7 +64,7 @@ async function standardInput(): Promise<string> {
 
 type Decided = { readonly decision: HookDecision; readonly isFault: boolean };
 
-/** Whatever is thrown, here or in a corner of its own, and whatever never answers, is a refusal. */
+/** Any error, also one outside of the promise, and a missing answer are refusals. */
 function within(ms: number, work: () => Promise<HookDecision>): Promise<Decided> {
   return new Promise((resolve) => {
     const fault = (error: unknown) => {
@@ -83,14 +83,14 @@ function said(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return text === '' ? Promise.resolve() : new Promise((done) => stream.write(text, () => done()));
 }
 
-/** A fault is written down instead of refused. That even this fails must not stop an agent that nobody wanted to stop. */
+/** With --report-only a refusal is written to a file. If even this fails, the agent goes on. */
 async function reported(
   call: Call,
   event: string,
   decision: Exclude<HookDecision, { kind: 'allow' }>,
 ): Promise<number> {
   try {
-    const { noteHookRefusal } = await import('../../app/note-hook-refusal.ts');
+    const { noteHookRefusal } = await import('../../app/operations/hook.ts');
     noteHookRefusal(workspaceOf(call), event, decision);
   } catch (error) {
     await said(process.stderr, `baton: the refusal could not be written down: ${(error as Error).message}\n`);

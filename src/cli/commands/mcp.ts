@@ -2,7 +2,7 @@
 import { shownToken } from '../../access/actor.ts';
 import { mayDecideBy, refusalOfStart, type ServerCaller } from '../../access/server-callers.ts';
 import { actorHere } from '../../access/who-acts.ts';
-import { noteRefusal, RefusalCount } from '../../app/note-refusal.ts';
+import { noteRefusal, RefusalCount } from '../../app/refusals.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Extension } from '../../mcp/server.ts';
 import { type Call, EXIT_CODE, note, outJson, Refused, text, UsageError, withWorkspace } from '../command.ts';
@@ -67,7 +67,7 @@ async function overHttp(
   );
   const address = `${url}/mcp`;
   note(`MCP at ${address}`);
-  // The token is told once and written nowhere: whoever can read a file of the workspace is not yet a person.
+  // The token is shown once and written nowhere: reading a file of the workspace must not be enough to act as a person.
   if (isNewToken) note(`Authorization: Bearer ${token}`);
   if (call.json) outJson({ url: address, ...(isNewToken ? { token } : {}) });
   await untilSignal();

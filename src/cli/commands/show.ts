@@ -1,9 +1,8 @@
 // `baton show`: one cast as it is now, or one turn of it in full.
 import type { Given } from '../../app/perform.ts';
-import { costText, durationText, wholeNumber } from '../../app/views/figures.ts';
+import { costText, durationText, wholeNumber, withSocketNames } from '../../app/views/in-words.ts';
 import { issuesBeyond } from '../../app/views/result.ts';
 import type { CastView, TurnView } from '../../app/views/shown-cast.ts';
-import { withSocketNames } from '../../app/views/socket-names.ts';
 import type { AttemptDetail, ReportDetail, TurnDetail } from '../../app/views/turn-detail.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';

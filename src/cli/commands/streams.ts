@@ -1,8 +1,8 @@
 // Commands whose standard input or output is a stream: lines to validate, the output of an approved command, a patch.
 
-import { saidOf, type UnmergedLane } from '../../app/cast-work.ts';
-import { ownWorkspace } from '../../app/exec-caller.ts';
+import { type UnmergedLane, unmergedText } from '../../app/cast-work.ts';
 import type { OperationEvent } from '../../app/operation.ts';
+import { ownWorkspace } from '../../app/operations/exec.ts';
 import { Refused } from '../../app/refused.ts';
 import { ownStreams } from '../../approvals/use-approval.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -28,7 +28,7 @@ export async function validateCommand(call: Call, given: Giving): Promise<number
 function lines(call: Call, given: Giving): Promise<number> {
   return performing(call, 'validate', async (perform) => {
     const all = await given({ isStream: true });
-    // What is wrong with the options is told before a line is waited for.
+    // Wrong options are reported before a line is read.
     await perform({ ...all, lines: [] });
     for await (const line of linesIn(process.stdin, LINE_BYTES_MAX)) {
       if ('text' in line && line.text.trim() === '') continue;
@@ -131,6 +131,6 @@ function notesOf(details: JsonObject, call: Call, isStat: boolean): readonly str
     ...(open > 0
       ? [`${counted(open, 'file')} of it ${open === 1 ? 'is' : 'are'} not committed: no turn with it was accepted yet.`]
       : []),
-    ...lanes.map((lane) => `${saidOf(lane)}: ${again(call)} diff ${cast} --lane ${lane.lane}`),
+    ...lanes.map((lane) => `${unmergedText(lane)}: ${again(call)} diff ${cast} --lane ${lane.lane}`),
   ];
 }

@@ -1,11 +1,10 @@
 // How answers about casts, their work and their approvals are shown.
 
-import type { Swept } from '../../app/leftovers.ts';
 import type { Shown } from '../../app/operations/cast-list.ts';
+import type { Swept } from '../../app/operations/gc.ts';
 import type { Waiting } from '../../app/operations/inbox.ts';
 import type { Status } from '../../app/operations/status.ts';
-import { costText, durationText, tokensText, wholeNumber } from '../../app/views/figures.ts';
-import { withSocketNames } from '../../app/views/socket-names.ts';
+import { costText, durationText, tokensText, wholeNumber, withSocketNames } from '../../app/views/in-words.ts';
 import type { Why } from '../../app/views/why/why.ts';
 import { type ApprovalView, linesOf } from '../../approvals/approval-view.ts';
 import type { JsonObject } from '../../kernel/json.ts';

@@ -1,6 +1,6 @@
 // How the answer of an operation is shown where it is not shown as a verdict.
 import type { Given } from '../../app/perform.ts';
-import { agoText } from '../../app/views/figures.ts';
+import { agoText } from '../../app/views/in-words.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
@@ -30,7 +30,7 @@ export function rowsIn(value: Json | undefined): readonly JsonObject[] {
 /** What was done, in one sentence. */
 export const reasonLine: NonNullable<Form['lines']> = (_details, _call, _given, { reason }) => [reason];
 
-/** How long ago a moment of the log was; what is no moment stays as it is. */
+/** How long ago a moment of the log was; a text that is no moment stays as it is. */
 export function ageOf(at: Json | undefined): string {
   const time = Date.parse(String(at ?? ''));
   return Number.isNaN(time) ? String(at ?? '-') : agoText(time, Date.now());

@@ -1,8 +1,7 @@
 // How the answers about the history are shown.
-import type { Traced } from '../../app/operations/cast-trace.ts';
-import type { UsageRow } from '../../app/operations/metrics.ts';
-import { flat } from '../../app/views/flat-entry.ts';
-import type { SocketNames } from '../../app/views/socket-names.ts';
+import type { Traced } from '../../app/operations/audit.ts';
+import type { UsageRow } from '../../app/operations/log.ts';
+import { flat, type SocketNames } from '../../app/views/in-words.ts';
 import type { AuditFault } from '../../audit/fault.ts';
 import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';

@@ -1,5 +1,5 @@
 // How the answers of the ledger are shown.
-import type { RunMetrics } from '../../app/operations/metrics.ts';
+import type { RunMetrics } from '../../app/operations/log.ts';
 import type { Given } from '../../app/perform.ts';
 import { isText, type JsonObject } from '../../kernel/json.ts';
 import type { Metrics, Objective } from '../../kernel/ledger/history.ts';

@@ -2,7 +2,7 @@
 
 import type { DetectedAgent } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents.ts';
-import type { MachineFinding } from '../../app/preflight/finding.ts';
+import type { MachineFinding } from '../../app/preflight/machine.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
@@ -104,7 +104,7 @@ function findingLines({ findings }: JsonObject, call: Call): readonly ShownLine[
 const COLOURS = { ok: 'good', warning: 'warn', error: 'bad' } as const;
 const HANG = 17;
 
-/** What is found stands below each other. */
+/** Continued lines begin below the text. */
 function hanging(line: string): readonly ShownLine[] {
   return wrap(line, process.stdout.columns ?? 0, HANG).map((piece) => new Ready(piece));
 }

@@ -3,7 +3,7 @@ import { runnerCan } from '../../../kernel/capabilities.ts';
 import { elapsedOf, refilled } from '../../../kernel/cast/budget.ts';
 import { CODES, type Code } from '../../../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../../kernel/json.ts';
-import { costText, durationText, wholeNumber } from '../figures.ts';
+import { costText, durationText, wholeNumber } from '../in-words.ts';
 import { issuesBeyond } from '../result.ts';
 import { type Explanation, namedIn, type Situation, sentence, type Way, wayToTurn } from './situation.ts';
 

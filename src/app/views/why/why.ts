@@ -5,14 +5,14 @@ import { reasonNow } from '../../../kernel/cast/asked.ts';
 import { type CastStatus, isOver } from '../../../kernel/cast/state.ts';
 import { countItems, itemsText } from '../../../kernel/cast/summary.ts';
 import type { Code } from '../../../kernel/codes.ts';
-import { notRunOf } from '../approval-outcomes.ts';
+import { notRunOf } from '../reported.ts';
 import { resultOf } from '../result.ts';
 import {
   type Explanation,
+  inShort,
   moment,
   namedIn,
   type Situation,
-  said,
   sentence,
   turnName,
   unknownUses,
@@ -25,12 +25,12 @@ export type { Situation, Way, Why } from './situation.ts';
 export async function whyOf(situation: Situation): Promise<Why> {
   const { cast, driver, now } = situation;
   const since = sinceWhen(situation);
-  const stood = joined(joined(await TELL[cast.status](situation), unknownUses(situation)), notRun(situation));
-  const held = await holdings(situation);
+  const explained = joined(joined(await TELL[cast.status](situation), unknownUses(situation)), notRun(situation));
+  const locks = await holdings(situation);
   const told = {
-    ...stood,
-    sentences: [...stood.sentences, ...held.sentences],
-    commands: [...stood.commands, ...held.commands],
+    ...explained,
+    sentences: [...explained.sentences, ...locks.sentences],
+    commands: [...explained.commands, ...locks.commands],
   };
   const means = await meaningOf(told.code);
   const how = isOver(cast.status) ? 'at' : 'since';
@@ -74,8 +74,8 @@ function joined(first: Explanation, second: Explanation): Explanation {
 }
 
 const TELL: Readonly<Record<CastStatus, (situation: Situation) => Promise<Explanation> | Explanation>> = {
-  running: async (situation) => (await import('./running.ts')).explainRunning(situation),
-  waiting: async (situation) => (await import('./waiting.ts')).explainWaiting(situation),
+  running: async (situation) => (await import('./open.ts')).explainRunning(situation),
+  waiting: async (situation) => (await import('./open.ts')).explainWaiting(situation),
   failed: async (situation) => (await import('./failed.ts')).explainFailed(situation),
   paused,
   aborted,
@@ -137,7 +137,7 @@ async function holdings({ cast, ledger, baton }: Situation): Promise<Explanation
 /** What the agents of a cast that is over asked to run, and what did not run. */
 function notRun({ cast, view }: Situation): Explanation {
   const left = isOver(cast.status) ? notRunOf(view.commands) : [];
-  const sentences = left.map(({ approval, command, outcome }) => `${approval} is ${outcome}: ${said(command, 80)}.`);
+  const sentences = left.map(({ approval, command, outcome }) => `${approval} is ${outcome}: ${inShort(command, 80)}.`);
   return { code: null, sentences, commands: [] };
 }
 

@@ -1,11 +1,20 @@
-// The loadouts of a folder: lists them, and prints one in the long form.
+// The loadouts of a folder: lists them, prints one in the long form, and draws one, or a cast with the way that it took.
 import { basename, extname, resolve } from 'node:path';
-import type { Issue } from '../../kernel/graph/config.ts';
+import { isOver } from '../../kernel/cast/state.ts';
+import type { Issue, Rules } from '../../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
+import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { loadAll, loadFor, mayBeTeam } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
+import { locateCast } from '../../workspace/plan.ts';
+import { refusedPlan } from '../driving/check-start.ts';
+import { nameCast } from '../name-cast.ts';
+import { foldAll } from '../views/cast-view.ts';
+import { drawMermaid, drawSvg, drawText } from '../views/draw-graph.ts';
+import { type DrawnProgress, drawingOf, wayIn } from '../views/graph-drawing.ts';
+import { pathOf } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import { issuesIn } from './check.ts';
 import type { Operation } from './table.ts';
@@ -82,3 +91,33 @@ export const compileLoadout: Operation<'compile'> = async (workspace, { loadout:
   const { compiled, digest } = loaded.source;
   return allow('compiled', { file: loaded.file, digest, config: compiled });
 };
+
+const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
+
+export const drawLoadout: Operation<'graph'> = async (workspace, { of: word, file, format = 'text' }) => {
+  const cast = file === undefined ? await castNamed(workspace, word) : null;
+  if (cast) return drawn(cast.rules, cast.progress, format);
+  const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };
+  const plan = await locateCast({ ...wanted, isDrawn: true });
+  return plan.ok ? drawn(plan.plan.rules, undefined, format) : refusedPlan(plan.issues);
+};
+
+function drawn(rules: Rules, progress: DrawnProgress | undefined, format: keyof typeof DRAW) {
+  const picture = drawingOf(rules, progress);
+  return allow(`the graph of ${picture.name}`, { format, text: DRAW[format](picture), ...picture });
+}
+
+/** `latest`, an id, or the beginning of one. Anything else is taken for a loadout. */
+async function castNamed(workspace: Workspace, word: string | undefined) {
+  if (word === undefined || !workspace.hasLog()) return null;
+  const store = workspace.castStore();
+  const named = await nameCast(store, word, workspace.program).catch(() => null);
+  if (!named) return null;
+  const entries = await store.read({ after: 0, cast: named.cast, briefs: 'digest' });
+  const view = foldAll(entries);
+  const { cast } = view;
+  if (!cast) return null;
+  const taken = entries.flatMap(({ fact }) => wayIn(fact) ?? []);
+  const open = isOver(cast.status) ? [] : Object.values(cast.turns).map(({ socket }) => socket);
+  return { rules: cast.rules, progress: { path: pathOf(view), taken, here: [...new Set(open)] } };
+}

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Workspace } from '../workspace.ts';
-import { keepDriven } from './keep-driven.ts';
+import { keepDriven } from './detach.ts';
 
 const ANN = { name: 'user:ann', kind: 'person', role: 'admin', attempt: null } as const;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { detectProject } from '../../workspace/detect-project.ts';
-import { saidOfUnstartable, unstartableIn, whyNotStart } from './programs.ts';
+import { unstartableIn, unstartableText, whyNotStart } from './checks.ts';
 
 /** A folder with files; a name that ends in `!` is a program. */
 function folder(files: Readonly<Record<string, unknown>>): string {
@@ -55,7 +55,7 @@ test('packages are looked for above the folder, up to the top of the repository'
 test('checkers of the configuration count before what is found, and the fix is named', () => {
   const dir = folder({ ...script('vitest'), 'package-lock.json': '{}' });
   const said = (declared: Parameters<typeof unstartableIn>[1]) =>
-    saidOfUnstartable(unstartableIn(dir, declared, join(dir, 'bin')), detectProject(dir), '/main');
+    unstartableText(unstartableIn(dir, declared, join(dir, 'bin')), detectProject(dir), '/main');
   expect(said({ own: { command: ['npm', 'ci'] }, file: { file: 'x' } })).toBeNull();
   expect(said({ own: { command: ['gone'] } })).toContain(
     'check own (gone) cannot start in the worktree: gone is not found',

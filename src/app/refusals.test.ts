@@ -1,7 +1,7 @@
 // However often somebody is turned away, he is noted once a minute for each code, with how often it was.
 import { expect, test } from 'vitest';
 import { deny } from '../kernel/verdict.ts';
-import { RefusalCount, type TurnedAway } from './note-refusal.ts';
+import { RefusalCount, type TurnedAway } from './refusals.ts';
 
 const revoked = deny('TOKEN_REVOKED', 'it was taken back');
 const tooLow = deny('ROLE_TOO_LOW', 'an operator decides nothing');

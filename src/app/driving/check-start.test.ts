@@ -7,8 +7,9 @@ import { graph } from '../../../test/loadouts.ts';
 import { resolve } from '../../kernel/graph/resolve.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { readyWorktree, type SetUpStep } from '../../workspace/worktree/make.ts';
+import { wayOut } from '../cast-work.ts';
 import { Workspace } from '../workspace.ts';
-import { isolationOf, wayOut } from './check-start.ts';
+import { isolationOf } from './check-start.ts';
 
 const MISSING = expect.stringContaining('submodules are not checked out');
 const UPDATE = ['git', 'submodule', 'update', '--init'];

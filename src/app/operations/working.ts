@@ -1,16 +1,67 @@
-// Whether a path can be written right now, and how an agent asks for more paths.
-import type { Subject } from '../../dialects/operator/read.ts';
+// What the owner of a task does while it works: says that it is alive, asks whether it may write a path, and keeps the worklog.
+
+import { type Subject, takeWorklogEntry } from '../../dialects/operator/read.ts';
+import { beat } from '../../engine/heartbeat.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { namingCast } from '../../kernel/ledger/fact.ts';
 import { fileKeyIn, MAIN_ROOT, siteOf } from '../../kernel/ledger/lock-tree.ts';
+import { type BeatProcess, beatName, beatText, lastSignAt } from '../../kernel/ledger/move.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
 import { mayWriteNow, taskWith } from '../../kernel/ledger/scope.ts';
-import type { Ledger } from '../../kernel/ledger/state.ts';
+import { type Ledger, taskOf } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
+import { worklogLines } from '../../workspace/worklog-file.ts';
 import { insideRoot, realInRoot, requireNames, withOwnClaim } from '../claims.ts';
-import { folderOf, type LedgerSession, ledgerSession, refusePayload, rootNamed } from '../ledger-session.ts';
+import {
+  factsOf,
+  folderOf,
+  jsonText,
+  type LedgerSession,
+  ledgerSession,
+  refusePayload,
+  rootNamed,
+  runCalled,
+  runWanted,
+  taskNamed,
+  writeWorklog,
+} from '../ledger-session.ts';
 import type { Operation } from './table.ts';
+
+export const taskHeartbeat: Operation<'heartbeat'> = async (workspace, { pid, ...input }, context) => {
+  const worker =
+    pid === undefined ? {} : { worker: (await import('../ledger-session.ts')).workerNamed(pid) as BeatProcess };
+  const session = ledgerSession(workspace, context);
+  const claim = await withOwnClaim(session, input);
+  requireNames(claim, ['task', 'owner', 'fence']);
+  const { task = '', owner = '', fence = 0, run } = claim;
+  const named = { task, owner, fence, ...(run === undefined ? {} : { run }) };
+  const { log } = session.store;
+  let heard = await beat(log, { ...named, at: Date.now(), ...worker });
+  if (heard === null) {
+    // The run may be named otherwise than by its id; to find that out costs a look at the ledger.
+    const meant = await runWanted(session, run);
+    const again = { ...named, ...(meant === undefined ? {} : { run: meant }) };
+    if (meant !== run) heard = await beat(log, { ...again, at: Date.now(), ...worker });
+    if (heard === null) return unheard(session, again);
+  }
+  const at = new Date(lastSignAt(heard, Date.now())).toISOString();
+  const until = { last_heartbeat_at: at, timeout_seconds: heard.timeoutS };
+  return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });
+};
+
+type Named = { readonly run?: string; readonly task: string; readonly owner: string; readonly fence: number };
+
+/** Asks the ledger why there is no record. It logs the refusal; without one the record is made again. */
+async function unheard({ store, actor }: LedgerSession, named: Named): Promise<Verdict> {
+  const verdict = await store.submit({ kind: 'task.heartbeat', ...named }, actor);
+  if (!verdict.allow) return verdict;
+  const run = String(verdict.details.run);
+  const timeoutS = await store.look((ledger) => taskOf(ledger, run, named.task)?.timeoutS ?? 0, run);
+  const made = beatText({ run, task: named.task, owner: named.owner, at: Date.now(), timeoutS });
+  await store.log.lease(beatName(named.fence), (held) => held ?? made);
+  return verdict;
+}
 
 /** Who would be in the way of a writer, or whether a claim may write right now. */
 export const lockCheck: Operation<'lock.check'> = async (workspace, { paths, root, fence }, context) => {
@@ -20,7 +71,7 @@ export const lockCheck: Operation<'lock.check'> = async (workspace, { paths, roo
 };
 
 /** Without a fence: who holds these paths. With one: whether its claim may write there. */
-export async function checkLocks(
+async function checkLocks(
   session: LedgerSession,
   paths: readonly string[],
   root: string,
@@ -38,7 +89,7 @@ export async function checkLocks(
   return refusePayload(session, 'write', { ok: false, refusal: verdict, subject });
 }
 
-/** Whoever is in the way may be a cast of which nothing runs; then it is said what frees its paths. */
+/** Adds what frees the paths, where a cast holds them that does not run. */
 async function namingCastOf({ store }: LedgerSession, refusal: Denied): Promise<Denied> {
   const { holder } = refusal.details;
   const run = isObject(holder) && isString(holder.run) ? holder.run : null;
@@ -60,7 +111,7 @@ async function subjectOf({ store }: LedgerSession, fence: number): Promise<Subje
   return NOBODY;
 }
 
-/** Whoever only asks speaks for no task. */
+/** A question without a fence is about no task. */
 const NOBODY: Subject = { run: '', task: '' };
 
 /** Every lock that a writer of these paths would have to wait for. */
@@ -112,4 +163,41 @@ export const lockRequest: Operation<'lock.request'> = async (workspace, { paths 
     'report what you need in your handoff and end the turn: the planner widens lock_scope in the next assignment, or a person does in the configuration';
   const reason = `nobody holds these paths, and the scope of ${String(claim.task)} is fixed by its assignment: ${own.reason} To get them, ${way}`;
   return deny('SCOPE_VIOLATION', reason, { ...own.details, paths });
+};
+
+/** One entry is added to the worklog of a task, and its file is written. */
+export const worklogAdd: Operation<'worklog.add'> = async (workspace, { entry: given, ...input }, context) => {
+  const session = ledgerSession(workspace, context);
+  const { store, actor } = session;
+  const claim = await withOwnClaim(session, input);
+  requireNames(claim, ['task']);
+  const { task: id = '', owner, runId } = claim;
+  const known = {
+    ...{ timestamp: new Date().toISOString(), task_id: id },
+    ...(runId === undefined ? {} : { run_id: runId }),
+    ...(owner === undefined ? {} : { actor: owner }),
+  };
+  const taken = takeWorklogEntry(isObject(given) ? JSON.stringify({ ...known, ...given }) : jsonText(given));
+  if (!taken.ok) return refusePayload(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
+  const { payload: entry } = taken;
+  const called = String(entry.run_id);
+  const named = await runWanted(session, claim.run);
+  const run = named ?? (await store.look((ledger) => runCalled(ledger, called, actor.attempt?.cast))) ?? called;
+  const fence = claim.fence === undefined ? {} : { fence: claim.fence };
+  const by = actor.kind === 'agent' ? ({ actor: 'agent' } as const) : {};
+  const verdict = await store.submit({ kind: 'worklog.add', run, task: id, entry, ...fence, ...by }, actor);
+  if (!verdict.allow) return verdict;
+  const noted = await taskNamed(session, id, run);
+  const written = await writeWorklog({ ...session, log: store.log }, noted.task, noted.runId);
+  // An entry with which Baton itself closed the worklog is one of them, too.
+  const entries = written?.entries ?? verdict.details.entries ?? 0;
+  return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });
+};
+
+/** The entries of a worklog as its facts tell them, whatever has become of the file. */
+export const worklogShow: Operation<'worklog.show'> = async (workspace, input, context) => {
+  const session = ledgerSession(workspace, context);
+  const { task, runId } = await taskNamed(session, input.task, input.run);
+  const entries = worklogLines(await factsOf(session.store, task), runId).map((line) => JSON.parse(line));
+  return allow(`${entries.length} entries`, { entries });
 };

@@ -40,14 +40,19 @@ import {
 import type { Stash } from '../../workspace/worktree/stash.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../../workspace/worktree/turns.ts';
 import { leftBy } from '../cast-work.ts';
-import { saidOfUnstartable, unstartableIn } from '../preflight/programs.ts';
+import { unstartableIn, unstartableText } from '../preflight/checks.ts';
 import type { Workspace } from '../workspace.ts';
 
 const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
 const SAID_CHARS_MAX = 500;
 
-export function groundFor(workspace: Workspace, store: Store, cast: string, say: (line: string) => void): WorkingTree {
+export function workingTreeFor(
+  workspace: Workspace,
+  store: Store,
+  cast: string,
+  say: (line: string) => void,
+): WorkingTree {
   const { dir, stateDir, env } = workspace;
   let own: WorktreeRecord | null = null;
   let rules: WorktreeRules | null = null;
@@ -94,7 +99,7 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
     // Said before the first turn, which would pay for finding out.
     if (Object.keys(found.starts).length === 0) {
       const unstartable = unstartableIn(found.cwd, state.rules.checkers, env.PATH);
-      const said = saidOfUnstartable(unstartable, detectProject(found.cwd), dir);
+      const said = unstartableText(unstartable, detectProject(found.cwd), dir);
       if (said !== null) warn(said);
     }
     const { record, stashed } = await catchUp(stateDir, found, 0);
@@ -199,7 +204,7 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
         if (parked.kept) say(`  what was done for ${key} is kept as ${parked.kept.ref}`);
         return parked.kept;
       }),
-    // The cast stands as it stands, whatever becomes of what is left of it.
+    // The state of the cast is decided already; a failed cleanup does not change it.
     settle: (isCompleted) =>
       inTurn(async () => {
         mendRecords(stateDir, cast);
@@ -211,7 +216,7 @@ export function groundFor(workspace: Workspace, store: Store, cast: string, say:
   };
 }
 
-/** An item whose work is all in the cast's branch needs its worktree no more; what is nowhere else stays. */
+/** Removes the worktree of an item whose work is all in the branch of the cast. Work that is nowhere else stays. */
 async function clearLanes(
   stateDir: string,
   own: WorktreeRecord,
@@ -228,7 +233,7 @@ async function clearLanes(
 
 /**
  * How the workspace says now that worktrees are set up; null where it does not say it in a way that can be understood. A
- * set-up that failed is not tried again as it was while somebody is at mending the file that says it.
+ * set-up that failed is not tried again while a person edits the configuration and it cannot be read.
  */
 function worktreeNow(workspace: Workspace, before: WorktreeRecord | null): WorktreeRules | null {
   const now = worktreeIn(workspace);
