@@ -168,6 +168,7 @@ async function answerHook(): Promise<void> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [first, ...rest] = process.argv.slice(2);
-  if (first === 'hook') await answerHook();
+  // Not awaited here: the library is required, and a module that waits at its top cannot be.
+  if (first === 'hook') void answerHook();
   else if (first !== undefined) start(first, rest);
 }

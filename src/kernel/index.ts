@@ -11,6 +11,6 @@ export type { Graph, Issue, Materia, Rules, Script, Socket } from './graph/confi
 export { resolve } from './graph/resolve.ts';
 export type { Input, Request } from './input.ts';
 export type { Json, JsonObject } from './json.ts';
-export { type Effect, effectKey, pending } from './pending.ts';
+export { type Effect, effectKey as keyOf, pending } from './pending.ts';
 export { emptyState, type State } from './state.ts';
 export { allow, type Denied, deny, type Verdict } from './verdict.ts';
