@@ -39,7 +39,7 @@ export type RunnerAbility =
   | 'hasShell'
   /** It has a model of its own when none is named. */
   | 'hasOwnModel'
-  /** It takes a system prompt beside the brief. */
+  /** It takes a system prompt in addition to the brief. */
   | 'takesSystemPrompt'
   /** It keeps an agent with reading tools from writing. */
   | 'guardsTools'

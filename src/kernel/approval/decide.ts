@@ -44,7 +44,10 @@ import {
 type Requested = {
   /** Empty where it was refused. */
   readonly id: string;
-  /** `approved` or `rejected` where a person was faster than the report; `unknown` where it began and nobody knows how it ended. */
+  /**
+   * `approved` or `rejected` where a person decided before the report came; `unknown` where the command began and its end is
+   * not known.
+   */
   readonly status: 'pending' | 'approved' | 'rejected' | 'unknown' | 'refused';
   readonly refusal: Denied | null;
   readonly facts: readonly Fact[];
@@ -91,9 +94,9 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
 }
 
 /**
- * Asks for an approval. The same wish that waits already is not written down again; a report that names the approval its
- * agent was given while it worked is tied to that one. For a command that began and of which nobody knows how it ended no
- * other approval is made: whoever asks for it waits until a person has settled the one there is.
+ * Asks for an approval. The same open request is not written again. A report that names an approval given while the agent
+ * worked is tied to it. Where the command began and its end is not known, no other approval is made: the asker waits until a
+ * person settles the first.
  */
 export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | null): Requested {
   const before = pen.facts.length;
@@ -104,7 +107,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     facts: pen.facts.slice(before),
   });
   if (sealed.refusal) {
-    // It is over as soon as it is asked, and whoever waits for a decision has one.
+    // It is over at once, so a caller that waits for a decision gets one.
     const { code, reason } = sealed.refusal;
     ask(pen, sealed, from);
     pen.write({
@@ -119,7 +122,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
   const cutOff = unsettledIn(pen, sealed)[0]?.approval ?? null;
   const no = cutOff ? null : undeliveredRefusal(pen.state, sealed, from);
   if (no) {
-    // A person was faster than the report: its turn hears what was said to it, and nobody is asked a second time.
+    // A person decided before the report came. Its turn gets the decision, and no second request is made.
     const { id, by, reason } = no;
     pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason, relayed: true });
     return asked(id, 'rejected');
@@ -143,7 +146,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     return asked(cutOff.id, 'unknown');
   }
   if (from && open.grant) {
-    // A person was faster than the report: the turn that begins to wait hears of the decision all the same.
+    // A person decided before the report came. The turn that begins to wait gets the decision too.
     const { by, reason, until, mac } = open.grant;
     const sealed = mac === undefined ? {} : { mac };
     pen.write({ kind: 'approval.approved', id: open.id, ...turnOf(from), by, reason, until, ...sealed, relayed: true });
@@ -191,7 +194,7 @@ function unsettledIn({ state }: Pen, { relays, requester, cwd, commands }: Seale
   return began.toSorted((a, b) => Number(b.approval.id === relays) - Number(a.approval.id === relays));
 }
 
-/** Whether nobody is there any more who could say how one of them ended. */
+/** Whether all processes that could report the end of one of them are gone. */
 function isLost({ approval, uses }: Began, gone: Gone | undefined): boolean {
   return lostUses(approval, gone).some((index) => uses.includes(index));
 }
@@ -205,7 +208,7 @@ function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest,
   return isSame ? open : null;
 }
 
-/** Who was told that it may, and asks again all the same, waits for a person like anybody else. */
+/** An agent that was allowed and asks again waits for a person as usual. */
 function wasDelivered(state: State, open: Approval, from: Origin | null): boolean {
   if (open.from?.cast !== from?.cast || open.from?.turn !== from?.turn) return false;
   return !from || !isUndelivered(state, open.id, from);
@@ -221,16 +224,13 @@ function grantedBefore({ state }: Pen, { commands, cwd, requester }: SealedReque
   });
 }
 
-/** What was granted for the same wish and not used. */
+/** What was granted for the same request and not used. */
 function grantedTo({ state }: Pen, { fingerprint }: SealedRequest): Approval | null {
   const same = Object.values(state.approvals).filter(({ sealed }) => sealed.fingerprint === fingerprint);
   return same.find(({ grant, uses }) => grant !== null && Object.keys(uses).length === 0) ?? null;
 }
 
-/**
- * What waits for one turn is not what another turn waits for. One that is granted is the same wish only as long as its turn
- * has not heard of that.
- */
+/** Another turn's open request does not count. A granted one counts only while its turn does not know of the grant. */
 function sameRequest({ state, at }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
   const all = Object.values(state.approvals);
   const same = all.filter((one) => one.sealed.fingerprint === fingerprint && !isDue(one, at));
@@ -240,7 +240,7 @@ function sameRequest({ state, at }: Pen, { fingerprint }: SealedRequest, from: O
   return same.find((one) => (one.grant === null ? isFree(one) : isNews(one))) ?? null;
 }
 
-/** Whoever decides for a person carries on the cast that waits for it; nobody else who comes here drives anything. */
+/** A decision of a person carries on the cast that waits for it. Other callers drive nothing. */
 function drivenBy({ state }: Pen, input: Extract<Input, { kind: ApprovalRequest['kind'] }>): string | null {
   if (input.kind !== 'approval.decide' || input.isAgent) return null;
   return approvalOf(state.approvals, input.id)?.from?.cast ?? null;
@@ -312,7 +312,7 @@ function unsealed(id: string): Denied {
   return deny('DECISION_UNSEALED', reason, { approval: id });
 }
 
-/** A list stays open for the command whose end nobody knows, and for that one only: the others are over in their time. */
+/** A list stays open only for a command whose end is not known. The others expire in their time. */
 function overFor({ state, at }: Pen, approval: Approval): 'expired' | 'withdrawn' | null {
   if (isPast(approval, at)) return 'expired';
   return isTurnOver(state.casts[approval.from?.cast ?? ''], approval) ? 'withdrawn' : null;
@@ -354,7 +354,7 @@ function finishUse(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>)
   const approval = approvalOf(pen.state.approvals, id);
   const use = approval?.uses[index];
   const isOpen = (use?.phase === 'started' || use?.phase === 'unknown') && isSameExecutor(use.executor, executor);
-  // A run that a person has given up on may still come to its end; what the person said stays.
+  // A run that a person has given up may still end later. The person's decision stays.
   if (!approval || !isOpen) {
     return deny('NOT_ALLOWED_NOW', `command ${index} of ${id} does not run`, { approval: id });
   }

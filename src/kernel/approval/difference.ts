@@ -32,7 +32,7 @@ export function differencesOf(sealed: SealedRequest, command: SealedCommand, giv
     ...ofEnvironment(sealed, given),
     ...(sealed.log === given.log ? [] : [differs('log', 'log', 'the log it was asked in', 'another, or a copy of it')]),
   ];
-  // Every part is the same and the whole is not: what is stored is not what was sealed.
+  // Every part is equal and the whole is not: the stored request is not the sealed one.
   if (all.length === 0 && command.seal !== given.seal) {
     return [differs('seal', 'seal', command.seal.slice(0, 12), given.seal.slice(0, 12))];
   }
@@ -144,7 +144,7 @@ function writtenOut(char: string): string {
 
 const WISH_CHARS_MAX = 1_200;
 
-/** What a person would allow, told by what was sealed and by nothing that its agent says about it. */
+/** What a person would allow, described from the seal and not from the agent's words. */
 export function requestText({ commands, operation }: SealedRequest): string {
   const shown = commands.map(({ display }) => exactly(display));
   const [only = ''] = shown;

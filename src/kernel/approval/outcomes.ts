@@ -1,5 +1,5 @@
-// What became of approvals after they left the state. The cast keeps the outcome of each command; the turn keeps decisions that
-// its agent has not been told yet.
+// Approvals after they left the state. The cast keeps the outcome of each command. The turn keeps decisions not yet
+// delivered to its agent.
 import type { Cast, Turn } from '../cast/state.ts';
 import type { Fact } from '../fact.ts';
 import type { JsonObject } from '../json.ts';
@@ -12,7 +12,7 @@ import { type Approval, approvalOf, type CommandOutcome, type RejectedRequest, t
 /** So many are remembered; the oldest is forgotten first. */
 const COMMANDS_KEPT_MAX = 200;
 
-/** Looks at the approval as it is before the fact. */
+/** Reads the approval as it is before the fact: a rejected one is gone afterwards. */
 export function noteOutcomes({ casts, approvals }: State, fact: ApprovalFact): void {
   const approval = approvalOf(approvals, fact.id);
   const cast = approval?.from ? casts[approval.from.cast] : undefined;
@@ -100,7 +100,7 @@ export function noteUndelivered({ casts, approvals }: State, fact: ApprovalFact)
   if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected') return;
   const turn = fact.cast === undefined ? undefined : casts[fact.cast]?.turns[fact.turn ?? 0];
   const approval = approvalOf(approvals, fact.id);
-  // Who waits for it is told at once, and so is whoever asks for what nobody may decide.
+  // A waiting agent gets the decision at once, and so does one that asks for what can never be approved.
   if (!turn || !approval || fact.relayed || fact.by === POLICY || turn.asks?.approval === fact.id) return;
   const { by, reason } = fact;
   const { fingerprint } = approval.sealed;
@@ -111,7 +111,7 @@ export function noteUndelivered({ casts, approvals }: State, fact: ApprovalFact)
 /** Who decides where no person may. */
 export const POLICY = 'policy';
 
-/** A turn that reports about an approval is told in the same decision what became of it. */
+/** A turn that reports about an approval gets its outcome in the same decision. */
 export function dropDelivered(turn: Turn, { approval }: Extract<Fact, { kind: 'turn.reported' }>): void {
   const untold = approval === undefined ? (turn.untold ?? []) : without(turn, approval);
   if (untold.length > 0) turn.untold = untold;
@@ -126,7 +126,7 @@ export function isUndelivered(state: State, id: string, from: Origin): boolean {
   return undeliveredOf(state, from).some((one) => one.id === id);
 }
 
-/** What a person has refused to the turn that asks for it now and has not heard of that. */
+/** What a person refused to this turn, and its agent does not know yet. */
 export function undeliveredRefusal(
   state: State,
   { relays, fingerprint }: SealedRequest,

@@ -11,9 +11,9 @@ export type Tier = (typeof TIERS)[number];
 /** The real place of a program and the digest of its bytes. */
 export type ProgramSeal = { readonly path: string; readonly digest: string };
 
-/** One command as it was sealed. What stands here in clear holds no secret; marks and seal are made with a key. */
+/** One command as it was sealed. The parts in clear hold no secret; marks and seal are made with a key. */
 export type SealedCommand = {
-  /** The command as a shell would be told it, without secrets. */
+  /** The command as a line of shell, without secrets. */
   readonly display: string;
   /** The SHA-256 of the canonical form of what is displayed. */
   readonly digest: string;
@@ -60,14 +60,14 @@ export type SealedRequest = {
   readonly scope: string;
   readonly riskLevel: string;
   readonly rationale: string;
-  /** Null where nobody said how to undo it. */
+  /** Null where the request does not say how to undo it. */
   readonly rollback: string | null;
   readonly verification: string | null;
   /** Until when it waits for a decision. */
   readonly expiresAt: number;
   /** How long a decision holds. */
   readonly grantMs: number;
-  /** The same for the same wish, whenever and under whatever id it comes. */
+  /** Equal for equal requests, whenever they come and under any id. */
   readonly fingerprint: string;
   /** Tells keys apart without giving them away. */
   readonly keyId: string;
@@ -89,10 +89,10 @@ export function leftOutOf({ leftOut = [] }: Pick<SealedRequest, 'leftOut'>): rea
   return leftOut.map((index) => `approval_request.command_set.${index}: it names no command and is left out`);
 }
 
-/** What stands in for words that nobody said. */
+/** The value where the request is silent. */
 export const NOT_SAID = 'not said';
 
-/** What is said about the commands for people. It is not sealed: none of it changes what runs. */
+/** Notes about the commands for people. They are not sealed, because they change nothing that runs. */
 export type Words = Partial<Pick<SealedRequest, 'operation' | 'scope' | 'rollback' | 'verification'>>;
 
 /** A decision and its seal, as it is made outside. */
@@ -114,10 +114,7 @@ export type Executor = {
   readonly namespace?: string;
 };
 
-/**
- * The executors that were looked for and are not there any more. Any other is taken to run: one may have begun since
- * somebody looked.
- */
+/** The executors that were looked for and are gone. Any other counts as running: it may have begun since. */
 export type Gone = readonly Executor[];
 
 /** A command as it is about to be run, looked at in the same way as when it was sealed. */
@@ -134,7 +131,7 @@ export type Presented = {
   readonly policy: string;
   readonly log: string;
   readonly keyId: string;
-  /** The decision under which it is to run, sealed with the key that is here. Null where nobody has decided. */
+  /** The decision under which it runs, sealed with the key of this machine. Null before a decision. */
   readonly decision: SealedDecision | null;
 };
 
@@ -182,14 +179,14 @@ export type ApprovalRequest =
       readonly exit: number | null;
       readonly note?: string;
     }
-  /** Time has passed: what nobody decided or used in time is over. */
+  /** Ends what was not decided or used in time. */
   | { readonly kind: 'approval.sweep' };
 
 export function isApprovalRequest<T extends { readonly kind: string }>(request: T): request is T & ApprovalRequest {
   return request.kind.startsWith('approval.');
 }
 
-/** One part of what is presented that is not what was approved. */
+/** One part of the command that differs from the approved one. */
 export type Difference = {
   readonly part:
     | 'argument'
@@ -202,7 +199,7 @@ export type Difference = {
     | 'log'
     | 'requester'
     | 'seal'
-    /** The line of shell that the call stands in. */
+    /** The line of shell that holds the call. */
     | 'line';
   /** Which argument, program, path or variable, or which end of the line. */
   readonly name: string;
@@ -234,7 +231,7 @@ export type ApprovalFact =
       readonly mac?: string;
       /** The commands that may run once more although they may have run. */
       readonly again?: readonly number[];
-      /** Said once more, for a turn that began to wait after the decision. */
+      /** Repeated for a turn that began to wait after the decision. */
       readonly relayed?: true;
     })
   | (OfTurn & {
@@ -243,7 +240,7 @@ export type ApprovalFact =
       readonly reason: string;
       /** The seal of the decision, made with the user's key. */
       readonly mac?: string;
-      /** Said once more, for a turn that began to wait after the decision. */
+      /** Repeated for a turn that began to wait after the decision. */
       readonly relayed?: true;
     })
   | (OfTurn & { readonly kind: 'approval.expired'; readonly what: 'request' | 'grant' })
@@ -263,7 +260,7 @@ export type ApprovalFact =
       readonly exit: number | null;
       readonly note?: string;
     })
-  /** A command began and nobody knows how it ended. */
+  /** A command began and its end is not known. */
   | (OfTurn & { readonly kind: 'approval.unknown'; readonly index: number })
   | (OfTurn & {
       readonly kind: 'approval.refused';
@@ -286,13 +283,13 @@ export type HookMode = (typeof HOOK_MODES)[number];
 export type ApprovalPolicy = {
   /** By the words a command begins with. They count before our own table. */
   readonly tiers: Readonly<Record<string, Tier>>;
-  /** The words with which commands begin that nobody may approve. */
+  /** The first words of commands that can never be approved. */
   readonly blocked: readonly string[];
   /** Variables that are bound besides those that always are. */
   readonly env: readonly string[];
   /** The tier of a write within the workspace, by redirection or by a program that does nothing else. */
   readonly writes: Tier;
-  /** Null where nothing is said: then a hook asks for approvals within a gaia turn only. */
+  /** Null where the configuration is silent: then a hook asks for approvals within a gaia turn only. */
   readonly hook: HookMode | null;
   readonly pendingHours: number;
   readonly grantMinutes: number;

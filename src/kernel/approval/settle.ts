@@ -21,8 +21,8 @@ import {
 type Decision = Extract<Input, { kind: 'approval.decide' }>;
 
 /**
- * Ends what is over by now, and answers which ones. A cast that stands still for one of them is set to work by that, so it is
- * noted only by who carries this very cast on, `driven`; until then it is over all the same.
+ * Ends approvals that are over by now, and answers which. Ending one carries on the cast that waits for it, so only the
+ * driver of that cast, `driven`, notes it.
  */
 export function expireDue(pen: Pen, driven: string | null): ReadonlySet<string> {
   const due = Object.values(pen.state.approvals).filter((approval) => isDue(approval, pen.at));
@@ -136,7 +136,7 @@ function grantUse(
   return allow(`${id} ${what} until ${new Date(until).toISOString()}`, details);
 }
 
-/** Writes down, once, that nobody knows how these commands ended. */
+/** Writes down, once, that the end of these commands is not known. */
 export function noteUnknown(pen: Pen, { id, from, uses }: Approval, lost: readonly number[]): void {
   for (const index of lost) {
     if (uses[index]?.phase === 'started') pen.write({ kind: 'approval.unknown', id, ...turnOf(from), index });
@@ -149,20 +149,20 @@ function settledBy(id: string): string {
   return `\`baton approve ${id} --again\` lets it run once more, \`baton reject ${id} --reason …\` leaves it`;
 }
 
-/** What whoever would run it again is told: it is not theirs to settle, and this is how they come to wait for a person. */
+/** The refusal for an agent that would run it again: only a person can settle it. */
 export function outcomeUnknown(id: string, details: Details = {}): Denied {
   const report = `Do not run it another way: report APPROVAL_REQUEST with approval_request.approval_id "${id}" and the same command, and end your turn`;
   const reason = `${id} ${UNKNOWN}. ${report}. A person finds out whether it did its work: ${settledBy(id)}`;
   return deny('OUTCOME_UNKNOWN', reason, { approval: id, ...details });
 }
 
-/** What whoever would run it again meanwhile is told. */
+/** The refusal for a second run while the first goes on. */
 export function runsNow(id: string): Denied {
   const reason = `${id} runs at this moment, and each command of an approval runs once. Wait until it has ended; then ask again if another run is needed`;
   return deny('APPROVAL_USED', reason, { approval: id });
 }
 
-/** What is approved and not used can be taken back; what nobody knows the end of is left at that. */
+/** An approval that is not used can be taken back. One whose command has no known end cannot. */
 function reject(pen: Pen, approval: Approval, { by, reason, gone, sealing }: Decision): Verdict {
   const { id, from, uses } = approval;
   const lost = lostUses(approval, gone);
@@ -173,7 +173,7 @@ function reject(pen: Pen, approval: Approval, { by, reason, gone, sealing }: Dec
     const why = `${id}: it runs at this moment, and saying no does not stop it; to stop it ${stop}. Say no when it has ended`;
     return deny('NOT_ALLOWED_NOW', why, { approval: id });
   }
-  // A no runs nothing, so it counts without a seal too: somebody whose key is gone must be able to say it.
+  // A rejection runs nothing, so it counts without a seal: a person without the key must be able to reject.
   const text = decisionText(approval, { verdict: 'rejected', by, until: null });
   const mac = sealing?.decision.text === text ? { mac: sealing.decision.mac } : {};
   pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason, ...mac });
@@ -236,7 +236,7 @@ function ofTurn({ cast, turn }: { readonly cast: string; readonly turn: number }
   return ({ from }) => from?.cast === cast && from.turn === turn;
 }
 
-/** What a person has said yes to stays good while the turn goes on. */
+/** An approval that a person gave stays valid while the turn goes on. */
 function waiting(isIts: Test): Test {
   return (approval) => approval.grant === null && isIts(approval);
 }
@@ -259,7 +259,7 @@ export function pastOf(id: string, used: Readonly<Record<string, number>> = {}):
   return Object.hasOwn(used, KEYS.known(id)) ? 'used' : 'unknown';
 }
 
-/** Whether the next run of a command stands in the log already: then its request was appended a second time. */
+/** Whether the log has the next run of a command already. Then its request was appended twice. */
 export function hasRun(approval: Approval, index: number, used: Readonly<Record<string, number>> = {}): boolean {
   return Object.hasOwn(used, useKey(approval.id, index, nextRound(approval, index)));
 }
@@ -273,7 +273,7 @@ function useKey(id: string, index: number, round: number): string {
   return `approval-used:${id}:${index}${round === 0 ? '' : `:${round}`}`;
 }
 
-/** Whether a key only says how an approval ended: one that is over may end again, where a script has appended it anew. */
+/** Whether a key only records how an approval ended. An approval may end twice where a script appended it again. */
 export function isOfEnd(key: string): boolean {
   return /^approval-(?:rejected|expired|withdrawn):/.test(key);
 }

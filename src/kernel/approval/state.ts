@@ -4,7 +4,7 @@ import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson } from '../json.ts';
 import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';
 
-/** By id. What is rejected, expired or used up is in the log and not here. */
+/** By id. Rejected, expired and used approvals are in the log and not here. */
 export type Approvals = Record<string, Approval>;
 
 export type Approval = {
@@ -83,7 +83,7 @@ export function isPast(approval: Approval, at: number): boolean {
   return at >= endOf(approval);
 }
 
-/** What nobody knows the end of does not become known by waiting. */
+/** An unknown end does not become known by waiting. */
 export function isDue(approval: Approval, at: number): boolean {
   return isPast(approval, at) && !isUnsettled(approval);
 }
@@ -99,7 +99,7 @@ export function turnOf(from: Origin | null): { readonly cast?: string; readonly 
   return from ? { cast: from.cast, turn: from.turn } : {};
 }
 
-/** A decision that its agent has not been told yet. */
+/** A decision not yet delivered to its agent. */
 export type Undelivered = {
   readonly id: string;
   /** Null for a yes: the approval itself says the rest. */

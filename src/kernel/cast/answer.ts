@@ -58,7 +58,7 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isV
   return allow(`turn ${turn.id} is verified`);
 }
 
-/** What was read is accepted when what the turn did beside it is in order too. */
+/** Accepts a reading once the changes of the turn are in order too. */
 export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): Verdict {
   const { answered } = turn;
   if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
@@ -108,7 +108,7 @@ function named({ by, refusal }: NonNullable<ReturnType<typeof firstRefusal>>): D
   return { ...refusal, details: { ...refusal.details, gate: by.name } };
 }
 
-/** The agent cannot go on: its task is blocked and gives its paths back, others go on, and a person is told. */
+/** The agent cannot go on. Its task is blocked and releases its paths, other items go on, and a person decides. */
 function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen): Verdict {
   const { output, handoff, usage, agent } = answered;
   const task = taskOfTurn(pen.state, cast, turn);
@@ -200,7 +200,7 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Answer
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
   if (repair && verdict.code === 'ILLEGAL_TRANSITION') setToWork(pen, cast, turn);
   warn(pen, cast);
-  // An agent that never gets further is blocked, and a person is told: the cast need not end for it.
+  // An agent that makes no progress is blocked, and a person decides. The cast need not end for it.
   if (verdict.code === 'RETRY_LIMIT') return stopRefused(pen, cast, turn, verdict);
   if (!repair && isGateRefusal(verdict)) {
     if (turn.lane !== null) return stopRefused(pen, cast, turn, verdict);
@@ -258,7 +258,7 @@ function isRepairable(verdict: Denied): boolean {
   return !isOfRules(verdict) && verdict.code !== 'RETRY_LIMIT';
 }
 
-/** The task is blocked with the code of the rule, and the items beside it go on. */
+/** Blocks the task with the code of the rule. Other items go on. */
 function stopRefused(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
   const { code, reason } = refusal;
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
@@ -291,8 +291,8 @@ export function readOutput(
 }
 
 /**
- * Only the text that a program printed, at the limit that nobody chose, is taken without its end, and its fact says so. The
- * head of JSON may read like the whole, and a limit that somebody wrote down is meant.
+ * Only the text of a utility at the default limit is accepted without its end, and its fact says so. The start of JSON may
+ * read like the whole, and a limit that a person set is meant.
  */
 function mayBeTruncated(rules: WithCapabilities, { contract, limits }: Socket, { type }: Materia): boolean {
   return (
@@ -302,7 +302,7 @@ function mayBeTruncated(rules: WithCapabilities, { contract, limits }: Socket, {
 
 const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
 
-/** Said of half an answer, whatever it reads like: JSON with words after it may be whole, and nobody knows. */
+/** For an answer that was cut off. It is refused whatever it reads like, because nothing shows that it is whole. */
 const CUT_SHORT =
   'the answer was cut off before its end, at the limit of length of the model or at a filter of its provider; answer in fewer words, or with a model that may say more';
 
@@ -310,7 +310,7 @@ function truncatedAt(maxOutputBytes: number): string {
   return `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
 }
 
-/** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
+/** The missing half is named first, before what is wrong with the rest. */
 function cutReason(refusal: Denied | null, message: string): Denied {
   if (!refusal) return deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
   const { code, reason, details } = refusal;

@@ -189,7 +189,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     const key = noteKey(fact.note.target, fact.note.item);
     const notes = [...(cast.rework[key] ?? []), fact.note];
     cast.rework[key] = notes.slice(-REWORK_NOTES_MAX);
-    // A rejection that is too old for a note is too old to be heard.
+    // A rejection too old for a note leaves the context too.
     cast.heard = withoutNoted(cast.heard, notes.slice(0, -REWORK_NOTES_MAX));
   },
   'rework.cleared': (cast, fact) => {
@@ -254,7 +254,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     const { item, task, edge, lane, note, kept = null } = fact;
     cast.parked = { ...cast.parked, [task]: { item, task, edge, lane, note, kept } };
     cast.guard = NO_ROUNDS;
-    // What was changed for it is looked at anew, from where a retry begins.
+    // The diff starts again from where a retry begins.
     delete cast.work?.[taskKey(cast.id, task)]?.diff;
     if (lane !== null) delete cast.lanes[lane]?.walks[item.key];
     delete cast.turns[fact.turn];

@@ -1,5 +1,5 @@
-// What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
-// else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
+// What waits for a person: a person's own turn, and agents that ask or want permission. The cast waits when nothing else of
+// it goes on. In a person's own turn the answer is read like any output; otherwise it goes to the agent.
 import { type Approval, approvalOf, isUnsettled } from '../approval/state.ts';
 import type { Fact } from '../fact.ts';
 import { firstEdge } from '../graph/route.ts';
@@ -48,13 +48,13 @@ function waitAtEdge(pen: Pen, cast: Cast, turns: readonly Turn[]): void {
   pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'EDGE_BUDGET_EXHAUSTED', reason });
 }
 
-/** Whether what the turn waits for was allowed, began, and nobody knows how it ended. */
+/** Whether the command that the turn waits for was allowed, began, and has no known end. */
 function waitsForOutcome({ state }: Pen, { asks }: Turn): boolean {
   const approval = approvalOf(state.approvals, asks?.approval ?? '');
   return approval !== null && isUnsettled(approval);
 }
 
-/** What was decided before the agent asked is told to it in this same decision: nobody waits for a person then. */
+/** A decision made before the agent asked is delivered in this same decision, so the cast does not wait. */
 function isDeliveredNow(pen: Pen, turn: Turn): boolean {
   return pen.facts.some((fact) => isDecision(fact) && settles(pen, fact, turn));
 }
@@ -86,7 +86,7 @@ function questionText(
   const whole = collapse(question);
   const said = truncate(whole, QUESTION_CHARS_MAX);
   if (what === 'approval') {
-    // Nobody is led to agree to what is not shown to the end.
+    // A person must see a command to its end before approving it.
     const isWhole = said === whole && !whole.endsWith('…');
     const yes = `baton approve ${approval}${isCutOff ? ' --again' : ''}`;
     const then = isWhole
@@ -152,7 +152,7 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
     return deny('NOT_ALLOWED_NOW', reason, { turn: turn.id, task: turn.task });
   }
   const isOwn = turn.phase === 'asked' && !turn.asks;
-  // What a person hands in is not lost because the paths were given back meanwhile, unless somebody has them now.
+  // A person's answer is not lost because its paths were released meanwhile, unless another task holds them now.
   const unowned = isOwn ? reclaim(pen, cast, turn) : null;
   if (unowned) return unowned;
   if (cast.status === 'waiting') {
@@ -166,15 +166,15 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   return takeOutput(pen, cast, turn, said, true);
 }
 
-/** Sets an agent that asked to work again, with what it is told. */
+/** Sets an agent that asked to work again, with this text. */
 function tell(pen: Pen, cast: Cast, turn: Turn, from: Exclude<ExchangeLine['from'], 'agent'>, text: string): Verdict {
   pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, from, text: scrub(text).text });
   return allow(`turn ${turn.id} goes on`);
 }
 
 /**
- * A person decided about a permission, its time ran out, or what nobody knew the end of came to its end after all: the agent
- * that waits for it is told, and goes on.
+ * A person decided about a permission, it expired, or a command of unknown end ended. The agent that waits for it gets the
+ * outcome and goes on.
  */
 export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
   for (const fact of facts) {
@@ -263,7 +263,7 @@ export function decideBlocked(
   return allow(`turn ${turn.id} failed`);
 }
 
-/** The words with which a cast stands; `until` is the end of the permission it waits for. */
+/** The status of a cast in words; `until` is the end of the permission it waits for. */
 export type StatusText = {
   readonly status: CastStatus;
   readonly code: string | null;
@@ -286,8 +286,8 @@ export function reasonNow(cast: string, stands: StatusText, now: number): Pick<S
 }
 
 /**
- * Why nothing can be said to a turn any more about the permission it waits for; null while that can still be given, and where
- * it was, began, and nobody knows how it ended, which does not expire.
+ * Why a turn takes no decision any more about the permission it waits for; null while it does. A command that began and has
+ * no known end does not expire.
  */
 export function refusalOfLate({ state, at }: Pen, cast: Cast, { id, asks }: Turn): Denied | null {
   const { approval, until = at + 1 } = asks ?? {};

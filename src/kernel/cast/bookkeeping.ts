@@ -109,7 +109,7 @@ export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted'
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
 }
 
-/** The agent is not finished. What it said so far stays with the turn, and its next report may be refused anew. */
+/** The agent is not finished. Its words stay with the turn, and its next report has repairs of its own. */
 export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>, at: number): void {
   const turn = settleAttempt(cast, fact);
   if (!turn) return;
@@ -140,7 +140,7 @@ export function refused(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.ref
   } else if (turn) turn.phase = 'failed';
 }
 
-/** The agent goes on with its loop, as if it had been told to. */
+/** The agent goes on with its loop, as after an answer. */
 function goesOn(
   turn: Turn,
   { agent }: Extract<CastFact, { kind: 'attempt.refused' }>,
@@ -253,8 +253,8 @@ export function remembersItems(cast: Cast, loop: Loop): boolean {
 }
 
 /**
- * Whether a key is of an item of this loop. An edge that leads out of the loop is not: it may lead back to the planner,
- * and a budget for planning anew would never be used up if every new plan refilled it.
+ * Whether a key belongs to an item of this loop. An edge out of the loop does not: it may lead back to the planner, and each
+ * new plan would refill its budget.
  */
 function isInside(key: string, loop: Loop): boolean {
   const at = key.lastIndexOf('@');

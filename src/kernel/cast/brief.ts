@@ -1,5 +1,5 @@
-// What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
-// the format of its answer. Never a dump of the state; never longer than the cap.
+// The brief of one turn: the prompt, the slots it names, a bounded part of what came before, and the answer format. Never a
+// dump of the state, never longer than the limit.
 
 import { runnerCan } from '../capabilities.ts';
 import type { AgentMateria, Socket } from '../graph/config.ts';
@@ -72,7 +72,7 @@ export function bytesThatStay(pen: Writer, cast: Cast, turn: Turn): number {
   return utf8Length((isInFront(cast, turn, pinned) ? [materia.prompt, ...texts] : texts).join('\n\n'));
 }
 
-/** A pinned prompt that is no system prompt stands in front of the rest, where it is told at all. */
+/** A pinned prompt that is no system prompt comes first, where it is sent at all. */
 function isInFront(cast: Cast, turn: Turn, pinned: boolean): boolean {
   return pinned && !takesSystem(cast, turn) && !isContinued(cast, turn);
 }
@@ -103,7 +103,7 @@ function sectionsOf(
   const answer = [format, languageLine(cast, socket), offersTools(cast, turn) ? OFFER : '']
     .filter((part) => part !== '')
     .join('\n\n');
-  // In the same conversation the agent still has its brief; only what is wrong with its answer is new.
+  // In the same conversation the agent still has its brief. Only the fault of its answer is new.
   if (isContinued(cast, turn)) {
     const news = turn.refusal ? '' : block('What is new', soFar(turn, true));
     return [must(news), must(block('Your answer', answer))];
@@ -131,7 +131,7 @@ function sectionsOf(
   ];
 }
 
-/** The agent remembers its brief: it is told only what is new. */
+/** The agent remembers its brief and gets only what is new. */
 function isContinued(cast: Cast, turn: Turn): boolean {
   return (turn.refusal !== null || turn.exchange.length > 0) && continuedSession(cast, turn) !== null;
 }
@@ -155,7 +155,7 @@ function currentItem(cast: Cast, turn: Turn): string {
   const { label, index, total } = turn.item;
   const value = itemValue(cast, turn.item);
   const title = asTitle(label);
-  // Whoever wrote the title is an agent too: what of it may not stand in a heading stands with the rest of its words.
+  // An agent wrote the title. A part that may not be in a heading goes into the quoted text.
   const whole = title === collapse(label) ? '' : `${collapse(label)}\n\n`;
   const body = isObject(value) && isText(value.context) ? `${whole}${value.context}` : JSON.stringify(value);
   return block(`Current item (${index + 1} of ${total}): ${title}`, body ? asData(truncate(body, SLOT_CHARS_MAX)) : '');
@@ -180,7 +180,7 @@ const DIRECTIVE = [
   'evidence: what you ran or saw. What can be checked is checked.',
 ].join(' ');
 
-/** Whoever plans has to name the run in every packet. */
+/** A planner names the run in every packet. */
 function runName(cast: Cast, turn: Turn): string {
   const isPlanner = assignsTasks(cast, turn);
   return isPlanner ? block('This run', `run_id: ${cast.runId}`) : '';
@@ -199,9 +199,9 @@ function earlierContext(cast: Cast, turn: Turn): string {
 
 /** The output before this one, without the prose that only its own socket shows. */
 function resultBefore(cast: Cast, turn: Turn): string {
-  // An item that walks beside others is told what came before it on its own way, and nothing of theirs.
+  // An item in a lane sees only what came before it on its own way.
   if (turn.lane !== null && !walkOf(cast, turn)?.said) return '';
-  // Nor is one that comes after another told what was found out about that one.
+  // An item after another does not see what was found about that one.
   if (turn.lane === null && !concerns(cast.lastAbout, turn.item)) return '';
   const said = walkOf(cast, turn)?.said ?? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson };
   if (said.output === '') return '';
@@ -221,8 +221,8 @@ function handedOn(cast: Cast, turn: Turn, payload: JsonObject): JsonObject {
 }
 
 /**
- * The payload without what is for others: prose for show, events, and the slots that a utility sets, which a prompt has to
- * name. What is wrong stands in the notes already, in their bounds, and is not said twice.
+ * The payload without fields for others: prose, events, and slots that a utility sets. A fault that is in the notes already
+ * is not repeated.
  */
 function shownOf(payload: JsonObject, notes: readonly ReworkNote[]): string {
   const { text: _text, event: _event, parallelSchedule: _schedule, state: _state, ...rest } = payload;
@@ -294,7 +294,7 @@ function listed(what: string, list: readonly string[]): readonly string[] {
   return list.length === 0 ? [] : [`${what}: ${list.join('; ')}`];
 }
 
-/** The turn so far. An agent that remembers the conversation is told only what is new in it. */
+/** The turn so far. An agent that remembers the conversation gets only what is new. */
 function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, remembers: boolean): string {
   const said = renderExchange(exchange, remembers);
   const parts = [...(said === '' ? [] : [asData(said)]), ...sentOn(progress)];
@@ -302,7 +302,7 @@ function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, reme
   return remembers && exchange.length > 0 ? 'Go on with your work.' : '';
 }
 
-/** An agent that waited for a person and was told nothing stands where it stood: what it has to say first is said to it. */
+/** An agent that waited and got no answer is told which status it may report first. */
 function sentOn({ status }: Progress): readonly string[] {
   if (status !== 'NEEDS_INPUT' && status !== 'APPROVAL_REQUEST') return [];
   const what =

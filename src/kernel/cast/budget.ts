@@ -23,7 +23,7 @@ export function exhausted(cast: Cast, at: number): Denied | null {
   return overdrawn(cast, at, { tokens: 0, cost: 0 });
 }
 
-/** Whether another dispatch fits beside what the turns in flight have reserved. */
+/** Whether another dispatch fits next to the reservations of the turns in flight. */
 export function mayDispatch(cast: Cast, at: number): Denied | null {
   const reserved = { tokens: 0, cost: 0 };
   for (const turn of Object.values(cast.turns)) {
@@ -139,8 +139,8 @@ function refuse(what: string, details: Record<string, number>): Denied {
 export type AttemptUsage = { readonly usage?: Usage; readonly agent?: AgentNote };
 
 /**
- * Whoever ran the attempt tells what it had used when it was stopped. Its turn may be gone by then, or at another attempt; and
- * where the driver is gone, several may find what it left and tell it at the same time.
+ * The runner reports what a stopped attempt had used. The turn may be gone by then or at another attempt, and several
+ * processes may report the same usage.
  */
 export function takeUsage(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'attempt.spent' }>): Verdict {
   const { turn: id, attempt } = input;

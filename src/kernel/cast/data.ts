@@ -108,7 +108,7 @@ export function itemValue(cast: Cast, item: Item): Json | undefined {
   return itemsAt(cast, item.items)[item.index];
 }
 
-/** What paths and templates resolve against. Item variables are seen beside the data and never stored in it. */
+/** What paths and templates resolve against. Item variables are visible in addition to the data and never stored in it. */
 export function scopeOf(cast: Cast, item: Item | null): Scope {
   const value = item === null ? undefined : itemValue(cast, item);
   return {

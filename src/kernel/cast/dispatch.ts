@@ -77,7 +77,7 @@ export function restoreOf({ restores }: Cast, { task }: Turn): ParkedWork | null
   return (task !== null && restores?.[task]) || null;
 }
 
-/** Whether what the turn does beside its answer is to be seen from outside. */
+/** Whether the changes of the turn are inspected from outside. */
 export function isWatched(state: Pick<State, 'ledger'>, cast: Cast, turn: Turn): boolean {
   if (!isScripted(cast, turn.socket)) return true;
   const next = nextScripted(cast, turn);
@@ -130,7 +130,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
 }
 
-/** A registry that was seen is loaded once trust is asked, and what is wrong with an agent is blocked with the refusal. */
+/** Loads the registry that was seen once the trust check is reached, and blocks an agent at fault with the refusal. */
 function noteTrust(pen: Pen, context: DispatchContext, by: Refused['by'] | null): void {
   const { cast, turn, prepared } = context;
   const sighting = prepared?.trust;

@@ -41,9 +41,9 @@ export type CastFact =
       readonly rules: Rules;
       readonly script: Script | null;
       readonly data: JsonObject;
-      /** The id by which packets and results name the run; the cast's own where it is not said. */
+      /** The id by which packets and results name the run; else the cast's own. */
       readonly runId?: string;
-      /** The folder in which the cast works, by its name in locks; the workspace itself where it is not said. */
+      /** The folder in which the cast works, by its name in locks; else the workspace itself. */
       readonly root?: string;
       /** What dialects and runners can do in this cast; the tables of 0.1.0 where it is absent. */
       readonly capabilities?: Capabilities;
@@ -80,7 +80,7 @@ export type CastFact =
       /** The scripted turn it plays, set where several begin at once: their order must not depend on who is ready first. */
       readonly script?: { readonly key: string; readonly index: number };
     }
-  /** A gate put the start off; it is tried again when what stands in the way has changed. */
+  /** A gate postponed the start. It is tried again when its cause has changed. */
   | ({ readonly kind: 'turn.held'; readonly cast: string; readonly turn: number } & PostponedTurn)
   | { readonly kind: 'turn.freed'; readonly cast: string; readonly turn: number }
   /** The agent kept its contract and reports that it cannot go on. Nothing is handed on. */
@@ -95,7 +95,7 @@ export type CastFact =
       readonly reason: string;
       readonly touched?: Touched;
       readonly agent?: AgentNote;
-      /** The task that was made for it, so that the gap stands in the ledger. */
+      /** The task that was made for it, so that the ledger shows the gap. */
       readonly task?: string;
     }
   /** The agent kept its contract and is not finished: it goes on, asks a person, or wants permission. Nothing is handed on. */
@@ -114,14 +114,14 @@ export type CastFact =
       readonly approval?: string;
       readonly until?: number;
     } & OutputExtras)
-  /** What a person said, or decided about a permission; the agent is set to work again. */
+  /** A person's answer, or a decision about a permission. The agent is set to work again. */
   | {
       readonly kind: 'turn.answered';
       readonly cast: string;
       readonly turn: number;
       readonly from: 'person' | 'runtime';
       readonly text: string;
-      /** What the agent said before it, where it had reported that it cannot go on. */
+      /** What the agent had reported, where it could not go on. */
       readonly to?: string;
       /** The script it was taken from. */
       readonly script?: string;
@@ -132,7 +132,7 @@ export type CastFact =
       readonly cast: string;
       readonly turn: number;
       readonly note: ReportNote;
-      /** What it brought beside that and could not be taken as it was. */
+      /** Parts of the report that could not be taken as they were. */
       readonly warnings?: readonly string[];
     }
   /** The walk of one item through the lanes is over. */
@@ -157,7 +157,7 @@ export type CastFact =
       readonly input?: JsonObject;
     }
   | ({
-      /** The output kept its contract; what the turn did beside it is verified before it is accepted. */
+      /** The output kept its contract. The changes of the turn are verified before it is accepted. */
       readonly kind: 'attempt.answered';
       readonly cast: string;
       readonly turn: number;
@@ -188,12 +188,12 @@ export type CastFact =
       readonly reason: string;
       readonly usage: Usage;
       readonly again: boolean;
-      /** Whether it did its work nobody knows, and it must not be done twice: a person decides whether there is an again. */
+      /** It is unknown whether it did its work, and it must not run twice: a person decides. */
       readonly isUnknown?: true;
       /** What went wrong, more exactly than the code by which the cast would fail. */
       readonly cause?: Code;
       readonly agent?: AgentNote;
-      /** The next attempt is somebody else's: the place of that choice in the materia's list. */
+      /** The next attempt goes to another choice of the materia's list, by its index. */
       readonly choice?: number;
       /** The next attempt gets a brief of at most so many bytes, because this one was too long. */
       readonly briefBytesMax?: number;
@@ -215,7 +215,7 @@ export type CastFact =
       readonly attempt: number;
       readonly reason: string;
     }
-  /** What an attempt used that was stopped or cut off: it has no outcome with which it could be told. */
+  /** The usage of an attempt that was stopped or cut off and so has no outcome. */
   | {
       readonly kind: 'attempt.spent';
       readonly cast: string;
@@ -258,7 +258,7 @@ export type CastFact =
       /** What was changed for its item so far. */
       readonly diff?: ItemDiff;
     }
-  /** What the item did beside others is merged into the cast's branch before the item is over. */
+  /** The work of the item is merged into the cast's branch before the item is over. */
   | { readonly kind: 'merge.awaited'; readonly cast: string; readonly turn: number }
   | {
       readonly kind: 'turn.merged';
@@ -401,17 +401,17 @@ export type CastFact =
 /** The files that were changed while a turn ran: the digest of each, null where it is gone. */
 export type Touched = Readonly<Record<string, string | null>>;
 
-/** What was seen and told beside an answer. */
+/** What accompanies an answer. */
 type OutputExtras = {
   readonly scrubbed?: readonly string[];
   readonly touched?: Touched;
   readonly agent?: AgentNote;
 };
 
-/** How an attempt can end without an answer. What is `refused` would be refused again, so it is not tried again as it is. */
+/** How an attempt can end without an answer. A `refused` one is not tried again as it is. */
 export type Fault = 'crash' | 'timeout' | 'transport' | 'unscripted' | 'utility' | 'refused';
 
-/** What is said of a task that was in progress when its cast was taken over. Times are in milliseconds. */
+/** The judgement about a task that was in progress when its cast was taken over. Times are in milliseconds. */
 export type Judged = {
   readonly task: string;
   readonly owner: string;

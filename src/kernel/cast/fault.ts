@@ -77,18 +77,18 @@ export function takeFault(
 
 const SAID_CHARS_MAX = 4_000;
 
-/** The end of what it said, because the end says what went wrong. A secret is found whole before anything is cut. */
+/** The last words, because the end says what went wrong. Secrets are removed before the text is cut. */
 function lastWords(said = ''): { readonly said?: string } {
   const words = lastChars(wellFormed(scrub(said).text).trim(), SAID_CHARS_MAX);
   return words === '' ? {} : { said: words };
 }
 
-/** Cut off in the middle: nobody knows what it did before. A program that ended by itself, or never began, is another matter. */
+/** The attempt was cut off, so its effects are unknown. A program that ended by itself, or never began, is different. */
 function mayHaveWorked({ fault, code }: Extract<Input, { kind: 'attempt.failed' }>): boolean {
   return code === undefined && (fault === 'timeout' || fault === 'crash' || fault === 'transport');
 }
 
-/** A silent agent's task is handed out again while its retries last, if there is anybody to hand it to. */
+/** A silent agent's task is given out again while its retries last and a script has another turn. */
 function mayTryAgain(cast: Cast, turn: Turn, task: Task | null): boolean {
   if (!turn.item || !task || isSpent(task)) return false;
   return !turn.script || scriptedTurn(cast, { ...turn.script, index: turn.script.index + 1 }) !== undefined;
@@ -117,7 +117,7 @@ type Next = Pick<
   'again' | 'choice' | 'briefBytesMax' | 'forgetsSession' | 'until'
 >;
 
-/** The next attempt, and what people are told of it. */
+/** The next attempt, and the words about it for people. */
 type SecondTry = { readonly next: Next; readonly told: string };
 
 const NONE: SecondTry = { next: { again: false }, told: '' };
@@ -266,8 +266,8 @@ export function waitIfUnknown(pen: Pen, cast: Cast): boolean {
 }
 
 /**
- * Why a utility's result stands for a failure of what it works with, or null when it is an ordinary result. It is one
- * when `satisfied` is false and some part of its state says `ok: false`; the first such part gives the reason.
+ * Why a utility's result is a failure of its tools, or null for an ordinary result. It is a failure when `satisfied` is
+ * false and a part of its state says `ok: false`. The first such part gives the reason.
  */
 export function infrastructureFailure(payload: Json): string | null {
   if (!isObject(payload) || payload.satisfied !== false || !isObject(payload.state)) return null;
@@ -293,7 +293,7 @@ export function recover(pen: Pen, cast: Cast, input: RecoverInput): Verdict {
   return allow(`cast ${cast.id} is taken over`, details);
 }
 
-/** Why nobody is silent although nothing is heard of the task; null where it is the agent's turn to say something. */
+/** Why the silence of a task's agent is no fault; null where the agent should report. */
 export function silenceReason(cast: Cast, task: string): string | null {
   const phase = turnOn(cast, task)?.phase ?? 'owed';
   if (phase === 'owed' || phase === 'held' || phase === 'running') return null;

@@ -66,7 +66,7 @@ export function idsIn(list: TaskList | undefined): readonly string[] {
   return 'ids' in list ? list.ids : Array.from({ length: list.count }, (_, index) => numbered(list.first + index));
 }
 
-/** Where a task stands in the list; null where it is not in it. */
+/** The index of a task in the list; null where it is not in it. */
 export function placeOf(list: TaskList | undefined, id: string): number | null {
   if (!list) return null;
   if ('ids' in list) return list.places[nameKey(id)] ?? null;
@@ -102,7 +102,7 @@ export function extended(list: TaskList = EMPTY, tasks: readonly string[]): Task
   return { ids, places: Object.fromEntries(ids.map((id, index) => [nameKey(id), index] as const).reverse()) };
 }
 
-/** Whether somebody has said that the task will not be done. */
+/** Whether a task is canceled or failed, so that it will not be done. */
 export function isLeftOut(task: Pick<Task, 'status'> | null | undefined): boolean {
   return task?.status === 'canceled' || task?.status === 'failed';
 }
@@ -125,7 +125,7 @@ export function mayPark({ sockets }: Graph, loop: Loop): boolean {
   return loop.sockets.some((id) => sockets[id]?.edges.some(({ then }) => then === 'park'));
 }
 
-/** The parked items of a cast that nobody has decided about. Null where none of its items was ever parked. */
+/** The parked items of a cast that wait for a decision. Null where none was ever parked. */
 export function parkedIn({ ledger }: Pick<Pen, 'ledger'>, cast: Pick<Cast, 'id' | 'parked'>): readonly Parked[] | null {
   if (!cast.parked) return null;
   return Object.values(cast.parked).filter(({ task }) => isParked(taskOf(ledger, cast.id, task)));
@@ -269,7 +269,7 @@ export function isLeftFor(cast: Cast, { sockets }: Loop, target: string): boolea
   return !sockets.some((id) => reached.has(id));
 }
 
-/** Cancels the item with which a turn leaves its loop, while the items beside it go on. */
+/** Cancels the item with which a turn leaves its loop. The other items go on. */
 export function leaveWith(pen: Pen, cast: Cast, turn: Turn): void {
   const task = taskOfTurn(pen.state, cast, turn);
   if (task) cancel(pen, task);

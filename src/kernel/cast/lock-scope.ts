@@ -1,5 +1,5 @@
-// Which paths a turn may change, and whether what changes while it runs is held against it: a utility is bound only where its
-// scope is written down, and in the directory itself, where people write as well, nobody is who has no paths of its own.
+// Which paths a turn may change, and whether a change during the turn counts against it. A utility is bound only by a
+// written scope. In the directory itself people write too, so a turn without paths of its own is not blamed there.
 
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
@@ -74,7 +74,7 @@ export function isBoundToFolder(cast: Cast, turn: Turn): boolean {
   return !worksInPlace(cast, turn) && scopeIn(socketOf(cast, turn.socket), materiaOf(cast, turn.socket)) !== null;
 }
 
-/** What the turn is where nobody can tell who changed a file meanwhile; null where what changes is held against it. */
+/** The kind of bystander where the author of a change cannot be known; null where changes count against the turn. */
 export function bystanderIn(cast: Cast, turn: Turn): Bystander | null {
   return worksInPlace(cast, turn) ? bystanderAt(cast.rules, cast.root, turn.socket) : null;
 }

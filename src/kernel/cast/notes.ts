@@ -104,7 +104,7 @@ export function withLine(heard: readonly ContextNote[], item: Item | null, line:
   return all.slice(first + 1);
 }
 
-/** A rejection travels to its target as a note, which need not hear it twice; and once it is settled, nobody need hear it. */
+/** A rejection reaches its target as a note, so the context does not repeat it. A settled one is not repeated at all. */
 export function withoutNoted(heard: readonly ContextNote[], notes: readonly ReworkNote[]): readonly ContextNote[] {
   if (notes.length === 0) return heard;
   return heard.filter(({ line }) => !notes.some((note) => isQuotedIn(note, line)));
@@ -115,22 +115,22 @@ function isQuotedIn({ from, label, reason }: ReworkNote, line: string): boolean 
   return line.startsWith(said) && reasonIn(line.slice(said.length)) === reason;
 }
 
-/** A new list: what was said about places in the old one is about nothing now. */
+/** A new list makes remarks about places in the old one meaningless. */
 export function withoutList(heard: readonly ContextNote[], cursorKey: string): readonly ContextNote[] {
   return heard.filter(({ about }) => about === null || !about.startsWith(`${cursorKey}:`));
 }
 
-/** What is said to somebody who works on this item, or on none. */
+/** The lines for a turn on this item, or on none. */
 export function linesFor(heard: readonly ContextNote[], item: Item | null): readonly string[] {
   return heard.filter(({ about }) => concerns(about, item)).map(({ line }) => line);
 }
 
-/** Whoever works on an item is told what is about all or about that item; whoever works on none, everything. */
+/** A turn on an item gets the lines about all items or about that one; a turn on none gets every line. */
 export function concerns(about: string | null, item: Item | null): boolean {
   return item === null || about === null || about === aboutOf(item);
 }
 
-/** What is said in a turn is about its item, known by its place in the list. */
+/** A remark in a turn is about its item, known by its place in the list. */
 export function aboutOf(item: Item | null): string | null {
   return item && `${item.cursorKey}:${item.index}`;
 }
@@ -162,7 +162,7 @@ export function noteKey(target: string, item: string | null): string {
 
 const CLASH_FILES_MAX = 20;
 
-/** What an agent is told that has to bring two versions together. */
+/** The instruction for an agent that has to merge two versions. */
 export function clashNote(files: readonly string[]): string {
   return reasonIn(`${ASKED} The files: ${spokenPaths(files, CLASH_FILES_MAX)}.`);
 }

@@ -63,7 +63,7 @@ export type Packet = {
   readonly utility: UtilityInput | null;
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
-  /** Whether the agent is offered our own tools beside the text of its answer; the brief says so then. */
+  /** Whether the agent may call our tools. The brief says so then. */
   readonly offersTools: boolean;
   /** Whether its commands that change state wait for an approval where the configuration does not say otherwise. */
   readonly holdsCommands: boolean;
@@ -99,17 +99,17 @@ export type Watch = {
    * refused for good; `on` where the next attempt goes on with what the last one left.
    */
   readonly begins: 'first' | 'over' | 'on';
-  /** The paths that are its own while others run beside it; null where it runs alone. */
+  /** Its own paths while other turns run at the same time; null where it runs alone. */
   readonly beside: readonly string[] | null;
   /** Whether it may change no file, whatever paths its task has. */
   readonly readsOnly: boolean;
   /** Whether a refused attempt is put back: it has a shell, and the next one must not find what it left. */
   readonly putsBack: boolean;
-  /** Whether the turn begins anew; else what was seen before its first attempt still counts. */
+  /** Whether the turn starts fresh; else what was seen before its first attempt still counts. */
   readonly isFresh: boolean;
-  /** Whether anything beside its answer is to be seen at all. */
+  /** Whether anything besides its answer is inspected. */
   readonly looks: boolean;
-  /** What is to be established about its agent; null where it is not attested. */
+  /** What has to be established about its agent; null where it is not attested. */
   readonly trust: TrustWatch | null;
   /** Whether the files that change are to be noted. */
   readonly files: boolean;
@@ -120,7 +120,7 @@ export type Watch = {
   /** By criterion, the name of the checker that verifies it; and the checkers by name. */
   readonly checks: Readonly<Record<string, string>>;
   readonly checkers: JsonObject;
-  /** What is looked at where the turn changed files; null where it may change none or is not finished. */
+  /** What is inspected where the turn changed files; null where it may change none or is not finished. */
   readonly work: WorkWatch | null;
   /** What its agent wants permission for; null where it wants none. */
   readonly approval: {

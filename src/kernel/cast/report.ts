@@ -1,5 +1,5 @@
-// Reports of an agent that is not finished: it goes on, it asks a person, or it wants permission. The turn stays open, and
-// nothing is handed on. What any valid report says beside its handoff is taken here too.
+// Reports of an agent that is not finished: it goes on, asks a person, or wants permission. The turn stays open, and nothing
+// is handed on. What a valid report adds for the team is taken here too.
 import { requestApproval } from '../approval/decide.ts';
 import { requestText } from '../approval/difference.ts';
 import { leftOutOf, type SealedRequest } from '../approval/request.ts';
@@ -45,7 +45,7 @@ export function takeReport(
     usage,
     progress,
     ...(approval === undefined ? {} : { approval }),
-    // What nobody knows the end of is over when a person says so, and not by time.
+    // A command of unknown end is over when a person says so, and not by time.
     ...(sealed && asked?.status !== 'unknown' ? { until: sealed.expiresAt } : {}),
     ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(seen.touched ? { touched: seen.touched } : {}),
@@ -87,7 +87,7 @@ function begunOf({ state }: Pen, sealed: SealedRequest): SealedRequest {
   return { ...sealed, commands: sealed.commands.filter((_, index) => uses.includes(index)) };
 }
 
-/** What a report that kept its contract says to the team: what to write down, what to remember, how the goal stands. */
+/** Takes what a report adds for the team: sections to write, what to remember, and the state of the goal. */
 export function learn(
   pen: Pen,
   cast: Cast,
@@ -125,7 +125,7 @@ export function artifactsOf(cast: Cast, { socket }: Pick<Turn, 'socket'>, { payl
   return reportsStatus(cast, socket) && isObject(payload) ? artifactsNamed(payload) : [];
 }
 
-/** The sections this turn was told it may write. */
+/** The sections that the INPUT of this turn lists as writable. */
 function writableIn({ input }: Turn): readonly string[] {
   const permissions = input?.write_permissions;
   const sections = isObject(permissions) ? permissions.writable_sections : undefined;

@@ -164,8 +164,8 @@ function takeEdge(
 ): void {
   const socket = socketOf(cast, turn.socket);
   const item = turn.item?.key ?? null;
-  // The reason is kept even where the edge is spent, so that a later revival can still hand it on. An item that advances
-  // here is over: nobody works on it again.
+  // The reason is kept even where the edge is exhausted, so that a revival can hand it on. An item that advances here is
+  // over.
   if (edge.when === 'not_satisfied' && !isNoted && !step) {
     pen.write({
       kind: 'rework.noted',
@@ -285,7 +285,7 @@ export function takeMerge(pen: Pen, cast: Cast, turn: Turn, end: MergeEnd): Verd
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   if (!end.ok) return refuseMerge(pen, cast, turn, end);
   pen.write({ kind: 'turn.merged', ...common, commit: end.commit });
-  // What is merged is done, also where its claim ran out while it was merged.
+  // Merged work is done, also where its claim ran out during the merge.
   claimFor(pen, cast, turn);
   route(pen, cast, turn);
   return allow(`turn ${turn.id} merged`);

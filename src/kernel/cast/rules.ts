@@ -195,7 +195,7 @@ export function offeredTools(cast: Cast, turn: OfferedTurn): readonly string[] {
   return OFFERED_TOOLS.flatMap(({ tools, isFor }) => (isFor(cast, turn) ? tools : []));
 }
 
-/** Said in the brief where the offer is made. */
+/** The line in the brief that offers the tool. */
 export const OFFER =
   'You may hand this answer in with the tool `submit_handoff` of the server `baton`, which tells you at once what is wrong with it, ' +
   'or return it as your last message. What the tool has accepted counts; without such a call your last message is read.';
@@ -210,7 +210,7 @@ export function isPersons(cast: Cast, turn: Turn): boolean {
 export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'input' | 'progress'>): Contract {
   const contract = contractOf(cast.rules, turn.socket);
   if (!dialectCan(cast.rules, contract.dialect, 'reportsStatus')) return contract;
-  // A script is written before anybody issues an id: it may use any that has the right form.
+  // A script is written before an id is issued, so it may use any id of the right form.
   const agentId = isScripted(cast, turn.socket) ? null : agentIdOfTurn(cast, turn);
   const next = mayFollow(turn.progress);
   const statuses = next.length < PLAN_STATUSES.length ? { statuses: next } : {};

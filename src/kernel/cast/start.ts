@@ -143,7 +143,7 @@ function exitOfRest({ ledger }: Pen, cast: Cast, { iterator, exits }: Loop): Exi
   return exits.find(({ condition }) => condition === 'satisfied') ?? null;
 }
 
-/** Where items are still open beside the one that came to the end, they go on, or the cast waits for a person. */
+/** Items that are still open go on, or the cast waits for a person. */
 function completeIfDone(pen: Pen, cast: Cast): void {
   if (Object.keys(cast.turns).length > 0 || hasOpenLanes(pen, cast)) return fillAllLanes(pen, cast);
   leaveAll(pen, cast);
@@ -223,7 +223,7 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   reopenMoved(pen, cast, loopId);
   const running = inProgress(cast, loopId).length;
   const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - lanesTaken(cast, loopId));
-  // What is parked is taken out of a worktree, and the paths of plain items may overlap: each of those is alone in one.
+  // A parked item is taken out of a worktree, and the paths of plain items may overlap: each works alone in one.
   const isAlone = loop.isParallel === true || mayPark(cast.rules.graph, loop);
   const isBeside = cast.root !== undefined && (isAlone || running + claimed.length > 1);
   for (const task of claimed) {
@@ -267,7 +267,7 @@ function itemOf(cast: Cast, { iterator }: Loop, { id }: Task): Item | null {
   return itemAt(iterator, itemsAt(cast, iterator.items), index);
 }
 
-/** Nothing is in progress. Either time helps, and it is said what is waited for; or a person has to. */
+/** Nothing is in progress. Either the cause passes with time, and it is noted, or a person decides. */
 function stall(pen: Pen, cast: Cast, loop: Loop): void {
   const tasks = tasksOfLoop(pen, cast, loop);
   const owner = ownerOf(cast, cast.lanes[loop.id]?.entry ?? '');
@@ -305,7 +305,7 @@ function leavingOut({ id }: Cast, task: string): string {
 
 /** What a person reads who has to put something right. */
 export function continued({ id, root }: Cast, why: string, code: string): string {
-  // In a worktree an attempt begins from what was accepted, so nobody can mend for it what the last one left there.
+  // In a worktree an attempt begins from accepted work, so a person cannot repair what the last one left there.
   const isForAgent = code === 'SCOPE_VIOLATION' && root !== undefined;
   const fix = isForAgent
     ? 'That is for its agent: it begins over, and what lies in its worktree is put aside. Change what it is told if need be, then go on with'
@@ -313,7 +313,7 @@ export function continued({ id, root }: Cast, why: string, code: string): string
   return `${why.replace(/\.$/, '')}. ${fix}: baton continue ${id}`;
 }
 
-/** A stray change is compared with what was there before it until somebody has taken it back. */
+/** A stray change is compared with the state before it until it is taken back. */
 export function reopenTurn(pen: Pen, cast: Cast, turn: Turn): void {
   const isStray = taskOfTurn(pen.state, cast, turn)?.code === 'SCOPE_VIOLATION' && turn.seal !== null;
   pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id, ...(isStray ? { sealed: true } : {}) });

@@ -57,7 +57,7 @@ export type Cast = {
   extended: Record<string, number>;
   guard: Guard;
   rework: Record<string, ReworkNote[]>;
-  /** What was said lately for those who come after, oldest first and bounded. */
+  /** The latest context notes for later turns, oldest first and bounded. */
   heard: readonly ContextNote[];
   lastOutput: string;
   /** The last payload that was JSON; an older one than the last output where that was text. */
@@ -85,7 +85,7 @@ export type Cast = {
 /** Task ids in the order of a list: those that were numbered in a row need not be kept one by one. */
 export type TaskList =
   | { readonly first: number; readonly count: number }
-  /** `places` says where each id stands. */
+  /** `places` gives the index of each id. */
   | { readonly ids: readonly string[]; readonly places: Readonly<Record<string, number>> };
 
 export type Lanes = {
@@ -94,7 +94,7 @@ export type Lanes = {
   readonly from: Speaker | null;
   /** What keeps the next item from starting, where nothing is in progress. */
   held: Postponed | null;
-  /** Each item in progress walks on its own: its rounds, and what its last turn said. */
+  /** Each item in progress walks on its own: its rounds, and its last output. */
   readonly walks: Record<string, Walk>;
 };
 
@@ -120,13 +120,13 @@ export type Usage = {
   input: number;
   output: number;
   cost: number;
-  /** What of the input was read from the provider's cache, where it was told. */
+  /** The part of the input that came from the provider's cache, where it is known. */
   cached?: number;
-  /** The cost, or a part of it, was worked out from a table of prices, because nobody told it. */
+  /** The cost, or a part of it, was calculated from a table of prices. */
   estimated?: true;
 };
 
-/** Nothing was used, as far as anybody said. */
+/** No usage was reported. */
 export const FREE: Usage = { input: 0, output: 0, cost: 0 };
 
 export type Reserved = { tokens: number; cost: number };
@@ -172,7 +172,7 @@ export type Turn = {
   readonly socket: string;
   readonly visit: number;
   readonly item: Item | null;
-  /** The loop in whose lanes the turn runs, beside others. */
+  /** The loop in whose lanes the turn runs. */
   readonly lane: string | null;
   /** The task in the ledger that the turn works on, and the fence under which it was dispatched. */
   readonly task: string | null;
@@ -216,15 +216,15 @@ export type Turn = {
   answered: Answered | null;
   /** What was accepted and is not routed yet. */
   handoff: Handoff | null;
-  /** Where its agent stands by its own reports, where it reports more than once. */
+  /** The progress of its agent by its own reports. */
   progress: Progress;
-  /** What agent, person and runtime said to one another in this turn so far, oldest first and bounded. */
+  /** The conversation in this turn so far, oldest first and bounded. */
   exchange: readonly ExchangeLine[];
   /** What a person has to decide before the agent can go on. */
   asks: OpenQuestion | null;
   /** The INPUT envelope its last attempt was started with, in dialects that have one. */
   input: JsonObject | null;
-  /** What was decided before its agent asked for it in a report, and it has not heard of yet. */
+  /** Decisions made before its agent asked, and not delivered yet. */
   untold?: readonly Undelivered[];
   /** What its item did is part of the cast's branch. */
   merged?: true;
@@ -363,12 +363,12 @@ export type Answered = {
   readonly agent?: AgentNote;
 };
 
-/** What an agent's program told of itself beside its answer. */
+/** What an agent's program reports about itself. */
 export type AgentNote = {
   readonly runner?: string;
   /** The model that really answered. */
   readonly model?: string;
-  /** It told what it used, and not what that costs. */
+  /** It reported its tokens and not their cost. */
   readonly unpriced?: boolean;
   /** With which the next attempt can continue the conversation. */
   readonly session?: Session;
@@ -378,7 +378,7 @@ export type AgentNote = {
   readonly warnings?: readonly string[];
   /** The shell commands it ran; absent where its program does not tell. */
   readonly commands?: readonly string[];
-  /** Those of them that change state and that nobody had approved. */
+  /** Those of them that change state and were not approved. */
   readonly unapproved?: readonly string[];
 };
 

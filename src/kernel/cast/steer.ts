@@ -1,4 +1,4 @@
-// What a person may ask of a cast that stands or runs.
+// What a person may ask of a cast, stopped or running.
 import { contractOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { fail, type Pen } from '../state.ts';
@@ -54,7 +54,7 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isStuck) for (const turn of blocked) if (cast.turns[turn.id]) reopenTurn(pen, cast, turn);
   // Only a cast that asked is answered by going on: one that was paused before it could ask still asks.
   if (isWaiting) for (const turn of spent) if (cast.turns[turn.id] && isRunning(cast)) extendEdge(pen, cast, turn);
-  // What was put off may have been lifted while nobody looked.
+  // The cause of a postponed start may have passed meanwhile.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
 }
@@ -63,7 +63,7 @@ function isRunning({ status }: Cast): boolean {
   return status === 'running';
 }
 
-/** Runs a failed or aborted cast on from where it stands, with fresh allowances for the turn it stands at. */
+/** Continues a failed or aborted cast from its resume point, with fresh allowances for that turn. */
 export function recast(pen: Pen, cast: Cast): Verdict {
   if (cast.status !== 'failed' && cast.status !== 'aborted') {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; only a failed or aborted cast can be recast`);
@@ -166,7 +166,7 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   return allow(`turn ${turn.id} failed`);
 }
 
-/** An agent that asks may be sent on unanswered, or be given up. It stands where it stood: its brief tells it what may follow. */
+/** An agent that asks may be sent on without an answer, or given up. Its brief says which status may follow. */
 function decideAsking(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
   const { choice, reason = '' } = input;
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
@@ -185,7 +185,7 @@ function decideAsking(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { 
   return allow(`turn ${turn.id} failed`);
 }
 
-/** What an accepted turn hands on when nobody knows its output: that it was done, and nothing more, if that is enough. */
+/** What an accepted turn hands on when its output is unknown: that it was done, if that is enough. */
 function defaultOutput(pen: Pen, cast: Cast, turn: Turn): string | null {
   const contract = contractOf(cast.rules, turn.socket);
   const outputs = ['', '{}', '{"satisfied":true}'];
@@ -242,8 +242,8 @@ export function spentAllowance({ status, code }: Pick<StatusText, 'status' | 'co
 type CarryOnStep = {
   readonly verb: Exact;
   /**
-   * `drive`: it runs already, and nobody drives it. `submit`: the verb is submitted, then the cast is driven. `refuse`: the
-   * rules refuse the verb, and nothing is driven for it. `nothing`: there is nothing to carry on.
+   * `drive`: it runs and has no driver. `submit`: the verb is submitted, then the cast is driven. `refuse`: the rules refuse
+   * the verb. `nothing`: there is nothing to carry on.
    */
   readonly how: 'drive' | 'submit' | 'refuse' | 'nothing';
 };

@@ -74,7 +74,7 @@ export function refusalOfMoveByHand(pen: Pen, input: Input): Denied | null {
   return refuseTask(pen, 'move', found.task, deny('NOT_ALLOWED_NOW', reason, { task: id, cast: cast.id }));
 }
 
-/** A running cast takes notice of what a person did to its tasks; one that stands does when it is carried on. */
+/** A running cast follows what a person did to its tasks. A stopped one does when it is carried on. */
 export function noticeMoves(pen: Pen, facts: readonly Fact[]): void {
   for (const fact of facts) {
     if (fact.kind !== 'task.moved' || fact.replay || fact.from === 'in_progress') continue;

@@ -122,7 +122,7 @@ type Place = { readonly task: string; fate: Fate };
 /** The items of a cast, as its entries tell them one after the other. */
 export type ItemsRecord = {
   readonly lists: Map<string, Place[]>;
-  /** Of a list that another list replaced, only what was done or skipped counts: the rest was planned anew. */
+  /** Of a replaced list only done and skipped items count: the rest was planned again. */
   readonly replaced: Place[];
   readonly turns: Map<number, { readonly socket: string; readonly item: Item | null }>;
   /** What a person or an edge gave up. */

@@ -79,8 +79,8 @@ function ownsNothing(cast: Cast, { item, socket }: Pick<Turn, 'item' | 'socket'>
 }
 
 /**
- * Makes a row for a turn that is blocked and has none, so that its gap stands in the ledger; null where it has one. It gets no
- * number: a planner that comes after it begins with `T-1` and cannot know which ones are taken.
+ * Makes a row for a blocked turn that has none, so that the ledger shows its gap; null where it has one. The row gets no
+ * number, because a later planner begins with `T-1` and cannot know which are taken.
  */
 export function planBlocked(pen: Pen, cast: Cast, turn: Turn): string | null {
   const task = taskOfTurn(pen.state, cast, turn);
@@ -90,7 +90,7 @@ export function planBlocked(pen: Pen, cast: Cast, turn: Turn): string | null {
   return id;
 }
 
-/** The rows of turns that own nothing are not left to anybody by a cast that a person ended. */
+/** An aborted cast leaves no blocked rows of turns that own nothing. */
 export function cancelBlocked(pen: Pen, cast: Cast, reason: string): void {
   for (const turn of Object.values(cast.turns)) {
     const task = taskOfTurn(pen.state, cast, turn);
@@ -145,7 +145,7 @@ function freeName({ ledger }: Pen, cast: Cast, turn: Turn): string {
   return uuidOf(cast, turn, place);
 }
 
-/** Of version 8, whose digits are for whoever makes it to choose. */
+/** A UUID of version 8, whose digits its maker chooses. */
 function uuidOf({ id }: Cast, turn: Turn, place: number): string {
   const digits = agentIdOf(id, turn.socket, String(turn.id)).slice(1);
   const head = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(12, 15)}`;
@@ -202,7 +202,7 @@ export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: H
   if (unsound) return { ok: false, refusal: unsound };
   const assignments = objects(payload.assignments);
   const assigned = assignments.map(taskIdIn);
-  // A task that is assigned starts when the gates let it; that the plan says it has started is only a wish.
+  // An assigned task starts when the gates let it. A delta that says it has started is ignored.
   const stream = objects(payload.ledger_delta).filter(
     ({ task_id, status }) => status !== 'in_progress' || !assigned.includes(String(task_id)),
   );
@@ -258,7 +258,7 @@ function refusalOfCheckers(cast: Cast, packet: JsonObject): Denied | null {
   return deny('MISSING_VALIDATOR', reason, { task: taskIdIn(packet), unknown: unknown.slice(0, 20), known });
 }
 
-/** A plan knows the workspace by relative paths; an absolute one would be another name for a file that somebody holds. */
+/** A plan uses relative paths. An absolute one would be a second name for a locked file. */
 function refusalOfAbsolute(packet: JsonObject): Denied | null {
   const { lock_scope: scope } = isObject(packet.task) ? packet.task : {};
   const absolute = Array.isArray(scope) ? scope.find((path) => isString(path) && /^\s*[\\/]/.test(path)) : undefined;
@@ -299,7 +299,7 @@ function criteriaAndContext(title: string, item: Json | undefined): Pick<TaskSpe
   return { criteria: stated.length > 0 ? [...new Set(stated)] : [title], context: contextOf(item) };
 }
 
-/** Whether the one criterion of a task is only its title, which nobody stated as a criterion. */
+/** Whether the only criterion of a task is its title, so that no criterion was stated. */
 export function isUnstated({ own, title, criteria }: Pick<TaskSpec, 'own' | 'title' | 'criteria'>): boolean {
   return own === true && criteria.length === 1 && criteria[0] === title;
 }
