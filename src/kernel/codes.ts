@@ -27,5 +27,5 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
-/** All that can stand as the code of an answer: the one that allows, and those that refuse or remark. */
+/** Every code of an answer: the one that allows, and those that refuse or remark. */
 export const ANSWERS = { ...ALLOWED_CODES, ...CODES } as const;

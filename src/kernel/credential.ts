@@ -6,7 +6,7 @@ const ENDS_IN_CREDENTIAL = new RegExp(`${CREDENTIAL_WORD}$`, 'i');
 /** Only the beginning of a value, and the end of a name, is looked at. */
 const JUDGED_MAX = 256;
 
-/** What stands for a value instead of being one. */
+/** A placeholder for a value. */
 const PLACEHOLDER =
   /^(?:[$<{[%*#•≥≤]|!(?:vault|secret|env|ref|sub)\b|x{3,}|\.{2,}|…|-+$|_+$|your[_-]|my[_-](?:api|secret|token|password)|(?:process|import\.meta|os|ENV|env)\b[.[]|env:|vault:|secrets?[./]|config\.|settings\.)|^(?:example|placeholder|redacted|masked|hidden|dummy)\b/i;
 /** Words that say something about a credential; none of them is one. */
@@ -25,7 +25,7 @@ const PROSE = new Set(
     'pick print remove replace rename request scan send skip update verify write bcrypt argon2 hs256 rs256 es256 hmac'
   ).split(' '),
 );
-/** Words that go on from a colon with a remark. Set with an equals sign, any of them may be somebody's password. */
+/** Words that begin a remark after a colon. After an equals sign any of them may be a password. */
 const REMARKS = new Set(
   (
     'about above accept accepts after again against allow allows alphanumeric already also always amount another anyone ' +
@@ -51,8 +51,8 @@ const REMARKS = new Set(
 );
 
 /**
- * Names that are written as in code (`api_key`, `clientSecret`, `auth-token`), and those that are never said in passing
- * (`password`). What is given to one of them is a value; a plain `token` or `secret` may stand in a sentence.
+ * Names written as in code (`api_key`, `clientSecret`), and those never used in passing (`password`). What is given to one
+ * of them is a value. A plain `token` or `secret` may be part of a sentence.
  */
 const VARIABLE_WORD = /^(?:passw|passphrase|pwd|[a-z]+key$|\S*[_-])/i;
 const VARIABLE_PREFIX = /(?:[A-Za-z0-9]_|(?:access|api|auth|bearer|bot|client|id|personal|refresh|session|user)-?)$/i;
@@ -64,7 +64,7 @@ export function isVariable(before: string, word: string): boolean {
   return isHump || VARIABLE_WORD.test(word) || VARIABLE_PREFIX.test(before);
 }
 
-/** Whether a word after a credential's name says something about it, or stands for it, instead of being it. */
+/** Whether a word after a credential's name is a remark or a placeholder and not the value. */
 export function isRemark(word: string): boolean {
   return word === '' || PLACEHOLDER.test(word) || isProse(word) || isOneOf(REMARKS, word);
 }
@@ -75,8 +75,8 @@ export function namesCredential(name: string): boolean {
 }
 
 /**
- * The place of a value. `set` is what follows an equals sign, where anything counts that is no placeholder; `given` and `said`
- * are what follows a colon without quotes, behind the name of a variable and behind a plain word.
+ * How a value is given. `set`: after an equals sign, where everything but a placeholder counts. `given` and `said`: after a
+ * colon without quotes, behind the name of a variable and behind a plain word.
  */
 export type ValueContext = 'quoted' | 'set' | 'given' | 'said';
 
@@ -154,10 +154,7 @@ const DIGEST_NAMED = new RegExp(
   'i',
 );
 
-/**
- * What looks like a digest, or like a path, is a key all the same where it is said to be one: `api key 9f8a…`, or forty
- * letters after the name of a secret access key. `before` ends where the value begins, and need not be long.
- */
+/** A digest or a path is a key where the text calls it one: `api key 9f8a…`. `before` ends where the value begins. */
 export function isSpokenKey(before: string, value: string): boolean {
   if (/^[0-9a-fA-F]{32,}$/.test(value)) return !DIGEST_NAMED.test(before);
   return /access[ _-]?key[ \t:]{1,3}(?:is[ \t]{1,3})?["'`]?$/i.test(before) && /^[A-Za-z0-9+/]{40}$/.test(value);
@@ -174,7 +171,7 @@ const SECRET_NAME =
   /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?<!BY|COM)PASS(?:_|$)|(?:^|_)(?:KEY|PWD|AUTH|PAT)(?:_|$)/i;
 /** Names that say where a credential is, or something about it, and the folders that a shell keeps. */
 const NO_SECRET_NAME = /_(?:FILE|PATH|DIR|HOME|SOCK|URL|URI|HOST|PORT|NAME|TYPE|TTL|TIMEOUT)$|^(?:OLD)?PWD$/i;
-/** A region or a path is handed on like a key; only what nobody would say by chance is taken for one. */
+/** A region or a path may be in a variable like a key. Only values that do not occur by chance count. */
 const SECRET_VALUE = /^(?=.{0,200}[a-z])(?=.{0,200}[A-Z])(?=.{0,200}[0-9])[A-Za-z0-9+/_=.~-]{16,4096}$/;
 const CHARS_MIN = 8;
 /** Passwords of development machines that are in every text. */

@@ -55,7 +55,7 @@ export function decide(dialects: Dialects, state: State, input: Input, ranOf: Ra
   return { verdict, facts: pen.facts, ranMs: pen.ranMs };
 }
 
-/** Why somebody does something is stored word for word, in a line that is never erased, so no credential may be among the words. */
+/** A reason is stored word for word in a line that is never erased, so it may hold no credential. */
 function withCleanReason(input: Input): Input {
   if (!('reason' in input) || typeof input.reason !== 'string') return input;
   const { text, found } = scrub(input.reason);
@@ -75,8 +75,8 @@ function decideFor(pen: Pen, input: Input): Verdict {
     );
   }
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
-  // What is over is noted by whoever carries the cast on or ends it; it comes after what they said, which may be about that
-  // very turn.
+  // Expired approvals are noted by the process that carries the cast on or ends it, after its own request, which may be
+  // about that very turn.
   if (STEERS.some((kind) => kind === input.kind)) expireDue(pen, input.cast);
   const cast = openCast(pen.state, input.cast);
   if (cast && pen.facts.length > 0) {
@@ -90,8 +90,8 @@ function decideFor(pen: Pen, input: Input): Verdict {
 const STEERS: readonly Input['kind'][] = ['cast.abort', 'cast.recast', 'cast.revive', 'turn.answer', 'turn.decide'];
 
 /**
- * A cast that was paused or waits for a person keeps its tasks however long it takes, and so does a turn that has answered:
- * nobody is silent there.
+ * A cast that is paused or waits for a person keeps its tasks, and so does a turn that has answered: their silence is no
+ * fault.
  */
 function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Verdict | null {
   if (input.kind !== 'task.expire') return null;
@@ -156,7 +156,7 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
   return take(pen, cast, input);
 }
 
-/** An approval may have expired while nobody looked. Then the agent that asked for it hears so first. */
+/** An approval may have expired meanwhile. Then its agent gets that first. */
 function noteExpired(pen: Pen, cast: Cast): void {
   if (expireDue(pen, cast.id).size > 0) takeDecisions(pen, pen.facts);
 }
@@ -300,7 +300,7 @@ const REACTIONS = {
   releaseTasks,
   /** An approval ends with the turn and the cast that asked for it. */
   withdrawApprovals: withdrawOver,
-  /** The agent that waits for an approval hears what was decided. */
+  /** The agent that waits for an approval gets the decision. */
   tellDecision: takeDecisions,
   /** A running cast follows what a person did to its tasks. */
   noticeMove: noticeMoves,

@@ -20,7 +20,7 @@ export type Contract = {
   readonly maxBytes?: number;
   /** Whether the answer must be the object alone, without text around it. */
   readonly strict?: boolean;
-  /** What the runtime told the agent for this turn, in dialects where the answer depends on it. */
+  /** What the runtime gave the agent for this turn, in dialects where the answer depends on it. */
   readonly turn?: {
     readonly agentId: string | null;
     readonly input: JsonObject | null;

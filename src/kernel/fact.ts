@@ -27,7 +27,7 @@ export type Entry = {
   readonly seq: number;
   /** UTC with milliseconds; never decreases. */
   readonly at: string;
-  /** What the writer's own clock said, where some other clock had put the log far ahead of it; then what happens is dated by it. */
+  /** The writer's own clock, where another clock had put the log far ahead; events are dated by it then. */
   readonly clock?: string;
   /**
    * How long the cast of the fact ran since the last entry of it with this member, in milliseconds. The driver measures it
@@ -42,7 +42,7 @@ export type Entry = {
   readonly fact: Fact;
 };
 
-/** When it happened, in milliseconds: one clock that is ahead dates nobody else's deeds. */
+/** When it happened, in milliseconds. A clock that is ahead does not date the facts of others. */
 export function timeOf({ at, clock = at }: Pick<Entry, 'at' | 'clock'>): number {
   return Date.parse(clock);
 }

@@ -1,5 +1,5 @@
-// What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
-// identity and every new id; the kernel makes none of them up.
+// What reaches the kernel: a request of a person, an agent's answer, the passing of time. The caller brings the time, the
+// identity and every new id.
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Fault, Touched } from './cast/fact.ts';
@@ -25,7 +25,7 @@ export type Input = {
 
 export type Request = CastRequest | TrustRequest | ApprovalRequest | KnowledgeRequest | Unsigned<LedgerRequest>;
 
-/** Who asks is said once, for every request. */
+/** The requester, once for every request. */
 type Unsigned<T> = T extends { readonly by: string } ? Omit<T, 'by'> : T;
 
 export type CastRequest =
@@ -56,7 +56,7 @@ export type CastRequest =
       readonly trust?: Sighting;
       /** Where an attempt went before: what it changed of the files by which agent programs take orders. */
       readonly orders?: Touched;
-      /** Why what it changes cannot be told, where it has to be. */
+      /** Why its changes cannot be inspected, where they have to be. */
       readonly unseen?: string;
       /** Files in which work that was merged back clashes with what others did since. */
       readonly clashes?: readonly string[];
@@ -88,7 +88,7 @@ export type CastRequest =
       readonly agent?: AgentNote;
       /** The last words of the agent or of its program. */
       readonly said?: string;
-      /** How often it asked its provider; once where it is not said. */
+      /** How often it asked its provider; once where it is absent. */
       readonly tries?: number;
     }
   /** The attempt was cut off by a crash and left no answer. */
@@ -180,7 +180,7 @@ export type CastRequest =
       readonly cast: string;
       /** The process that is gone. */
       readonly driver: { readonly host: string; readonly pid: number };
-      /** By task, when its owner was last heard of, in milliseconds; whoever keeps the heartbeats fills it in. */
+      /** By task, the last sign of life of its owner, in milliseconds. The keeper of the heartbeats fills it in. */
       readonly heard?: Readonly<Record<string, number>>;
       /** By turn, what was found of the program that ran for it. */
       readonly seen?: Readonly<Record<number, 'running' | 'answered'>>;

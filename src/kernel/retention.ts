@@ -57,7 +57,7 @@ export function isMergeable(cast: string, work: WorkState): Verdict {
 type MergeRequest = {
   readonly cast: string;
   readonly status: string;
-  /** Somebody agreed to merge what was accepted so far. */
+  /** A person agreed to merge what was accepted so far. */
   readonly yes: boolean;
   readonly squash: boolean;
   /** How the caller calls this program. */

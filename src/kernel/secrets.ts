@@ -63,7 +63,7 @@ const vendors = (): readonly Rule[] => [
 ];
 /** The rank of what is no vendor's. */
 const AFTER_VENDORS = 1_000;
-/** What a text holds in which a vendor's credential stands. Most short texts hold neither, and need no pattern made for them. */
+/** A text without one of these needs no pattern of a vendor. Most short texts hold none. */
 const MAY_HOLD_VENDORS = /[A-Za-z0-9_-]{15}|hooks\.slack\.com/;
 /** The patterns, made when first needed, and one in which most texts learn in one pass that they hold none of them. */
 let made: { readonly rules: readonly Rule[]; readonly any: RegExp } | null = null;
@@ -168,7 +168,7 @@ function scrubValue(
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth === DEPTH_MAX) {
-    // Deeper than any text we parse: what is not looked at is not handed on.
+    // Deeper than any text we parse: an uninspected value is not passed on.
     found.push({ path, kind: 'unseen' });
     return '[secret:unseen]';
   }
@@ -232,7 +232,7 @@ function* bearerTokens(text: string): Generator<Span> {
   for (const { end } of matches(BEARER, text)) {
     if (end < done) continue;
     const head = text.slice(end, end + VALUE_JUDGED_MAX).match(/^[A-Za-z0-9._~+/-]+=*/)?.[0] ?? '';
-    // After this word a run of hex digits is no commit: whoever shows it is let in.
+    // After this word a run of hex digits is no commit but a key.
     const isToken = /[0-9]/.test(head) && /[A-Za-z]/.test(head);
     const isMixed = head.length >= 24 && /[a-z]/.test(head) && /[A-Z]/.test(head);
     if (isToken || isMixed || isNoWord(head)) {
@@ -246,12 +246,12 @@ function* bearerTokens(text: string): Generator<Span> {
 /** How much of a name before the word that ends it is read. */
 const NAME_MAX = 16;
 
-/** The credentials that stand where the pattern ends. What one of them covers is not searched again. */
+/** The credentials at the end of a match. The text that one of them covers is not searched again. */
 function* valuesAfter(pattern: RegExp, text: string): Generator<Span> {
   let done = 0;
   for (const { index, end, groups } of matches(pattern, text)) {
     if (end < done || isMarker(text, index)) continue;
-    // A pattern without a word is that of a header, which is never said in passing.
+    // A pattern without a word is that of a header, which is never used in passing.
     const [word, sign = ':'] = groups;
     const isNamed = word === undefined || isVariable(text.slice(Math.max(0, index - NAME_MAX), index), word);
     const value = valueAt(text, end, sign, isNamed ? 'given' : 'said');

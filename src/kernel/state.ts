@@ -40,7 +40,7 @@ export type Dialects = Readonly<Record<ContractName, Dialect>>;
 export type Pen = {
   readonly state: State;
   readonly ledger: Ledger;
-  /** When it is decided: what is due, silent or over is so by this time. */
+  /** The time of the decision, by which a thing is due, silent or over. */
   readonly at: number;
   /** The same, or the moment of a timer whose wait is over while the clock was set back. */
   readonly due: number;
@@ -60,7 +60,7 @@ export type Pen = {
 /** How long a cast ran since its time was counted last, as far as that was measured; null where it was not. */
 export type RanOf = (cast: Cast) => number | null;
 
-/** Ends the cast with the refusal's own code. The turn it stands at stays, so that a recast knows where to go on. */
+/** Ends the cast with the refusal's own code. Its turn stays, so that a recast knows where to resume. */
 export function fail(pen: Pen, cast: Cast, refusal: Denied, turn: number | null, stand: Cast['stand'] = null): void {
   const { code, reason, details } = refusal;
   pen.write({ kind: 'cast.failed', cast: cast.id, code, reason, details, turn, stand });

@@ -78,7 +78,7 @@ export function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Names longer than this are not compared: nobody mistypes them, and comparing them would take long. */
+/** Longer names are not compared: people do not type them, and comparing them is slow. */
 const COMPARED_CHARS_MAX = 40;
 
 /** The known name with the fewest letters changed, or null when none is near enough to be meant. */

@@ -1,5 +1,4 @@
-// Why a handoff envelope is refused, in the order in which the checks run; after them come remarks, and the reasons that a
-// refusal carries beside its code.
+// Why a handoff envelope is refused, in the order of the checks; then remarks, and the classes of refusal.
 import { type CodeRow, row } from './row.ts';
 
 export const HANDOFF_CODES = {
@@ -368,7 +367,7 @@ export const HANDOFF_CODES = {
     'a sender that got no answer sent its handoff again with a new id and a new timestamp, or asks for the same work twice',
     'look at the first one, which details.duplicate_of names, before doing the work again',
   ),
-  // The reasons that a refused envelope carries beside its code: each stands for a whole class of codes.
+  // The classes of codes that a refused envelope carries as its reason.
   HASH_VERIFICATION_FAILURE: row(
     403,
     'person',

@@ -115,7 +115,7 @@ export const GRAPH_CODES = {
       'the answer is JSON, and a field is missing, is of the wrong type, is reserved or does not fit the schema of the socket',
     fix: 'mend the issues listed in details; `baton recast` gives the socket a new turn',
   },
-  // No reader answers with it any more: what is too large to be read is NOT_JSON. Old logs may hold it.
+  // No reader answers with it any more: a text too large to be read is NOT_JSON. Old logs may hold it.
   OUTPUT_TOO_LARGE: {
     http: 413,
     retry: 'repaired',

@@ -111,8 +111,8 @@ export const OPERATOR_CODES = {
 export type OperatorCode = keyof typeof OPERATOR_CODES;
 
 /**
- * Rules of the operator workflow's gates. A gate answers with its rule; what is stored in a ledger is the contract code that
- * stands in the details.
+ * Rules of the operator workflow's gates. A gate answers with its rule. The details hold the contract code, which is stored
+ * in a ledger.
  */
 const rule = (http: number, retry: CodeRow['retry'], means: string, cause: string, fix: string): CodeRow => ({
   http,

@@ -165,8 +165,8 @@ export const GAIA_CODES = {
 } as const satisfies Record<string, CodeRow>;
 
 /**
- * What a report of the gaia contract can lack or get wrong: the names that stand in `details.missing`, `details.invalid` and
- * `details.warnings`. The part after a colon in a finding is the value or the place.
+ * Faults of a gaia report: the names in `details.missing`, `details.invalid` and `details.warnings`. The part after a colon
+ * is the value or the place.
  */
 const row = (means: string, cause: string, fix: string): CodeRow => ({
   http: 422,

@@ -37,7 +37,7 @@ type AnswerContext = {
 /** What is known when the turn was looked at from outside. */
 type SeenContext = { readonly turn: Turn; readonly task: Task | null; readonly seen: Seen };
 
-/** What is known before a handoff is accepted. */
+/** What the checks before acceptance can see. */
 export type AcceptContext = SeenContext & {
   readonly state: State;
   readonly cast: Cast;
@@ -200,8 +200,8 @@ export function unfinished({ outcome }: Handoff): Unfinished | null {
 }
 
 /**
- * What the agent of this turn was allowed to run, began, and is not known to have ended. A turn that is accepted leaves
- * nobody who could settle it.
+ * A command that the agent of this turn was allowed to run, began, and has no known end. After acceptance no agent could
+ * settle it.
  */
 export function begunIn(state: State, cast: Cast, turn: Turn): Approval | null {
   if (!reportsStatus(cast, turn.socket)) return null;
@@ -209,7 +209,7 @@ export function begunIn(state: State, cast: Cast, turn: Turn): Approval | null {
   return own.find(isUnsettled) ?? null;
 }
 
-/** Where the agent stands after this report, or why it may not make it. */
+/** The status of the agent after this report, or why it may not report it. */
 export function stepOf(
   cast: Cast,
   turn: Turn,

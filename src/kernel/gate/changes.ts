@@ -38,9 +38,9 @@ export type Seen = {
   readonly checks: Readonly<Record<string, Check>>;
   /** What the agent wants permission for, sealed; absent or null where it wants none or nothing could be sealed. */
   readonly approval?: SealedRequest | null;
-  /** The files that its report names as evidence; absent where nobody looked. */
+  /** The files that its report names as evidence; absent where they were not inspected. */
   readonly artifacts?: Artifacts;
-  /** Why what changed cannot be told, where it had to be. */
+  /** Why the changes could not be inspected, where they had to be. */
   readonly unseen?: string;
 } & SeenWork;
 
@@ -52,8 +52,8 @@ export function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
 }
 
 /**
- * No turn changes what the programs of others obey, unless its paths name it: also where it may have been anybody, because the
- * next program does not ask whose it is.
+ * A turn changes files that configure agent programs only where its paths name them. This holds also where the author is
+ * unknown, because the next program obeys the file anyway.
  */
 export function refusalOfAgentConfigIn(state: State, cast: Cast, turn: Turn, changes: Seen['changes']): Denied | null {
   const ordered = Object.keys(changes).filter((path) => configuredBy(path) !== null);
@@ -70,14 +70,14 @@ export function refusalOfAgentConfigIn(state: State, cast: Cast, turn: Turn, cha
   return refusalOfAgentConfig(turn.socket, own, scope);
 }
 
-/** What was seen to change is noted, whatever becomes of the turn and whoever did it. */
+/** The changes that were seen are recorded, whatever becomes of the turn and whoever made them. */
 export function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
   return Object.keys(changes).length > 0 ? { touched: changes } : {};
 }
 
 /**
- * Whoever has paths is held to them, a utility without any to nothing, and whoever may change nothing to that: except in the
- * directory itself, where it may have been a person or another program as well.
+ * A turn with paths is bound to them, and a turn that may change nothing to that. A utility without paths is free. In the
+ * directory itself a person or another program may have made the change.
  */
 export function refusalOfScope(
   state: State,
@@ -122,7 +122,7 @@ export function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges |
   return deny('SCOPE_VIOLATION', reason, details);
 }
 
-/** What is accepted is on the branch; what cannot be there would be accepted and lost. */
+/** Accepted work is on the branch. A change that the branch cannot hold would be lost. */
 export function refusalOfUncommittable(
   state: State,
   cast: Cast,
@@ -158,8 +158,8 @@ const LISTED_MAX = 20;
 const WAY = 'If it is meant to change files, give it "tools": "coding" or a lockScope.';
 
 /**
- * What changed inside another task's lock is that task's, what another turn was seen to change is that turn's, and worklogs
- * and reports, which lie outside of all scopes, each belong to their own task. In a worktree of its own nobody else writes.
+ * A change inside another task's lock belongs to that task, and a change that another turn was seen to make to that turn.
+ * Worklogs and reports belong to their own tasks. In a worktree of its own no other turn writes.
  */
 function ownChanges(
   state: State,

@@ -65,7 +65,7 @@ function fieldsOfUtility(materia: JsonObject, known: KnownFields): AnswerFields 
   return Object.hasOwn(known, name) ? (known[name] ?? {}) : {};
 }
 
-/** Whether a field can have this value. */
+/** Whether a field can have another value than these. A boolean has only two. */
 function canBe({ values, types }: AnswerField, value: Scalar): boolean {
   if (values) return values.includes(value);
   if (!types) return true;
@@ -102,7 +102,7 @@ export function payloadsFor(conditions: readonly EdgeCondition[], fields: Answer
   return payloads;
 }
 
-/** No field has it by chance: it stands for every value that no condition names. */
+/** A value that no real field has. It represents every value that no condition names. */
 export const OTHER = '\u0000another value';
 
 /** Whether a field can have a value beside these: a boolean has only two. */

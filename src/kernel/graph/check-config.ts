@@ -120,7 +120,7 @@ export function* checkWorktree(written: Json | undefined): Findings {
   yield* checkShared(written, 'link', 'node_modules');
 }
 
-/** What is copied or linked is inside the workspace, and neither all of it nor part of `.git` or `.baton`. */
+/** A copied or linked path is inside the workspace, and neither all of it nor part of `.git` or `.baton`. */
 function* checkShared(written: JsonObject, field: 'copy' | 'link', example: string): Findings {
   const names = given(written, field);
   for (const [index, name] of (Array.isArray(names) ? names : []).entries()) {
@@ -155,7 +155,7 @@ function* checkCompaction(compaction: Json | undefined): Findings {
     yield* issues;
     sound = sound && isObject(tier) && issues.every(({ level }) => level !== 'error');
   }
-  // Between tiers that are none, gaps would be found that nobody left.
+  // Malformed tiers are reported already, so gaps between them are not.
   if (sound) yield* checkCover(tiers.filter(isObject), path);
 }
 
@@ -221,7 +221,7 @@ function namedById(config: JsonObject): string | null {
   return Object.keys(loadouts).find((name) => stringAt(objectAt(loadouts, name), 'id') === id) ?? null;
 }
 
-/** The fields that say it. What is wrong with them concerns nobody who names a loadout. */
+/** The fields that name the active loadout. Their faults do not matter where a loadout is named. */
 export const ACTIVE_FIELDS: readonly string[] = ['activeLoadout', 'activeLoadoutId'];
 
 function isFound(config: JsonObject, field: string): boolean {
@@ -313,7 +313,7 @@ function agentsIn(config: JsonObject): readonly string[] {
   return [...new Set(names)];
 }
 
-/** The sections that were declared; null where nobody said which there are. */
+/** The declared sections; null where none are declared. */
 function sectionsIn(config: JsonObject): readonly string[] | null {
   const context = objectAt(config, 'context');
   return given(context, 'sections') === undefined ? null : Object.keys(objectAt(context, 'sections'));

@@ -1,5 +1,5 @@
-// Warnings about the flow of a loadout that is otherwise sound: sockets nothing leads to, cycles nothing leads out of,
-// and generators whose items nobody wants.
+// Warnings about the flow of a sound loadout: unreachable sockets, cycles without a way out, and generators whose items are
+// not used.
 import { dialectCan, PRESENT } from '../capabilities.ts';
 import { given, isObject, isString, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { answerFieldsOf, isFieldCondition, type KnownFields, OTHER, payloadsFor } from './answer-fields.ts';
@@ -164,7 +164,7 @@ function mayBeFalse({ contract, edges }: Socket): boolean {
   return !isReport || edges.some(({ when }) => when === 'not_satisfied');
 }
 
-/** Whether every way on from a socket comes back to the loop: a planner that plans anew, or a detour. */
+/** Whether every way on from a socket comes back to the loop: a planner that plans again, or a detour. */
 function alwaysReturns(draft: Draft, graph: Graph, from: string, loop: Loop, known?: KnownFields): boolean {
   const seen = new Set([from]);
   for (const id of seen) {
@@ -181,7 +181,7 @@ function* checkAdvances(draft: Draft, graph: Graph): Findings {
   for (const { id, advance, foreach } of Object.values(graph.sockets)) {
     const loops = graph.loops.filter((loop) => loop.sockets.includes(id));
     const walks = [foreach, ...loops.map((loop) => loop.iterator)].filter((walk) => walk !== null);
-    // Whoever moves along a list of his own does so by a cursor of his own.
+    // A socket with its own list moves by its own cursor.
     const cursors = walks.filter(({ items }) => isSameList(items, advance?.items)).map(({ cursor }) => cursor);
     if (advance === null || cursors.length === 0 || cursors.includes(advance.cursor)) continue;
     const meant = [...new Set(cursors)].map((cursor) => shown(cursor)).join(' or ');

@@ -42,7 +42,7 @@ export function* checkMateria(id: string, materia: Json): Findings {
   const isUnknown = runner !== undefined && !Object.hasOwn(CAPABILITIES.runners, String(runner));
   const isUtility = typeOfMateria(materia) === 'utility';
   if (isUnknown && isUtility && given(materia, 'type') === undefined) {
-    // Without a runner that is known it cannot be told whether an agent or a utility is meant.
+    // Without a known runner it is unclear whether an agent or a utility is meant.
     const fix = `${meant(runner, Object.keys(CAPABILITIES.runners))}Write one of ${listed(Object.keys(CAPABILITIES.runners))}.`;
     yield error('INVALID_MATERIA', `${path}.runner`, `There is no runner ${shown(runner)}. ${fix}`);
     return;
@@ -188,7 +188,7 @@ function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings
       const message = `The runner ${shown(runner)} has no model of its own. Name one in model.`;
       yield error('INVALID_MATERIA', `${at}.model`, message);
     }
-    // Where the materia itself has no tools it was told so already.
+    // A materia without tools is reported already.
     if (lacksTools(runner, materia) && !isModel(own)) {
       yield warning('INVALID_MATERIA', `${at}.runner`, `${toolless(runner)} It would refuse the turn.`);
     }
@@ -203,7 +203,7 @@ function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings
   }
 }
 
-/** What looks like a slot and is none reaches the program as it stands there. */
+/** A text that looks like a slot and is none reaches the program as it is. */
 function* checkSlots(template: readonly Json[], path: string): Findings {
   const words = template.flat().filter(isString);
   const names = words.flatMap((word) =>
@@ -254,7 +254,7 @@ export function holdsCredential(address: Json | undefined): boolean {
   return isString(address) && /^https?:\/\/[^/?#\\]*@/i.test(address);
 }
 
-/** The address itself is not repeated: whoever reads the finding need not learn the password. */
+/** The finding does not repeat the address, because it holds a password. */
 export function* checkAddresses(materia: JsonObject, path: string): Findings {
   const places = [materia, ...listAt(materia, 'fallbacks')];
   for (const [index, place] of places.entries()) {

@@ -38,7 +38,7 @@ export function* checkSockets(draft: Draft, known?: KnownFields): Findings {
   }
 }
 
-/** However many sockets have names of their own, it is one mistake: whoever thinks in names writes the short form. */
+/** One issue for all sockets with names of their own: their author wants the short form. */
 export function* checkSocketNames(draft: Draft): Findings {
   const odd = Object.keys(draft.sockets).filter((id) => !isSocketId(id));
   const [first, ...more] = odd;

@@ -38,7 +38,7 @@ type CheckOptions = {
   readonly strict?: boolean;
   /** Which utilities there are; without it their names are not looked at. */
   readonly utilities?: UtilityNames;
-  /** Who may hand to whom; without it nobody's boundaries are looked at. */
+  /** The registry of who may hand to whom; without it boundaries are not checked. */
   readonly boundaries?: Boundaries;
 };
 
@@ -190,7 +190,7 @@ function kindIn(value: Json): string | null {
 /** What the checks ask of a registry. */
 export type Boundaries = {
   knows(identity: string): boolean;
-  /** Why no turn of this agent can start, whoever hands to it; null where it can. */
+  /** Why no turn of this agent can start, from any source; null where it can. */
   unfit(identity: string): string | null;
   /** Why one agent can never hand a request of these types to another, or of any type; null where it can. */
   refusal(source: string, target: string, types?: readonly string[]): string | null;
@@ -200,7 +200,7 @@ export type Boundaries = {
   readonly malformed?: readonly { readonly agent: string; readonly message: string }[];
   /** Whether it is the workspace's own: then every agent has to be in it. */
   readonly isInForce?: boolean;
-  /** Why the registry cannot be used, so that nobody can be dispatched; null where it can. */
+  /** Why the registry cannot be used, so that no agent can be dispatched; null where it can. */
   readonly unusable?: string | null;
   /**
    * Set where the workspace has no registry: whether an agent is one that comes with the product, word for word. A loadout
@@ -221,7 +221,7 @@ function* checkIdentity(id: string, materia: JsonObject, boundaries: Boundaries)
   if (unusable !== null && !isPerson) {
     const message = `No turn of it can start: the registry cannot be used, because ${unusable}.`;
     yield warning('BOUNDARY_REFUSED', path, message);
-    // Nothing more can be said of whom the manifest does not list, or where it cannot be read.
+    // An agent that the manifest does not list cannot be checked further.
     if (identity === null || !boundaries.knows(identity)) return;
   }
   if (identity === null) {

@@ -266,7 +266,7 @@ export const CONFIG = authored({
   materiaDefinitions: { type: 'json', obsolete: 'Rename it to materia.' },
 });
 
-/** Beside loadouts of the short form, config.json needs neither materia nor loadouts. */
+/** With loadouts of the short form, config.json needs neither materia nor loadouts. */
 const holding = (name: string, of: Field): Fields => {
   const { required: _alone, ...field } = CONFIG.fields[name] as Field & { readonly required?: boolean };
   return { [name]: { ...field, type: 'map', of } as Field };

@@ -131,7 +131,7 @@ export type AgentMateria = {
   /** The folder in which it works, below that of the cast; absent for that one itself. */
   readonly cwd?: string;
   readonly lockScope: readonly string[] | null;
-  /** Standing instructions beside the brief. */
+  /** Permanent instructions in addition to the brief. */
   readonly system?: string;
   /** Names of variables that it gets from our environment besides the usual ones. */
   readonly env?: readonly string[];
@@ -164,7 +164,7 @@ export type Choice = { readonly runner: string; readonly model: string | null } 
 /** The program first. Arguments in a list of their own are left out together when one of their slots has no value. */
 export type CommandTemplate = readonly (string | readonly string[])[];
 
-/** What a command is told: `{{prompt}}` and so on. `session` is the same in every attempt of a turn. */
+/** The arguments of a command, with `{{prompt}}` and other slots. `session` is the same in every attempt of a turn. */
 export const COMMAND_SLOTS = ['prompt', 'system', 'model', 'thinking', 'session'] as const;
 
 export const RUNNERS = Object.keys(CAPABILITIES.runners) as readonly RunnerName[];
@@ -214,7 +214,7 @@ export type Limits = {
   readonly maxNoAdvanceCycles: number;
   readonly repairTurnsMax: number;
   readonly maxBriefBytes: number;
-  /** How long a model that was asked may say nothing; the usual time where it is not said. */
+  /** How long a model may be silent after a request; else the default. */
   readonly modelSilenceMs?: number;
 };
 

@@ -131,7 +131,7 @@ function unknownIssue({ path, field }: Mismatch, at: string, place: Place) {
   return (meant === null ? warning : error)('INVALID_CONFIG', at, message);
 }
 
-/** The name that a misspelt one most likely stands for, as the beginning of a fix; empty where none is near. */
+/** The most likely name behind a misspelt one, as the beginning of a fix; empty where none is near. */
 export function meant(name: Json | undefined, known: readonly string[]): string {
   const nearest = typeof name === 'string' ? nearestName(name, known) : null;
   return nearest === null ? '' : `Did you mean ${nearest}? `;

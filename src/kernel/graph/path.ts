@@ -37,8 +37,8 @@ export function resolvePath(source: string, scope: Scope): Json | undefined {
 }
 
 /**
- * A copy of `data` with `value` at the path, sharing everything beside it. What stands in the way and can hold no
- * segment becomes an object; undefined removes the key. A path that the checks refuse changes nothing.
+ * A copy of `data` with `value` at the path, sharing the rest. A value on the way that cannot hold a segment becomes an
+ * object; undefined removes the key. A path that the checks refuse changes nothing.
  */
 export function setPath(data: JsonObject, target: string, value: Json | undefined): JsonObject {
   const segments = segmentsOf(target);
@@ -60,14 +60,14 @@ export function setPath(data: JsonObject, target: string, value: Json | undefine
   return isObject(result) ? result : data;
 }
 
-/** Fills in every `{{ expression }}` of a template once; what is filled in is never read as a template again. */
+/** Fills in every `{{ expression }}` of a template once. Inserted text is never read as a template again. */
 export function render(template: string, scope: Scope, options: { readonly maxSlotBytes: number }): string {
   return pieces(template)
     .map((piece) => ('text' in piece ? piece.text : cut(valueText(piece.expression, scope), options.maxSlotBytes)))
     .join('');
 }
 
-/** The expressions of a template, in the order they stand. */
+/** The expressions of a template, in order. */
 export function expressionsIn(template: string): string[] {
   return pieces(template).flatMap((piece) => ('expression' in piece ? [piece.expression] : []));
 }
@@ -75,8 +75,8 @@ export function expressionsIn(template: string): string[] {
 type Piece = { readonly text: string } | { readonly expression: string };
 
 /**
- * An expression is what stands between `{{` and the next `}}` on one line, without braces or quotation marks. Other braces,
- * such as those of a JSON sample, stay as they are. Every position is looked at a bounded number of times.
+ * An expression is the text between `{{` and the next `}}` on one line, without braces or quotation marks. Other braces,
+ * such as those of a JSON sample, stay as they are. Every position is read a bounded number of times.
  */
 function pieces(template: string): Piece[] {
   const found: Piece[] = [];
@@ -204,14 +204,14 @@ export function isForbidden(segment: string): boolean {
   return FORBIDDEN_SEGMENTS.includes(segment);
 }
 
-/** What is wrong with a path that is written to, or null. */
+/** The fault of a path that is written to, or null. */
 export function problemOfTarget(target: string): string | null {
   if (!isText(target)) return 'the target is empty; name a slot such as lastCheck';
   if (target.startsWith('$')) return `the target ${quote(target)} is no slot of the cast data; name one without $`;
   return problemOfSegments(target);
 }
 
-/** What is wrong with a path that is read from, or null. */
+/** The fault of a path that is read from, or null. */
 export function problemOfSource(source: Json | undefined): string | null {
   if (typeof source !== 'string') return 'the source is not a string; write a path such as $.context or state.slot';
   if (!isText(source)) return 'the source is empty; write a path such as $.context or state.slot';

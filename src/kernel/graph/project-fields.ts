@@ -32,7 +32,7 @@ export const WHEN = {
   example: 'merge',
 } as const;
 
-/** When a person wants to be told of a cast. */
+/** When a person is notified about a cast. */
 export const NOTIFY_EVENTS = ['waiting', 'failed', 'ended'] as const;
 
 export const NOTIFY: ObjectField = authored({

@@ -197,7 +197,7 @@ function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
 /** The list that a generator makes. */
 export const GENERATED = 'workItems';
 
-/** What is walked over, before the cursors of a loadout are told apart. */
+/** A list that a loop walks over, before its cursor gets a key of its own. */
 type AuthoredWalk = {
   readonly items: string;
   readonly as: string;

@@ -1,5 +1,4 @@
-// Turns a loadout that passed its checks into the rules of a cast, with every default filled in and old spellings
-// replaced by what they stand for.
+// Turns a checked loadout into the rules of a cast: every default is filled in, and old spellings are replaced.
 import { DEFAULT_RUNNER, PRESENT, runnerCan } from '../capabilities.ts';
 import {
   given,

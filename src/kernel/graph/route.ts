@@ -219,8 +219,8 @@ export function hasOwnPaths({ graph, materia }: Rules, id: string): boolean {
 }
 
 /**
- * Who runs in a folder where people write too and has no paths of its own: one that may change nothing, or a utility of which
- * nothing is said. What changes there meanwhile may be anybody's, so that it is told and held against nobody.
+ * A turn without paths of its own in a folder where people write too: a reader, or a utility without a scope. A change there
+ * may be made by a person, so it is reported and not held against the turn.
  */
 export type Bystander = 'reader' | 'utility';
 
@@ -235,8 +235,7 @@ export function bystanderAt({ graph, materia }: Rules, root: string | undefined,
 }
 
 /**
- * What people are told of the files that changed beside a turn of the socket, in one line; null where none did, or where they
- * are the turn's own.
+ * One line for people about files that changed during a turn of the socket; null where none did, or where they are its own.
  */
 export function isShownChanges(
   { rules, root }: { readonly rules: Rules; readonly root?: string },

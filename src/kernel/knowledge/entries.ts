@@ -34,8 +34,8 @@ type Sorted = {
 const NO_ENTRIES: Sorted = { permitted: [], deposits: [], refused: [], rejected: [], skipped: [], findings: [] };
 
 /**
- * Sorts entries by whether they may be written. `writable` is null when nobody said what is: then all may. `seen` is what was
- * seen of the files that evidence names; null where nothing could be looked at.
+ * Sorts entries by whether they may be written. `writable` is null where no list was given: then all may. `seen` holds the
+ * files that evidence names; null where they could not be inspected.
  */
 export function sortEntries(
   entries: Json | undefined,
@@ -123,7 +123,7 @@ export type Deposit = {
 export type Artifact = { readonly inside: boolean; readonly bytes: number | null };
 export type Artifacts = Readonly<Record<string, Artifact>>;
 
-/** An entry that deposits evidence, and where it stands. */
+/** An entry that deposits evidence, and its place. */
 type Placed = { readonly at: string; readonly payload: Json };
 
 type Fault = { readonly code: Code; readonly path: string; readonly why: string };
@@ -197,7 +197,7 @@ function readDeposit({ at, payload }: Placed, index: number, seen: Artifacts | n
   return { deposit: { ...about, text, ...more }, findings: [] };
 }
 
-/** What was seen of the file counts before what is said of it. */
+/** The file as it was seen counts before any claim about it. */
 function withArtifact(about: Deposit, artifact: Json, path: string, seen: Artifacts | null): Read | Fault {
   if (!isText(artifact)) return bad(path, `must be the path of a file, got ${nameOfType(artifact)}`);
   const inside = insidePath(artifact);

@@ -87,7 +87,7 @@ const PATTERNS: readonly (readonly [what: string, path: RegExp, value: RegExp])[
   [STATUS, ANY, FAULT],
 ];
 
-/** These change with time. They pass where a name on the way says that somebody decided on the value, or drew it. */
+/** These change with time. They pass where a name on the way says that a person decided or drew the value. */
 const OF_NOW = new Set([COUNTED, STATUS, MEASURED]);
 const DECIDED =
   /(?:^|[/_])(?:limits?|quotas?|requests?|max|maximum|min|minimum|desired|wanted|expected|required|default|capacity|(?:auto)?scal(?:e|er|ing)|hpa|thresholds?|budget|goals?|slos?|slas?|alerts?|policy|per|spec|manifest|values|helm|charts?|terraform|variables?|config|settings|templates?|plan|planned|index|shards?|graph|tree|dag|ast|workflow|machine|states|schema|examples?|ports?)(?:[/_]|$)/;
@@ -238,10 +238,7 @@ function rewrite(value: Json, path: string, findings: Finding[]): Json {
   return reference;
 }
 
-/**
- * A password with a slash, a question mark or a hash in it ends the host where nobody meant it to. What stands there is no
- * host then, and everything up to the last @ is dropped.
- */
+/** A password with a slash, a question mark or a hash ends the host too early. So everything up to the last @ is dropped. */
 function afterPassword(rest: string, hasScheme: boolean): string {
   const end = rest.search(/[/?#]/);
   const authority = end === -1 ? rest : rest.slice(0, end);

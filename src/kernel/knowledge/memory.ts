@@ -147,7 +147,7 @@ function faultOf(note: Note, kept: number, { open }: Knowledge): string | null {
   const chars = Object.values(note).reduce((sum: number, text) => sum + (text?.length ?? 0), 0);
   if (chars > NOTE_CHARS_MAX) return `longer than ${NOTE_CHARS_MAX} characters, skipped`;
   if (kept === PER_REPORT_MAX) return `more than ${PER_REPORT_MAX} in one report, skipped`;
-  // The oldest are not pushed out: whoever floods the list must not make a person miss what waits there.
+  // The oldest are kept, because a flood of suggestions must not hide those that wait.
   return Object.keys(open).length >= OPEN_MAX ? `${OPEN_MAX} wait for a person already, skipped` : null;
 }
 
@@ -180,7 +180,7 @@ export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'mem
   return allow(`${id} is remembered${section === null ? '' : ` with ${section}`}`, { id, section });
 }
 
-/** Where nobody said which sections there are, any may come to be. */
+/** Without declared sections any section may be created. */
 function isUndeclared({ declared }: Extract<Input, { kind: 'memory.accept' }>, section: string): boolean {
   return declared !== undefined && !declared.includes(section);
 }

@@ -30,7 +30,7 @@ function mergeObjects(
   return Object.fromEntries(members);
 }
 
-/** What stands at one place after the values were written to it, in order. At least one is written. */
+/** The value at one place after all values were written to it, in order. At least one is written. */
 function mergeValues(stored: Json | undefined, values: readonly Json[], path: string, findings: Finding[]): Json {
   let current = stored;
   for (let at = 0; at < values.length; ) {
@@ -76,8 +76,8 @@ function uniteLists(
 }
 
 /**
- * A list that is sent again as it stands changes nothing, so that one which holds an element twice on purpose, and was
- * stored so when it was new, survives being sent again. An empty list says nothing either.
+ * A list that is sent again unchanged changes nothing, so a list that holds an element twice on purpose survives. An empty
+ * list changes nothing either.
  */
 function withoutRepeats(stored: readonly Json[], lists: readonly (readonly Json[])[]): (readonly Json[])[] {
   let before = canonicalJson(stored);
@@ -157,7 +157,7 @@ export function diffOf(before: JsonObject, after: JsonObject, max = 50): readonl
   return valuesOf(before, after, max).map(inText);
 }
 
-/** The same with every value as it is, so that a number and its text can be told apart. */
+/** The same with the values themselves, so that a number and its text differ. */
 export function valuesOf(before: JsonObject, after: JsonObject, max: number): readonly ValueChange[] {
   const changes: ValueChange[] = [];
   for (const change of members(before, after, '')) {

@@ -11,7 +11,7 @@ export type SurfaceRule = {
   readonly artifacts: readonly string[];
   readonly neighbours: readonly string[];
   readonly checks: readonly string[];
-  /** Knowledge that matters here; empty when nobody said. */
+  /** Knowledge that matters here; empty by default. */
   readonly sections: readonly string[];
 };
 
@@ -31,7 +31,7 @@ export type KnowledgeRules = {
 };
 
 export const SURFACE_LISTS = ['keywords', 'commands', 'artifacts', 'neighbours', 'checks', 'sections'] as const;
-/** Stands for every agent that is not named, and for every section. */
+/** Means every agent that is not named, and every section. */
 export const ANY = '*';
 
 /** Only what is written: a cast without it keeps rules without it. */
@@ -111,7 +111,7 @@ export function mayRead({ context }: KnowledgeRules, materia: Named): (section: 
   return (section) => allowed.has(ANY) || allowed.has(section);
 }
 
-/** None where nobody said so. */
+/** None by default. */
 export function writableSections({ context }: KnowledgeRules, materia: Named): readonly string[] {
   return context ? [...namedFor(context.write, materia)].sort() : [];
 }

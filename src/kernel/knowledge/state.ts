@@ -29,7 +29,7 @@ export type Section = {
   readonly by: string;
 };
 
-/** What is to be remembered, in the words of whoever suggested it. */
+/** What to remember, in the words of the agent that suggested it. */
 export type Note = {
   /** One line that says what it is about; null for a plain note. */
   readonly description: string | null;
@@ -176,10 +176,10 @@ export type KnowledgeRequest =
       readonly to: number;
       /** What the section held at that version, as the log tells it. */
       readonly value: JsonObject;
-      /** The version that whoever asks has seen: nobody's later work is put back unseen. */
+      /** The version that the requester has seen, so that no later work is lost. */
       readonly seen: number;
       readonly reason: string;
-      /** The sections that the configuration names: they are there before anybody has written to them. */
+      /** The sections that the configuration names: they exist before the first write. */
       readonly declared?: readonly string[];
       readonly isAgent: boolean;
     }
@@ -187,7 +187,7 @@ export type KnowledgeRequest =
       readonly kind: 'memory.accept';
       readonly id: string;
       readonly section?: string;
-      /** The sections that the configuration names; absent where nobody said which there are. */
+      /** The sections that the configuration names; absent where none are declared. */
       readonly declared?: readonly string[];
       readonly isAgent: boolean;
     }

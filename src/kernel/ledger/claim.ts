@@ -1,5 +1,5 @@
 // Claiming a task: it and all its locks go to one owner in one step, or nothing does. Every claim gets a fence, a number
-// larger than any before it, by which a late answer to an earlier claim is told apart.
+// larger than any before it, which exposes a late answer to an earlier claim.
 import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, firstRefusal, type NamedCheck, type Verdict } from '../verdict.ts';
@@ -146,7 +146,7 @@ function noteOvertaken(
   }
 }
 
-/** What stands in the way of a claim, or null. The order of the checks decides which code is given. */
+/** What prevents a claim, or null. The order of the checks decides the code. */
 export function refusalOfClaim(
   ledger: Ledger,
   task: Task,
@@ -284,7 +284,7 @@ function refusalOfStart(task: Task): Denied | null {
   return deny('NOT_ALLOWED_NOW', reason, details);
 }
 
-/** Nobody can work on a row that only a delta has announced: what is to be done, and where, nobody has said. */
+/** A row that only a delta announced cannot be worked on, because its work and its paths are unknown. */
 function refusalOfUnassigned({ id, assigned }: Task): Denied | null {
   if (assigned) return null;
   const reason = `${id} has no assignment yet; create it from a packet, which says what is to be done and on which paths.`;
@@ -346,7 +346,7 @@ function refusalOfTurn(ledger: Ledger, task: Task, at: number, isSound: Soundnes
   return deny('LOCK_CONFLICT', reason, { task: task.id, reservedFor, notBefore: owedUntil(waiter) + 1 });
 }
 
-/** A task that is owed its turn need not be told so each time, only often enough that it is not taken to have given up. */
+/** A waiting task is noted often enough to keep its turn, and not at every attempt. */
 export function isWorthNoting(task: Task, at: number): boolean {
   if (task.passedOver < PASSED_OVER_MAX || !isOwed(task, at)) return true;
   return at - (task.refusedAt ?? 0) > (task.timeoutS * 1000) / 2;

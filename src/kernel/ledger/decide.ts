@@ -86,7 +86,7 @@ function refusalOfStranger(task: Task, result: JsonObject): Denied | null {
   return refusalOfOtherWorklog(task, result);
 }
 
-/** Whoever names another worklog than its assignment speaks of other work. */
+/** A result that names another worklog than its assignment is about other work. */
 export function refusalOfOtherWorklog({ id, worklogPath }: Task, { worklog_path: written }: JsonObject): Denied | null {
   if (worklogPath === '' || written === undefined || sameFile(written, worklogPath)) return null;
   const reason = `The result names another worklog than the assignment of ${id}; copy its worklog_path, ${JSON.stringify(worklogPath)}.`;
@@ -200,7 +200,7 @@ function addWorklog(pen: LedgerPen, request: RequestOf<'worklog.add'>): Verdict 
   return allow(`entry ${task.worklog.entries} of ${id}`, { run, task: id, entries: task.worklog.entries });
 }
 
-/** An agent that has lost its claim must not be heard only because it leaves its token out. */
+/** An agent that lost its claim is refused also where it leaves the fence out. */
 function refusalOfUnfenced({ id, status }: Task, actor: RequestOf<'worklog.add'>['actor']): Denied | null {
   if (actor !== 'agent' || status !== 'in_progress') return null;
   const reason = `${id} is in progress, and an agent writes its worklog under its claim; give the fence of the claim.`;
@@ -356,7 +356,7 @@ function claimIn(request: LedgerRequest): Claim | null {
   }
 }
 
-/** Whoever works on the task could write what its scope names. */
+/** The owner of the task could write what its scope names. */
 function refuseConfigured(pen: LedgerPen, { run_id, task }: JsonObject, root: string): Denied | null {
   const { task_id, lock_scope } = isObject(task) ? task : {};
   const scope = Array.isArray(lock_scope) ? lock_scope.filter(isString) : [];

@@ -24,7 +24,7 @@ export type LedgerRequest =
       readonly retriesMax?: number;
       /** Paths that are forbidden whatever the packet says. */
       readonly forbidden?: readonly string[];
-      /** Whether a task that stands in todo or blocked may be assigned anew. */
+      /** Whether a task in todo or blocked may be assigned again. */
       readonly reassigns?: boolean;
     })
   | (FromAgent & {
@@ -67,7 +67,7 @@ export type LedgerRequest =
       readonly kind: 'task.expire';
       readonly run?: string;
       readonly task: string;
-      /** The newest sign of life that the asker knows of; whoever keeps the heartbeats knows better. */
+      /** The newest sign of life that the requester knows of. The keeper of the heartbeats may know a newer one. */
       readonly lastHeartbeatAt: number | null;
       readonly why: 'silent' | 'gone';
       /** The claim that was looked at; a task that was claimed again since is another matter. */
@@ -146,7 +146,7 @@ export type LedgerFact =
       readonly reason: string;
       readonly notBefore: number | null;
       readonly spec: TaskSpec;
-      /** Nothing of the run was open before: whoever has forgotten it has to read it again first. */
+      /** No task of the run was open before. A state that dropped the run has to read it again first. */
       readonly reopens?: true;
     }
   | {
@@ -238,7 +238,7 @@ export function refuseTask(pen: LedgerPen, asked: RequestKind, { run, id }: Task
   return refuse(pen, asked, { run, task: id }, refusal);
 }
 
-/** How a cast stands, and since when. Times are in milliseconds. */
+/** The status of a stopped cast, and since when, in milliseconds. */
 export type StoppedRun = { readonly status: string; readonly since: number | null };
 
 /** The command that gives back what a task of such a cast has claimed. */
@@ -246,7 +246,7 @@ export function freeing(run: string, task: string): string {
   return `baton task move ${task} blocked --run ${run} --reason "…"`;
 }
 
-/** The refusal with the cast of its holder, if that stands. */
+/** The refusal with the cast of the holder, if that cast is stopped. */
 export function namingCast(refusal: Denied, standing: (run: string) => StoppedRun | null): Denied {
   const { holder } = refusal.details;
   if (refusal.code !== 'LOCK_CONFLICT' || !isObject(holder) || !isString(holder.run) || !isString(holder.task)) {

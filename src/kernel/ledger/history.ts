@@ -131,7 +131,7 @@ function added(a: Counts, b: Counts): Counts {
 /** All runs there ever were, for counting, with what the ledger and the gates of casts refused. */
 export type Tally = {
   readonly ledger: Ledger;
-  /** By run, when it was first heard of. */
+  /** By run, the time of its first fact. */
   readonly began: Map<string, string>;
   /** By cast, the sockets whose output is a plan: a refused one is a refused packet. */
   readonly planners: Map<string, ReadonlySet<string>>;
@@ -218,7 +218,7 @@ function bump({ ledger }: Tally, cast: string, name: 'packetsRefused' | 'conflic
   if (counts) counts[name] += 1;
 }
 
-/** The ledger refused the task, and the cast put the turn off because of that: one refusal, told twice in a row. */
+/** The ledger refused the task and the cast postponed the turn for it: one refusal in two facts. */
 function isKnown({ last }: Tally, { cast, code }: { readonly cast: string; readonly code: string }): boolean {
   return last?.kind === 'task.refused' && last.run === cast && last.code === code;
 }
@@ -228,8 +228,8 @@ function turnKey({ cast, turn }: { readonly cast: string; readonly turn: number 
 }
 
 /**
- * How the kinds of these facts begin. What makes tasks comes last: whoever reads kind after kind while others append must not
- * hear what became of a task without having heard of the task.
+ * The first words of these kinds. The kind that makes tasks comes last: a reader that reads kind by kind while others append
+ * must know every task that a later fact is about.
  */
 export const LEDGER_KINDS = [
   ...['worklog.', 'deltas.', 'ledger.', 'task.'],

@@ -1,11 +1,9 @@
-// Who holds which paths, as a prefix tree that answers in the depth of a path, however many locks are held. A lock stands
-// for its path and everything below it, inside one root: `.` covers every relative path there, `/` covers everything.
-// Writers exclude everybody else; readers share. A task is never in its own way.
-//
-// Writers and readers have a tree each, so that every node of a tree has a holder at it or below it: whoever asks for a
-// directory finds a rival by going down anywhere, and never looks through siblings. For the same reason the members of a
-// node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
-// with a slash, or hold one, so that none is mistaken for a member that every object has.
+// Who holds which paths, as a prefix tree that answers in the depth of a path, however many locks are held. A lock covers
+// its path and everything below it, inside one root: `.` covers every relative path there, `/` covers everything. Writers
+// exclude all others; readers share. A task never conflicts with itself. Writers and readers have a tree each, so every node
+// has a holder at it or below it: a search for a rival goes down anywhere and never looks through siblings. For the same
+// reason the members of a node are chained, because the keys of a large object cannot be listed in parts. It is plain JSON.
+// Keys begin with a slash or hold one, so none equals an inherited member.
 import { covers, followLinks, type Links, pathKey } from './path.ts';
 
 /** The root of the workspace itself. A task may also work in another folder, which is then its root. */
@@ -115,13 +113,13 @@ export function withLinks(table: LockTree['links'], root: string, links: Links):
   return Object.keys(links).length === 0 ? others : { ...others, [`/${root}`]: links };
 }
 
-/** A lock of another task that stands in the way of the wanted one, or null. The locks of `ignored` tasks do not count. */
+/** A lock of another task that conflicts with the wanted one, or null. The locks of `ignored` tasks do not count. */
 export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: string): boolean }): TaskLock | null {
   for (const rival of rivalsOf(tree, wanted)) if (!ignored?.has(rival.task)) return rival;
   return null;
 }
 
-/** All locks of other tasks that stand in the way of the wanted one, one after the other. */
+/** All locks of other tasks that conflict with the wanted one. */
 export function* rivalsOf(tree: LockTree, wanted: TaskLock): Generator<TaskLock> {
   const places = placesOf(wanted, tree);
   for (const mode of wanted.mode === 'write' ? (['write', 'read'] as const) : (['write'] as const)) {
@@ -212,7 +210,7 @@ function removeLock(top: Node, keys: readonly string[], task: string): void {
   if (!last?.holders?.links[task]) return;
   remove(last.holders, task);
   if (last.holders.first === null) last.holders = null;
-  // A node that nobody holds anything at or below is no longer there.
+  // A node without a holder at it or below it is removed.
   for (let depth = keys.length; depth > 0; depth--) {
     const [node, parent, key] = [way[depth], way[depth - 1], keys[depth - 1]];
     if (!parent?.below || key === undefined || node?.holders || node?.below) return;

@@ -17,7 +17,7 @@ import {
   UNASSIGNED,
 } from './state.ts';
 
-/** What a move changes beside the status. */
+/** What a move changes in addition to the status. */
 type MoveNote = {
   readonly reason: string;
   readonly code?: Code | null;
@@ -42,7 +42,7 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
     refusalOfActor(task, to, actor, fence);
   if (refusal) return refuseTask(pen, 'move', task, refusal);
   if (to === 'in_progress') return claimTask(pen, task, request.owner ?? task.owner);
-  // What is given up is blocked first, as there is no other way back.
+  // A task that is given up is blocked first, because there is no other way back.
   if (isFreed && to === 'todo') settle(pen, task, 'blocked', { reason, code: request.code ?? 'ABORTED' });
   const code = to === 'blocked' ? (request.code ?? 'ABORTED') : (request.code ?? null);
   if (actor !== 'person' || to !== 'done') return settle(pen, task, to, { reason, code });
@@ -176,9 +176,9 @@ export type Beat = {
   readonly runId?: string;
   readonly task: string;
   readonly owner: string;
-  /** When the owner was last heard of, in milliseconds. */
+  /** The last sign of life of the owner, in milliseconds. */
   readonly at: number;
-  /** What the owner's clock said last, where it said far less than `at`: it was set back, or `at` was never true. */
+  /** The owner's clock at its last sign, where it was far below `at`: one of the two was wrong. */
   readonly latest?: number;
   readonly timeoutS: number;
   /** The process that works on the task, where the owner named it. */
@@ -233,7 +233,7 @@ export function beatAgain(
   if (sign.run !== undefined && sign.run !== held.run && sign.run !== held.runId) return null;
   const { latest, at, ...rest } = held;
   if (!isAhead(at, sign.at)) return { ...rest, at: Math.max(at, sign.at) };
-  // A clock that was set back still tells how long ago it spoke before; when it was set, nobody knows how long that was.
+  // A clock that was set back still measures the time between its own signs.
   const unknown = Math.min(SKEW_MS_MAX, (held.timeoutS * 1000) / 2);
   const passed = latest === undefined ? unknown : Math.max(0, sign.at - latest);
   return { ...rest, at: at + passed, latest: sign.at };
@@ -244,7 +244,7 @@ export function isAhead(at: number, now: number): boolean {
   return (Math.floor(at / 1000) - Math.floor(now / 1000)) * 1000 > SKEW_MS_MAX;
 }
 
-/** When the owner was last heard of, for somebody whose clock says `now`: a time that cannot be true gives way to one that can. */
+/** The last sign of life for a reader whose clock says `now`. An impossible time gives way to a possible one. */
 export function lastSignAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now: number): number {
   return isAhead(at, now) ? latest : at;
 }

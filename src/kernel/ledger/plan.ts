@@ -213,7 +213,7 @@ export function applyDeltas(pen: LedgerPen, request: Request): Verdict {
   return allow(`${counts}; reconcile before dispatching`, details);
 }
 
-/** Whoever works on a task that a delta started needs the token of its claim. */
+/** The worker on a task that a delta started needs the fence of its claim. */
 function claimIn({ ledger }: LedgerPen, { run, task, owner, fence }: Extract<LedgerFact, { kind: 'task.claimed' }>) {
   return { task, owner, fence, root: taskOf(ledger, run, task)?.root ?? MAIN_ROOT };
 }
@@ -305,7 +305,7 @@ export function isCreateIntent({ status, x_create, title }: JsonObject): boolean
   return status === 'todo' && (x_create === true || isText(title));
 }
 
-/** A task that gets another owner is claimed anew: what the one before still sends is late. */
+/** A task that gets another owner is claimed again, so answers of the former owner are late. */
 function start(pen: LedgerPen, task: Task, owner: string, reason: string, isSame: boolean): Denied | null {
   if (isSame && owner === task.owner) {
     settle(pen, task, 'in_progress', { owner, reason });

@@ -28,8 +28,8 @@ export function owedUntil({ refusedAt, timeoutS }: Pick<Task, 'refusedAt' | 'tim
 }
 
 /**
- * Negative when `a` goes first: those that are owed their turn before all others and by how long they wait, whatever their
- * priority, because nobody may wait for ever; then by priority, then by age.
+ * Negative when `a` goes first. Tasks that waited too long come before all others, longest first, whatever their priority.
+ * Then priority counts, then age.
  */
 export function compareRank(a: Task, b: Task, at: number): number {
   const [aIsOwed, bIsOwed] = [isOwed(a, at), isOwed(b, at)];
@@ -40,8 +40,8 @@ export function compareRank(a: Task, b: Task, at: number): number {
 }
 
 /**
- * The first task in rank that is owed its turn, goes before the claimant and wants what the claimant would take. One whose
- * run does not hold together is not handed out before somebody has mended the run, and keeps nobody waiting until then.
+ * The first waiting task that goes before the claimant and wants a path of it. A task of an inconsistent run does not count
+ * until a person repairs the run.
  */
 export function owedBefore(ledger: Ledger, claimant: Task, at: number, isSound: Soundness): Task | null {
   let first: Task | null = null;

@@ -34,7 +34,7 @@ export function indexFiles({ index }: Run, task: Task, by: 1 | -1): void {
   }
 }
 
-/** Where the task stands by its status. */
+/** The index that the task belongs to by its status. */
 export function indexTask(ledger: Ledger, { index }: Run, task: Task): void {
   const { order, id, status, priority } = task;
   const isReady = status === 'todo' && task.assigned;
@@ -82,7 +82,7 @@ export function watchTask(ledger: Ledger, { index }: Run, task: Task): void {
   else delete index.suspects[key];
 }
 
-/** The same for a holder of locks and all that are in its way: what is wrong with the one is wrong with the others. */
+/** The same for a holder of locks and its rivals: a fault of one is a fault of the others. */
 export function watchHolder(ledger: Ledger, key: string): void {
   const met = new Set([key]);
   for (const lock of locksOf(ledger.locks, key)) {
@@ -131,7 +131,7 @@ export function refusalOfUnknownDependencies(ledger: Ledger, run: string): Denie
   return deny('LEDGER_INCONSISTENT', reason, { unknown: unknown.slice(0, 100) });
 }
 
-/** What tasks that are not over wait for and nobody has created. */
+/** Dependencies of open tasks that do not exist. */
 function unknownDependencies(
   ledger: Ledger,
   run: string,

@@ -80,7 +80,7 @@ export function refusalOfAnyChange(
   return deny('SCOPE_VIOLATION', reason, { socket, outside, forbidden: [], count: changes.length, lock_scope: [] });
 }
 
-/** What governs the work is nobody's to lock. A scope that merely lies above it does not reach it. */
+/** No task can lock files that govern the work. A scope above them does not reach them. */
 export function refusalOfGoverning(
   id: string,
   lockScope: readonly string[],
@@ -92,7 +92,7 @@ export function refusalOfGoverning(
   return deny('SCOPE_VIOLATION', reason, { task: id, resource: governing });
 }
 
-/** What of the forbidden scope is said in a packet: that the rules are forbidden to whoever claims all goes without saying. */
+/** The forbidden scope as a packet shows it, without the rules that are always forbidden. */
 export function forbiddenText({ lockScope, forbidden }: Pick<Task, 'lockScope' | 'forbidden'>): readonly string[] {
   const covers = coverOf(lockScope);
   return forbidden.filter((path) => !(isGoverning(path) && covers(path)));
@@ -224,7 +224,7 @@ const NAMED_MAX = 5;
 /** The folder of the program, or the file, by which a path gives orders; null where it gives none. */
 export function configuredBy(path: string): string | null {
   const parts = path.split('/');
-  // Capitals are told apart on some disks only.
+  // Only some disks tell capitals apart.
   const names = parts.map((part) => pathKey(part, true));
   const at = names.findIndex((name, index) => {
     const below = names[index + 1];

@@ -1,6 +1,6 @@
-// What is known of tasks and locks: who owns which task and which paths, since when, and why it stands where it stands.
-// Plain JSON throughout, so that a snapshot is its canonical text; therefore nothing may depend on the order of keys.
-// Names that come from outside are keys only together with a slash, which no member that every object has contains.
+// The tasks and locks of a workspace: who owns which task and which paths, since when, and its status. Plain JSON, so a
+// snapshot is its canonical text and nothing may depend on the order of keys. Names from outside become keys only together
+// with a slash, which no inherited member contains.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
@@ -10,7 +10,7 @@ export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 type TaskType = 'parallelizable' | 'serial';
 
-/** The owner of a task that nobody works on. */
+/** The owner of an unclaimed task. */
 export const UNASSIGNED = 'unassigned';
 
 export type Ledger = {
@@ -55,7 +55,7 @@ export type TaskSpec = {
   readonly sequential: boolean;
   /** False for a row that a delta created and that no assignment has filled in yet. */
   readonly assigned: boolean;
-  /** Made by a cast of one of its items or turns, and by no packet: nobody outside knew its id beforehand. */
+  /** Made by a cast from an item or a turn, and by no packet, so its id was not known before. */
   readonly own?: boolean;
 };
 
@@ -91,7 +91,7 @@ export type Run = {
   readonly id: string;
   /** The id by which packets and results name the run; for a run by hand it is the same. */
   runId: string;
-  /** Whether the run is a cast's: then the cast decides about its tasks, and nobody else. */
+  /** Whether the run belongs to a cast. Then only the cast decides about its tasks. */
   readonly cast: boolean;
   /** Task ids in the order of creation. */
   readonly tasks: string[];
@@ -118,7 +118,7 @@ export type RunIndex = {
   readonly unassigned: OrderTree;
   /** By task, those that came to depend on it before it was done. */
   readonly dependents: Record<string, Record<string, string>>;
-  /** The tasks among them that nobody has created. */
+  /** The tasks among them that do not exist. */
   readonly missing: Record<string, string>;
   /** Tasks that did not hold together with the rest when they, or locks in their way, changed last. */
   readonly suspects: Record<string, string>;
@@ -239,7 +239,7 @@ export function keyOf({ run, id }: Pick<Task, 'run' | 'id'>): string {
   return taskKey(run, id);
 }
 
-/** The key of a name that stands alone. */
+/** The key of a single name. */
 export function nameKey(name: string): string {
   return `${name}/`;
 }

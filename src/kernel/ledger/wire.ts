@@ -11,7 +11,7 @@ import { isTerminal, type Ledger, runOf, type Task, taskOf, tasksOf } from './st
 
 const SCHEMA_VERSION = '1.0.0';
 
-/** By task id, when the owner was last heard of, in milliseconds. A claim counts as a sign of life. */
+/** By task id, the last sign of life of the owner, in milliseconds. A claim counts as one. */
 export type Heartbeats = Readonly<Record<string, number>>;
 
 /** The rows of a run: what reconciliation and the watchdog ask for, and what a list shows. */
@@ -31,8 +31,8 @@ export function ledgerRows(ledger: Ledger, run: string, heartbeats: Heartbeats =
 }
 
 /**
- * Whether the contract has a name of this form. Older programs called the row of a blocked turn `turn-N`: it is shown like any
- * other, but who holds to the contract cannot be told of it.
+ * Whether a name has a form of the contract. Older programs called the row of a blocked turn `turn-N`; such a row cannot be
+ * in a packet.
  */
 export function isNamedByContract(task: string): boolean {
   return !task.startsWith('turn-');
@@ -92,7 +92,7 @@ export function assignmentOf(ledger: Ledger, task: Task): JsonObject {
     title: task.title,
     type: task.type,
     dependencies: task.dependencies,
-    // Every packet names a path. Whoever changes nothing else still may write its own worklog.
+    // Every packet names a path. A task that changes nothing else may still write its worklog.
     lock_scope: task.lockScope.length > 0 ? task.lockScope : [task.worklogPath].filter((path) => path !== ''),
     forbidden_scope: forbiddenText(task),
     acceptance_criteria: task.criteria,
@@ -226,7 +226,7 @@ const NEAREST: Readonly<Partial<Record<Code, OperatorCode>>> = {
   APPROVER_IS_AGENT: 'NON_COMPLIANT',
 };
 
-/** Of any other code: whether its cause goes away, is in the payload, is for a person to mend, or is final. */
+/** For any other code: whether the cause passes, is in the payload, needs a person, or is final. */
 const BY_RETRY: Readonly<Record<Retry, OperatorCode>> = {
   later: 'TASK_TIMEOUT',
   repaired: 'SCHEMA_INVALID',

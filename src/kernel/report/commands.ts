@@ -7,7 +7,7 @@ import { truncate } from '../text.ts';
 import { sectionAt, valuesAt } from './sections.ts';
 
 export type CommandDifferences = {
-  /** Named in the report, and not run as far as its program told. */
+  /** Named in the report, and not run according to its program. */
   readonly notRun: readonly string[];
   /** Run, and not named in the report. */
   readonly unnamed: readonly string[];
@@ -41,7 +41,7 @@ export function compareCommands(claimed: readonly string[], ran: readonly string
   };
 }
 
-/** Brackets behind a command are a remark only where what stands before them was seen to run; else they stay a part of it. */
+/** Brackets after a command are a remark only where the text before them was seen to run. */
 function claimShape(claim: string, wasRun: (shape: Shape) => boolean): Shape {
   const whole = shapeOf(claim);
   const before = wasRun(whole) ? null : beforeBrackets(claim.slice(0, CHARS_MAX).trim());
@@ -52,7 +52,7 @@ function claimShape(claim: string, wasRun: (shape: Shape) => boolean): Shape {
 /** Behind one of these, brackets are a command of their own. */
 const BEGINS_COMMAND = /(?:^|[;&|!({<>$=]|\b(?:if|then|else|elif|do|while|until|time|in))$/;
 
-/** What stands before the brackets with which a text ends; null where it does not end so. */
+/** The text before the closing brackets; null where it does not end with brackets. */
 function beforeBrackets(text: string): string | null {
   let depth = 0;
   let open = -1;

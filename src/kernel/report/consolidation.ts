@@ -21,7 +21,7 @@ export type Statement = { readonly agent: string; readonly text: string };
 /** What an agent answers for itself, of each piece of work that it reported on. */
 type ItemStatements = Statement & { readonly item: string | null };
 
-/** Where an agent stands by its last report; `item` is the piece of work it reported on, where the goal has several. */
+/** The status of an agent by its last report; `item` is the piece of work, where the goal has several. */
 type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
 
 /** How much of its model's window an agent says its work took. */
@@ -84,7 +84,7 @@ function statementsByAgent(
   });
 }
 
-/** The same finding of several agents is told once, with the first of them. */
+/** An equal finding of several agents is shown once, with the first of them. */
 function withoutRepeated(reports: readonly ReportNote[], pick: (note: ReportNote) => readonly string[]): Statement[] {
   const told = new Set<string>();
   return reports.flatMap((note) =>
@@ -109,7 +109,7 @@ function summaryOf(reports: readonly ReportNote[]): Summary {
 
 type StatementText = { readonly findings: readonly string[]; readonly told: readonly string[] };
 
-/** One agent is relayed in its own words; of several, the findings are told in turn, and none of them alone. */
+/** One agent is quoted in its own words. Of several, the findings come in turn. */
 function statementsOf(reports: readonly ReportNote[]): StatementText {
   const inOrder = reports.toSorted((a, b) => numberOf(a.item) - numberOf(b.item));
   const agents = [...new Set(reports.map(({ agent }) => agent))];
@@ -152,9 +152,9 @@ function findingsOf(notes: readonly ReportNote[]): readonly string[] {
 export type Proposal = {
   readonly agent: string;
   readonly by: string;
-  /** Where that agent stands in the graph; null where nowhere. Of several places one that can be reached comes first. */
+  /** The socket of that agent; null where it has none. A reachable one comes first. */
   readonly socket: string | null;
-  /** Whether neither the graph nor the boundaries stand in the way. */
+  /** Whether the graph and the boundaries allow it. */
   readonly allowed: boolean;
   /** Why the graph does not lead there; null where it does. */
   readonly noWay: string | null;
@@ -276,7 +276,7 @@ export function reportNote(report: JsonObject, status: PlanStatus, reporter: Rep
 
 const WARNINGS_MAX = 20;
 
-/** What is told about parts of a report that could not be taken as they are: the first of it, and how much more there is. */
+/** The first of the parts of a report that could not be taken, and how many more there are. */
 export function boundWarnings(warnings: readonly string[]): readonly string[] {
   const told = warnings.slice(0, WARNINGS_MAX).map((each) => truncate(collapsed(each), ENTRY_CHARS_MAX));
   const more = warnings.length - told.length;
@@ -290,7 +290,7 @@ function verificationOf(evidence: JsonObject): string | null {
   return truncate(said.join(': '), ENTRY_CHARS_MAX);
 }
 
-/** Whoever says that nothing was rolled back has rolled nothing back. */
+/** A report that says nothing was rolled back has rolled nothing back. */
 function rollbackOf(value: Json | undefined): string | null {
   if (value === false) return null;
   return entriesIn(value).join('; ') || null;
@@ -331,7 +331,7 @@ function entriesIn(value: Json | undefined): readonly string[] {
     .map((each) => truncate(each, ENTRY_CHARS_MAX));
 }
 
-/** A command with its result is told as such; any other object by its JSON. */
+/** A command with its result is shown as such; any other object by its JSON. */
 function textOf(value: Json): string {
   if (isString(value)) return value;
   const command = isObject(value) ? (value.command ?? value.cmd) : undefined;

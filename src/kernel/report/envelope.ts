@@ -204,7 +204,7 @@ function unique(words: readonly string[]): string[] {
   return [...new Set(words)];
 }
 
-/** How the scores are counted; told with every envelope, so that an old one can be understood. */
+/** How the scores are counted. Every envelope names it, so that an old one can be understood. */
 export const ROUTING_VERSION = '1';
 
 export type Match = {

@@ -104,7 +104,7 @@ function providerIn(infrastructure: Json | undefined): string | null {
   return word === 'multi-cloud' ? null : word;
 }
 
-/** By section; what is for everybody stands under `*`. Null where there is nothing. */
+/** By section; entries for all sections are under `*`. Null where there are none. */
 function memoryFor({ memory }: Pick<Knowledge, 'memory'>, isReadable: (section: string) => boolean): JsonObject | null {
   const told = Object.values(memory)
     .filter(({ section }) => section === null || isReadable(section))
@@ -194,13 +194,16 @@ function withNote(envelope: JsonObject, left: readonly string[]): JsonObject {
   if (left.length === 0) return envelope;
   const all = [...new Set(left)];
   const names = firstOf(all, NOTE_BYTES_MAX - bytesOf(NOTE) - 96, '', []);
-  // The names themselves may not all fit; how many there are is always told.
+  // Not all names may fit; their number is always given.
   const note = { left_out: names, left_out_count: all.length, left_out_note: NOTE };
   const metadata = { ...(envelope.metadata as JsonObject), ...note };
   return { ...envelope, metadata };
 }
 
-/** As many from the start as take so many bytes. `left` is told how many are missing, under the name of the list. */
+/**
+ * As many elements from the start as fit into so many bytes. `left` gets the number of missing ones, under the name of the
+ * list.
+ */
 function firstOf(items: readonly string[], most: number, name: string, left: string[]): readonly string[] {
   let used = 2;
   let count = 0;

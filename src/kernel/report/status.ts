@@ -45,7 +45,7 @@ export const LEGAL_TRANSITIONS: Readonly<Record<PlanStatus, readonly PlanStatus[
   NEEDS_INPUT: ['IN_PROGRESS'],
 };
 
-/** Where an agent stands: the last status that counted. */
+/** The last status of an agent that counted. */
 export type Progress = { readonly status: PlanStatus | null; readonly inProgressCount: number };
 
 export const NOT_STARTED: Progress = { status: null, inProgressCount: 0 };
@@ -53,12 +53,12 @@ export const NOT_STARTED: Progress = { status: null, inProgressCount: 0 };
 /** After an answer, an approval or rework the runtime itself sets the agent to work, which counts against no cap. */
 export const SET_TO_WORK: Progress = { status: 'IN_PROGRESS', inProgressCount: 0 };
 
-/** What an agent that stands there may report next. */
+/** The statuses that may follow. */
 export function mayFollow({ status }: Pick<Progress, 'status'>): readonly PlanStatus[] {
   return status === null ? PLAN_STATUSES : LEGAL_TRANSITIONS[status];
 }
 
-/** Whether a report, already in capitals, may follow, and where the agent stands afterwards. */
+/** Whether a report, in capitals, may follow, and the progress after it. */
 export function step(progress: Progress, to: string): { readonly verdict: Verdict; readonly progress: Progress } {
   const { status: from, inProgressCount: before } = progress;
   const allowed = mayFollow(progress);
@@ -116,7 +116,7 @@ function decimal(number: number): string {
 export type UnfinishedLoop = {
   /** How often a COMPLETE of this turn was held by now. */
   readonly round: number;
-  /** What the agent said, and what it is told. */
+  /** The words of the agent, and the answer to it. */
   readonly said: string;
   readonly told: string;
 };
@@ -137,7 +137,7 @@ export function unfinishedLoop(refusal: Denied, heldBefore: number): UnfinishedL
   return { round: heldBefore + 1, said, told };
 }
 
-/** A refusal as people are told of it. A COMPLETE that its loop holds is refused like a broken report, which it is not. */
+/** A refusal in words for people. A COMPLETE whose loop is unfinished is refused without being a broken report. */
 export function shownRefusal({ verdict, loop }: { readonly verdict: Denied; readonly loop?: UnfinishedLoop }): Denied {
   if (!loop) return verdict;
   const { iteration, max, metric, threshold } = partsIn(verdict);

@@ -114,7 +114,7 @@ function replay({ otherwise }: Judge, seq: number): Denied {
   return deny('REPLAY', 'a handoff with this id was decided before', { ...otherwise.replay.details, prior: { seq } });
 }
 
-/** An honest sender that heard nothing sends the same again under a new id. Whoever acts on it should know. */
+/** An honest sender without an answer sends the same again under a new id. The receiver should know. */
 function duplicate(judged: Verdict, seq: number): Verdict {
   const remark = {
     code: 'DUPLICATE_CONTENT',

@@ -1,4 +1,4 @@
-// What an envelope on an edge of a graph carries: what is asked, in which bounds, what is expected, and what was said, done and
+// What an envelope on an edge of a graph carries: the request, its bounds, the expected result, and what was done and
 // decided before. All of it is bounded; the facts of the cast have the whole.
 import { itemValue } from '../cast/data.ts';
 import { readsOnly } from '../cast/lock-scope.ts';
@@ -16,7 +16,7 @@ const INPUT_CHARS_MAX = 16_384;
 /** Well below what an envelope may have, which holds it some levels down. */
 const DEPTH_MAX = 16;
 
-/** What is asked, and what the agent before said: the part of a brief that came from others. */
+/** The request, and the output of the agent before: the part of a brief that came from others. */
 export function requestFor(cast: Cast, turn: Turn, task: Task | null): JsonObject {
   const said =
     turn.lane === null

@@ -242,7 +242,7 @@ export function escaped(text: string): string {
 
 const TITLE_CHARS_MAX = 80;
 
-/** A title that may stand outside of a quotation: one short line that can neither open nor close anything. */
+/** A title for use outside of a quotation: one short line that can neither open nor close anything. */
 export function asTitle(text: string): string {
   const line = text.replace(/[<>\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > TITLE_CHARS_MAX

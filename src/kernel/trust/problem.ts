@@ -1,5 +1,5 @@
-// One thing found wrong with an envelope: its code, where it stands (a JSON Pointer, RFC 6901), and a sentence.
-// A sentence never contains a locked hash, a file path or prompt text: the sender may be a stranger.
+// One fault of an envelope: its code, its place (a JSON Pointer, RFC 6901), and a sentence. A sentence never contains a
+// locked hash, a file path or prompt text, because the sender may be a stranger.
 import type { GovernedCode } from '../codes/governed.ts';
 
 export type Problem = { readonly code: GovernedCode; readonly pointer: string; readonly message: string };

@@ -66,7 +66,7 @@ export function release(pen: Pen, input: Release): Verdict {
 
 function refusalOf(trust: Trust, one: Quarantine, input: Release): Verdict | null {
   const { agent, hash } = one;
-  // A context is released by whoever has read it; a claimed prompt that is not ours says nothing about our own.
+  // A context is released by a person who read it. A claimed prompt that is not ours says nothing about our own.
   if (agent === null || (hash !== null && input.registry === null)) return null;
   if (!input.registry) {
     return deny(
@@ -121,7 +121,7 @@ function pinOf(agents: Readonly<Record<string, Pin>> | undefined, id: string): P
   return (agents && Object.hasOwn(agents, id) && agents[id]) || null;
 }
 
-/** Whether `version` is higher than `before`. What is no version is never higher. */
+/** Whether `version` is higher than `before`. A text that is no version is never higher. */
 export function isHigher(version: string, before: string): boolean {
   const [a, b] = [partsOf(version), partsOf(before)];
   if (!a) return false;
@@ -133,7 +133,7 @@ export function isHigher(version: string, before: string): boolean {
   return comparePre(a.pre, b.pre) > 0;
 }
 
-/** Whether the first number of `version` is higher than that of `before`. What is no version is never higher. */
+/** Whether the first number of `version` is higher than that of `before`. A text that is no version is never higher. */
 export function isMajorHigher(version: string, before: string): boolean {
   const [a, b] = [partsOf(version), partsOf(before)];
   return a !== null && (b === null || (a.core[0] ?? 0) > (b.core[0] ?? 0));
@@ -222,7 +222,7 @@ export function remedyFor({ verdict, blocks }: Refusal): string {
   const target = verdict.details.suggested_target;
   const named = isObject(target) && isString(target.agent_id) ? target.agent_id : null;
   const suggested = named === null ? '' : `; suggested target: ${named}`;
-  // Who reads this has no details beside it.
+  // The reader of this sees no details.
   const fix = CODES[verdict.code].fix.replace(SUGGESTED, named ?? 'an agent within its boundaries');
   return `${suggested}; ${fix}${release}`;
 }

@@ -79,7 +79,7 @@ export type TrustFact =
       readonly texts?: RegistryTexts;
       readonly reason?: string;
     }
-  /** Somebody was turned away; of many times within a minute one is told, and how many there were since the last. */
+  /** A caller was turned away. Of many times within a minute one is recorded, with their number since the last. */
   | {
       readonly kind: 'access.refused';
       /** As facts name him. */
@@ -91,7 +91,7 @@ export type TrustFact =
       readonly times: number;
       /** The command or tool that an agent tried. */
       readonly what?: string;
-      /** When the server ended that had counted these and not told them yet. */
+      /** When the server ended that had these counted and not recorded yet. */
       readonly ended?: string;
     }
   | {
@@ -109,7 +109,7 @@ export type TrustFact =
       readonly key: string;
       readonly outcome: ReleaseOutcome;
       readonly reason: string;
-      /** How the agent is pinned now, beside how it was. */
+      /** How the agent is pinned now, and how it was. */
       readonly before: Pin | null;
       readonly now: Pin | null;
     }
@@ -165,7 +165,7 @@ export type Attestation = {
   readonly runner: string;
   readonly model: string | null;
   readonly tools: Tools;
-  /** Whether the model is one exact release. What stands behind an alias may change without anybody here noticing. */
+  /** Whether the model is one exact release. An alias may change without notice. */
   readonly pinned: boolean;
   /** What differs from what the agent was approved with. */
   readonly drift: readonly string[];
@@ -177,14 +177,14 @@ export type EnvelopeNote = {
   readonly timestamp: string;
   readonly digest: string;
   readonly pattern: number | null;
-  /** What was noticed in it and refuses nothing, such as words that try to steer whoever reads them. */
+  /** Findings in it that refuse nothing, such as words that try to steer a reader. */
   readonly warnings?: readonly JsonObject[];
   /** The envelope itself. */
   readonly envelope: JsonObject;
 };
 
 export type Sighting = {
-  /** Whose registry it was: the workspace's own, the one that comes with the product, or nobody's. */
+  /** Whose registry it was: the workspace's own, the one of the product, or none. */
   readonly origin: 'workspace' | 'bundled' | 'none';
   /** Null where it cannot be used. */
   readonly registry: LoadedRegistry | null;
@@ -192,7 +192,7 @@ export type Sighting = {
   readonly texts?: RegistryTexts;
   /** Null where the agent could not be established. */
   readonly attestation: Attestation | null;
-  /** Null where nobody handed anything: for the first agent of a cast. */
+  /** Null for the first agent of a cast. */
   readonly envelope: EnvelopeNote | null;
   readonly refusal: Refusal | null;
 };
@@ -218,7 +218,7 @@ export type TrustRequest =
       readonly texts?: RegistryTexts;
       readonly reason?: string;
     }
-  /** Somebody was turned away: by a server, because his role is too low, or because only a person may do it. */
+  /** A caller was turned away: by a server, because its role is too low, or because only a person may do it. */
   | {
       readonly kind: 'access.refuse';
       readonly who: string;
@@ -228,7 +228,7 @@ export type TrustRequest =
       readonly times: number;
       /** The command or tool that an agent tried: each has a fact of its own. */
       readonly what?: string;
-      /** When a server ended that still had these counted: they are told then, whatever was told in that minute. */
+      /** When a server ended that still had these counted. They are recorded then, whatever was recorded in that minute. */
       readonly ended?: string;
     }
   | {
@@ -240,7 +240,7 @@ export type TrustRequest =
       readonly isAgent: boolean;
       /** What manifest, lock and prompts say at this moment. */
       readonly registry: LoadedRegistry | null;
-      /** By agent, what is wrong with it; an agent that is not named is in order. */
+      /** By agent, its fault; an agent that is not named is in order. */
       readonly faults: Readonly<Record<string, string>>;
     }
   | {

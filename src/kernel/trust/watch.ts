@@ -97,7 +97,7 @@ export function speakerBefore(cast: Cast, turn: Pick<Turn, 'lane' | 'item'>): Sp
   return walkOf(cast, turn)?.agent ?? cast.lanes[turn.lane]?.from ?? null;
 }
 
-/** Notes that the agent of a turn has spoken: whoever comes next was handed to by it. */
+/** Notes that the agent of a turn has spoken, so the next one was handed to by it. */
 export function noteSpeaker(cast: Cast, turn: Turn): void {
   const { rules } = cast;
   if (rules.materia[rules.graph.sockets[turn.socket]?.materia ?? '']?.type !== 'agent') return;
