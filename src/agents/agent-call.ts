@@ -26,34 +26,34 @@ type McpServer = {
   readonly command: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The tools the agent may call, for programs that ask for a list; all of them where it is left out. */
+  /** The tools the agent may call, for programs that ask for a list; all of them by default. */
   readonly tools?: readonly string[];
 };
 
 /** Our own server for the attempt whose variables these are. */
-export type Offer = (env: Readonly<Record<string, string>>) => McpServer;
+export type OfferTools = (env: Readonly<Record<string, string>>) => McpServer;
 
-/** Who is asked before an agent uses a tool, and may refuse it. */
+/** The program that may refuse a tool call before it happens. */
 type ToolGuard = {
   /** For a program that asks by itself: exit 0 lets the call through. */
   readonly program: string;
   readonly args: readonly string[];
-  /** For a program that has hooks: those before a tool, as they stand in its settings. */
+  /** For a program that has hooks: those before a tool, as they are in its settings. */
   readonly group: {
     readonly matcher?: string;
     readonly hooks: readonly { readonly type: string; readonly command: string; readonly timeout: number }[];
   } | null;
 };
 
-/** The guard of a turn, or null where nobody has to be asked. */
+/** The guard of a turn, or null if it needs none. */
 export type GuardOf = (packet: Packet) => Promise<ToolGuard | null>;
 
 /** The name by which agents know our own server. */
 export const OFFERED_AS = 'baton';
 
-/** What a workspace or a materia says about an agent beyond the turn itself. */
+/** Settings of an agent from the workspace or the materia, besides the turn itself. */
 export type AgentSettings = {
-  /** The program's file or its name on PATH; the adapter's own name when it is left out. */
+  /** The program's file or its name on PATH; by default the name of the adapter. */
   readonly program?: string;
   /** Added to the arguments as they are. */
   readonly args?: readonly string[];
@@ -61,7 +61,7 @@ export type AgentSettings = {
   readonly variables?: readonly string[];
   /** Variables with their values. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the model is, when it is not the provider's own place. */
+  /** The address of the model, if it is not the provider's own. */
   readonly baseUrl?: string;
   readonly mcp?: Readonly<Record<string, McpServer>>;
   readonly guard?: ToolGuard;
@@ -71,11 +71,11 @@ export type AgentSettings = {
 export type ProgramCall = {
   readonly argv: readonly string[];
   readonly stdin: string;
-  /** Set besides what is inherited. */
+  /** Added to the inherited variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** What was asked for and the program cannot do, in words for people. */
+  /** Requested settings that the program does not support, for people. */
   readonly warnings: readonly string[];
-  /** The conversation that it was told to keep, where the program itself tells none. */
+  /** The conversation that it was asked to keep, if the program itself reports none. */
   readonly sessionId?: string;
 };
 
@@ -89,7 +89,7 @@ export interface Program {
   reader(): StreamReader;
 }
 
-/** Reads a stream as it comes; what has been heard so far can be asked for at any time. */
+/** Reads a stream as it arrives. The report so far is available at any time. */
 export interface StreamReader {
   push(chunk: string): readonly LiveEvent[];
   report(): AgentReport;
@@ -107,16 +107,16 @@ type OfferedServer = {
   readonly tools: readonly string[];
 };
 
-/** Some programs give their servers an environment of their own, so that what tells an attempt apart is passed on by name. */
+/** Some programs give their servers an environment of their own, so the variables of the attempt are passed on by name. */
 const PASSED = [
   ...['BATON_HOME', 'BATON_CONFIG', 'BATON_WORKSPACE'],
   ...['BATON_CAST', 'BATON_ATTEMPT', 'BATON_FENCE', 'BATON_TASK', 'BATON_ATTEMPT_DIR'],
 ];
 
-/** What an agent may need for its own turn. Tools that take other tasks are not part of one. */
+/** The tools of an agent in its turn. Tools that claim other tasks are not included. */
 const TOOLS = OFFERED_TOOLS.flatMap(({ tools }) => tools);
 
-/** `dir` is the workspace itself, also where the agent works in another folder; `env` is the environment of the agent. */
+/** `dir` is the workspace itself, even if the agent works in another folder. `env` is the environment of the agent. */
 export function offeredServer(
   program: string,
   dir: string,

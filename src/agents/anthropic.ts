@@ -2,7 +2,7 @@
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
-import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
+import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './api-runner.ts';
 import { type AgentReport, figure, ofWhichCached } from './report.ts';
 
 export const anthropic: ModelApi = { name: 'anthropic', keyVariable: 'ANTHROPIC_API_KEY', request, fold, live };

@@ -10,9 +10,8 @@ import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
 import { type Answers, type ModelServer, modelServer } from '../testing/index.ts';
 import { anthropic } from './anthropic.ts';
-import { type ApiRunnerOptions, apiRunner } from './api-runner.ts';
+import { type ApiRunnerOptions, type ApiSettings, apiRunner } from './api-runner.ts';
 import { agentRunner } from './index.ts';
-import type { ApiSettings } from './model-api.ts';
 import { openai } from './openai.ts';
 
 let server: ModelServer | null = null;

@@ -1,11 +1,12 @@
-// Asks a model over HTTP and reads its stream. A model alone has no tools and leaves nothing behind, so there is nothing
-// to supervise: an attempt that is cut off is simply lost, and its request with it.
-import type { AttemptDirs, Runner } from '../engine/ports.ts';
+// Asks a model over HTTP and reads its stream, and says what an adapter for such an interface provides. A model alone has no tools and
+// leaves nothing running, so there is nothing to supervise: an interrupted attempt is simply lost, with its request.
+import type { AttemptDirs, LiveEvent, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/cast/state.ts';
-import { isObject, type Json } from '../kernel/json.ts';
+import type { ApiStyle } from '../kernel/graph/config.ts';
+import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 import { scrub } from '../kernel/secrets.ts';
-import { agentCallOf } from './agent-call.ts';
+import { type AgentCall, type AgentSettings, agentCallOf } from './agent-call.ts';
 import { faultResult, lostResult, outputResult } from './agent-result.ts';
 import { serverSentEvents } from './event-streams.ts';
 import {
@@ -18,15 +19,14 @@ import {
   type RetryRules,
   waitBefore,
 } from './fault.ts';
-import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
 import { modelSilence, silenceEvent } from './model-silence.ts';
-import { type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
+import { type AgentError, type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
 import { traceparentOf } from './trace-context.ts';
 
 const ERROR_BYTES_MAX = 65_536;
-/** So much is kept of what is no stream, and so much of it is told. */
+/** How much of a foreign answer is kept, and how much of it is shown. */
 const FOREIGN_CHARS_MAX = 65_536;
-const TOLD_CHARS_MAX = 80;
+const SHOWN_CHARS_MAX = 80;
 
 export type ApiRunnerOptions = { readonly retry?: RetryRules; readonly silenceMaxMs?: number };
 
@@ -34,7 +34,7 @@ type Bounds = { readonly timeoutMs: number; readonly silenceMaxMs: number; reado
 type StreamEnd = {
   readonly report: AgentReport;
   readonly end: 'closed' | 'late' | 'silent' | 'long' | 'elsewhere';
-  /** Where nothing at that address is the model: what is there instead. */
+  /** What is at that address instead of a model. */
   readonly instead?: string;
 };
 
@@ -56,7 +56,7 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
         const bounds = { timeoutMs: leftMs(), silenceMaxMs, charsMax: packet.maxOutputBytes };
         const heard = await ask(api, made, place, bounds, signal);
         if (signal.aborted) return lostResult('stopped', settled(heard.report));
-        // Past the limit there is nothing to wait for: it is cut there, and marked as cut.
+        // Text beyond the limit is not used, so the answer is truncated here and marked.
         if (heard.end === 'long') return outputResult(settled(heard.report));
         const fault = faultIn(api, heard, silenceMaxMs);
         if (!fault) return outputResult(settled(heard.report));
@@ -129,13 +129,13 @@ async function ask(
   const silent = new AbortController();
   const silence = modelSilence(silenceMaxMs, {
     isAsked: () => true,
-    tell: (silentMs) => onEvent?.(silenceEvent(api.name, silentMs)),
+    report: (silentMs) => onEvent?.(silenceEvent(api.name, silentMs)),
     giveUp: () => silent.abort(),
   });
   let report = EMPTY_REPORT;
   try {
     const all = AbortSignal.any([signal, late, silent.signal]);
-    // Whoever is pointed to would get the key and the brief, and nobody has named it.
+    // The target of a redirect would get the key and the brief, and nobody configured it.
     const redirect = 'manual';
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: all, redirect });
     if (response.status >= 300 && response.status < 400)
@@ -182,7 +182,7 @@ function withoutStream(report: AgentReport, response: Response, text: string): S
   if (isObject(body) && body.error !== undefined && body.error !== null) {
     return { report: { ...report, error: errorIn(body) }, end: 'closed' };
   }
-  const instead = `it answered with ${oneLine(type, 60)} where a stream of events was due, beginning ${JSON.stringify(oneLine(text, TOLD_CHARS_MAX))}`;
+  const instead = `it answered with ${oneLine(type, 60)} where a stream of events was due, beginning ${JSON.stringify(oneLine(text, SHOWN_CHARS_MAX))}`;
   return { report, end: 'elsewhere', instead };
 }
 
@@ -230,3 +230,55 @@ const CONNECTION_FAULTS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
   UND_ERR_SOCKET: 'connection closed by the other side',
 };
+
+export type ApiSettings = Pick<AgentSettings, 'baseUrl' | 'env'> & {
+  /** The variable with the key, if it is not the provider's usual one. */
+  readonly keyVariable?: string;
+  /** OpenAI has two interfaces; compatible servers mostly speak `chat`. */
+  readonly wire?: ApiStyle;
+};
+
+export type ApiRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  readonly warnings: readonly string[];
+};
+
+export interface ModelApi {
+  readonly name: string;
+  readonly keyVariable: string;
+  /** The key is null if the server needs none. */
+  request(call: AgentCall, settings: ApiSettings, key: string | null): ApiRequest;
+  fold(report: AgentReport, event: JsonObject): AgentReport;
+  live(event: JsonObject): readonly LiveEvent[];
+}
+
+/** `a/` and `b` as `a/b`. */
+export function addressOf(base: string, path: string): string {
+  let end = base.length;
+  while (end > 0 && base[end - 1] === '/') end -= 1;
+  return `${base.slice(0, end)}/${path}`;
+}
+
+/** The error in a provider's body, which all of them put under `error`. */
+export function errorIn(body: Json, status?: number): AgentError {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const kind = stringAt(error, 'code') ?? stringAt(error, 'type');
+  const message = stringAt(error, 'message') ?? (isObject(body) && typeof body.error === 'string' ? body.error : '');
+  const text = [kind, message].filter((part) => part !== null && part !== '').join(': ');
+  return { message: text === '' ? 'the provider gave no reason' : text, ...(status === undefined ? {} : { status }) };
+}
+
+/** A longer wait than a year is a mistake. */
+const WAIT_MS_MAX = 366 * 86_400_000;
+
+/** How long a `retry-after` header asks to wait: seconds, or a date. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const bounded = (ms: number) => Math.min(Math.max(0, ms), WAIT_MS_MAX);
+  if (header.trim() !== '' && Number.isFinite(seconds)) return bounded(Math.round(seconds * 1_000));
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : bounded(date - now);
+}

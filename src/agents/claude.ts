@@ -4,7 +4,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Program, ProgramCall } from './agent-call.ts';
-import { eventReader } from './event-streams.ts';
+import { detailOf, reportReader, toolEvent } from './event-streams.ts';
 import {
   type AgentReport,
   addName,
@@ -19,7 +19,6 @@ import {
   withOutcome,
   withoutCommand,
 } from './report.ts';
-import { detailOf, toolEvent } from './tool-event.ts';
 import { claudeTools, nearestLevel } from './tool-scope.ts';
 
 export const claude: Program = {
@@ -32,7 +31,7 @@ export const claude: Program = {
     'CLAUDE_CONFIG_DIR',
   ],
   invoke,
-  reader: eventReader(fold, live),
+  reader: reportReader(fold, live),
 };
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
@@ -44,7 +43,7 @@ function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   const argv = [
     settings.program ?? 'claude',
     ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
-    // Nobody is there to answer: what is not allowed is refused at once. Servers of the user would widen the scope.
+    // No person can answer, so a tool that is not allowed is refused at once. Servers of the user would widen the scope.
     ...['--permission-prompts', 'none', '--strict-mcp-config'],
     ...[
       '--tools',
@@ -77,7 +76,7 @@ function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   };
 }
 
-/** Hooks of the user stay in force beside it. No settings that lie where agents work may switch them off. */
+/** The user's hooks stay in force as well. Settings in the work folder must not switch them off. */
 function hookFlags({ guard }: AgentSettings): string[] {
   if (!guard?.group) return [];
   return ['--settings', JSON.stringify({ disableAllHooks: false, hooks: { PreToolUse: [guard.group] } })];
@@ -155,13 +154,13 @@ function foldSystem(report: AgentReport, event: JsonObject): AgentReport {
   }
 }
 
-/** What a message uses is told when it begins and when it ends, long before the result adds it all up. */
+/** A message reports its usage at its start and end, long before the result has the sum. */
 function foldStream(report: AgentReport, event: JsonObject, inner: JsonObject): AgentReport {
   if (inner.type === 'message_start') return withUsed(report, event, objectAt(inner, 'message'));
   return inner.type === 'message_delta' ? withUsed(report, event, inner) : report;
 }
 
-/** Each of its helpers speaks for itself. A message that is told without its name is the one under way. */
+/** Each subagent reports its own messages. A message without a name is the current one. */
 function withUsed(report: AgentReport, event: JsonObject, message: JsonObject): AgentReport {
   const used = objectAt(message, 'usage');
   if (Object.keys(used).length === 0) return report;
@@ -192,7 +191,7 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
   };
 }
 
-/** A tool that was not offered is refused in the words of its result only. What ran is not told to have been kept from it. */
+/** Only the text of its result says that a tool was not offered. A tool that ran is not reported as refused. */
 function foldUser(report: AgentReport, event: JsonObject): AgentReport {
   const kept = objectsIn(event.tool_result_meta).filter((meta) => stringAt(meta, 'non_execution_kind') !== null);
   const results = objectsIn(objectAt(event, 'message').content).filter(({ type }) => type === 'tool_result');
@@ -212,10 +211,10 @@ const NOT_OFFERED = /^(?:<tool_use_error>)?(?:Error: )?No such tool available: (
 
 function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   const all = usageOf(event);
-  // It has added up what was told before; a result that tells nothing takes nothing back.
+  // The result has the sum of the earlier reports. A result without usage keeps that sum.
   const usage = all.input + all.output === 0 ? (report.usage ?? all) : all;
   const denied = objectsIn(event.permission_denials).map((denial) => stringAt(denial, 'tool_name') ?? '');
-  // Most were told while they happened.
+  // Most were reported when they happened.
   const denials = denied.filter((name) => !report.denials.includes(name)).reduce(addName, report.denials);
   const common = { ...withoutRefused(report, event), usage, denials };
   const text = stringAt(event, 'result') ?? '';
@@ -233,14 +232,14 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   return { ...common, text, isFinished: true, isCut: event.stop_reason === 'max_tokens', error: null };
 }
 
-/** What it asked to run and was not let, where that was not told when it happened. */
+/** The refused commands that were not reported when they happened. */
 function withoutRefused(report: AgentReport, event: JsonObject): AgentReport {
   return objectsIn(event.permission_denials)
     .map((denial) => stringAt(denial, 'tool_use_id'))
     .reduce(withoutCommand, report);
 }
 
-/** What this turn used. The totals beside it cover a resumed conversation from its beginning. */
+/** The usage of this turn. The totals cover a resumed conversation from its beginning. */
 function usageOf(event: JsonObject): Usage {
   const since = Object.values(objectAt(event, 'model_usage_since_last_result'));
   if (since.length > 0) return objectsIn(since).map(ofModel).reduce(addUsage);

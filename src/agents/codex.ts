@@ -5,16 +5,15 @@ import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { type AgentCall, type AgentSettings, OFFERED_AS, type Program, type ProgramCall } from './agent-call.ts';
 import { USUAL } from './environment.ts';
-import { eventReader } from './event-streams.ts';
+import { detailOf, reportReader, toolEvent } from './event-streams.ts';
 import { type AgentReport, addName, figure, ofWhichCached, withCommand } from './report.ts';
-import { detailOf, toolEvent } from './tool-event.ts';
 import { codexSandbox, nearestLevel } from './tool-scope.ts';
 
 export const codex: Program = {
   name: 'codex',
   variables: ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_HOME'],
   invoke,
-  reader: eventReader(fold, live),
+  reader: reportReader(fold, live),
 };
 
 /** A server that has not started by then is done without. */
@@ -28,7 +27,7 @@ function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   const sandbox = codexSandbox(call.tools);
   const thinking = nearestLevel('codex', call.thinking, EFFORTS);
   const config: (readonly [string, string])[] = [
-    // A resumed conversation takes no --sandbox, so both ways say it here. Nobody is there to approve anything.
+    // A resumed conversation takes no --sandbox, so both ways say it here. No person can approve anything.
     ['sandbox_mode', toml(sandbox.mode)],
     ['approval_policy', toml('never')],
     ['web_search', toml('disabled')],
@@ -42,7 +41,7 @@ function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
     ...[settings.program ?? 'codex', 'exec', '--json', '--skip-git-repo-check'],
     ...config.flatMap(([key, value]) => ['-c', `${key}=${value}`]),
     ...(sandbox.shell ? [] : ['--disable', 'shell_tool']),
-    // Agents of its own would work beside the cast, unseen by it.
+    // Its own agents would work outside of the cast.
     ...['--disable', 'multi_agent', '--disable', 'goals'],
     ...(call.session === null ? [] : ['resume', call.session.id]),
     ...(call.model === null ? [] : ['-m', call.model]),
@@ -85,7 +84,7 @@ function serversOf({ mcp = {}, variables = [] }: AgentSettings): (readonly [stri
   const each = servers.flatMap(([name, { command, args = [], env = {}, tools }]) => [
     [`mcp_servers.${name}.command`, toml(command)] as const,
     [`mcp_servers.${name}.args`, `[${args.map(toml).join(',')}]`] as const,
-    // Whoever names a server in the settings has approved it; without this every call of it is refused.
+    // A configured server is approved. Without this every call of it is refused.
     [`mcp_servers.${name}.default_tools_approval_mode`, toml('approve')] as const,
     [`mcp_servers.${name}.startup_timeout_sec`, String(SERVER_START_S)] as const,
     [`mcp_servers.${name}.tool_timeout_sec`, String(TOOL_S)] as const,
@@ -100,7 +99,7 @@ function serversOf({ mcp = {}, variables = [] }: AgentSettings): (readonly [stri
 /** The name by which it knows the first hook of its own arguments, before a tool. */
 const OUR_HOOK = '/<session-flags>/config.toml:pre_tool_use:0:0';
 
-/** Hooks of the user stay in force beside it. It runs only what somebody trusts: this one is vouched for here, and no other. */
+/** The user's hooks stay in force as well. Codex runs only trusted hooks; only this one is trusted here. */
 function hooksOf({ guard }: AgentSettings): (readonly [string, string])[] {
   const [hook] = guard?.group?.hooks ?? [];
   if (!hook) return [];
@@ -159,7 +158,7 @@ function foldItem(report: AgentReport, item: JsonObject, isDone: boolean): Agent
   }
   const name = toolOf(item);
   const denials = isDone && item.status === 'declined' ? addName(report.denials, name) : report.denials;
-  // Some items are told only when they are complete, and some twice; a call counts when it is over.
+  // Some items are reported only when complete, and some twice, so a call counts at its end.
   if (!isDone) return { ...report, openCalls: report.openCalls + 1 };
   const isCommand = type === 'command_execution' && item.status !== 'declined';
   const { commands } = withCommand(report, isCommand ? item.command : undefined);
@@ -171,14 +170,14 @@ function toolOf(item: JsonObject): string {
   return stringAt(item, 'tool') ?? stringAt(item, 'type') ?? '';
 }
 
-/** That its model said as much as it may is nobody's fault, and would be so again. */
+/** The model reached its output limit. A repetition would do the same. */
 function ended(report: AgentReport, message: string | null): AgentReport {
   if (/incomplete response returned, reason: /i.test(message ?? ''))
     return { ...report, isFinished: true, isCut: true, error: null };
   return failed(report, message);
 }
 
-/** A status stands in the prose, if anywhere; a plain refusal is the provider's body as it came. */
+/** The status is in the text, if anywhere. A plain refusal is the provider's unchanged body. */
 function failed(report: AgentReport, message: string | null): AgentReport {
   const text = withoutCount(message ?? 'codex failed without saying why');
   const status = Number(/status:? (\d{3})\b/.exec(text)?.[1] ?? 0);

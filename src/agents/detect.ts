@@ -15,7 +15,7 @@ export type DetectedAgent = {
   readonly version: string | null;
   /** Why it cannot even say its version, in its own words; null for a program that starts. */
   readonly fault: string | null;
-  /** What says that somebody is signed in: the variable or the file. Null for nobody. */
+  /** The variable or file that proves a sign-in. Null without one. */
   readonly signedInBy: string | null;
   /** What to do when something is missing. */
   readonly hint: string | null;
@@ -106,7 +106,7 @@ function credentialOf(name: ProgramName, env: Variables): string | null {
   if (variable !== undefined) return variable;
   for (const { variable: place, home, file } of credentials) {
     const folder = (place && env[place]) || (env.HOME ? join(env.HOME, home) : '');
-    // That it is there is enough: what is in it is nobody's business but the program's.
+    // Its existence is enough. Its content belongs to the program.
     if (folder !== '' && isFilled(join(folder, file))) return join(folder, file);
   }
   return null;

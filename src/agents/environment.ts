@@ -38,7 +38,7 @@ export function agentEnvironment(
   return {
     ...given,
     PATH: withBaton(given.PATH),
-    // Attempts lie in the state folder, which stands for itself where no home was named.
+    // Attempts are in the state folder. Without a named home, that folder is the home.
     BATON_HOME: resolve(inherited.BATON_HOME || dirname(dirname(attemptDir))),
     // With it `baton exec` finds the key with which a permission was sealed, where that is not in the usual place.
     ...(inherited.BATON_CONFIG ? { BATON_CONFIG: resolve(inherited.BATON_CONFIG) } : {}),
@@ -57,7 +57,7 @@ const OWN_FOLDER = fileURLToPath(new URL('../../bin', import.meta.url));
 /** The program that an agent runs what was approved with. */
 export const OWN_PROGRAM = join(OWN_FOLDER, 'baton');
 
-/** An agent is told to run what was approved with `baton`: where nothing is called so, the word is ours, behind all the others. */
+/** Agents run approved commands with `baton`. If no program has that name, ours is added at the end of the path. */
 export function withBaton(path: string | undefined): string {
   if (findExecutable('baton', path, '/') !== null) return path ?? '';
   return path === undefined || path === '' ? OWN_FOLDER : `${path}${delimiter}${OWN_FOLDER}`;

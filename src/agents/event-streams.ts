@@ -1,14 +1,15 @@
-// Streams of JSON events, read as they arrive: one object per line from programs, and server-sent events from model APIs. Text
-// between events is skipped. An event that never ends is dropped instead of kept. A reader folds the events into a report.
+// Streams of JSON events, read as they arrive: one object per line from programs, and server-sent events from model APIs. Text between
+// events is skipped. An event that never ends is dropped instead of kept. A reader folds the events into a report. Tool calls become
+// events with the name of the tool and the file, command or pattern that it works on.
 import type { LiveEvent } from '../engine/ports.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { StreamReader } from './agent-call.ts';
 import { type AgentReport, EMPTY_REPORT } from './report.ts';
 
 type Fold = (report: AgentReport, event: JsonObject) => AgentReport;
 type Live = (event: JsonObject) => readonly LiveEvent[];
 
-export function eventReader(fold: Fold, live: Live): () => StreamReader {
+export function reportReader(fold: Fold, live: Live): () => StreamReader {
   return () => {
     const lines = jsonLines();
     let heard = EMPTY_REPORT;
@@ -129,4 +130,31 @@ function objectInEvent(text: string): JsonObject[] {
   } catch {
     return [];
   }
+}
+
+const DETAIL_CHARS_MAX = 200;
+
+/** What the programs call such an argument, the most telling first. */
+const ARGUMENTS = [
+  ...['file_path', 'notebook_path', 'path', 'command', 'cmd', 'pattern', 'query', 'url', 'description'],
+] as const;
+
+export function toolEvent(name: string, detail: string | null): LiveEvent {
+  if (detail === null || detail.trim() === '') return { kind: 'tool', name };
+  return { kind: 'tool', name, detail: detail.trim().slice(0, DETAIL_CHARS_MAX).toWellFormed() };
+}
+
+/** Null where the call names nothing of the kind. */
+export function detailOf(call: JsonObject): string | null {
+  for (const name of ARGUMENTS) {
+    const found = wordsIn(call[name]);
+    if (found !== null) return found;
+  }
+  const [first] = Array.isArray(call.changes) ? call.changes.filter(isObject) : [];
+  return first ? wordsIn(first.path) : null;
+}
+
+function wordsIn(value: Json | undefined): string | null {
+  if (isString(value) && value !== '') return value;
+  return Array.isArray(value) && value.length > 0 && value.every(isString) ? value.join(' ') : null;
 }

@@ -67,7 +67,7 @@ const FIXES: Partial<Readonly<Record<FaultCode, string>>> = {
   MODEL_UNAVAILABLE: 'name a model this account can use',
 };
 
-/** Longer than this nobody writes a reason, and a search must not read a flood. */
+/** A reason is shorter than this, and a search must not read a flood. */
 const REASON_CHARS_MAX = 2_000;
 const LINES_MAX = 5;
 
@@ -117,7 +117,7 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);
   if (report.error) return faultOfError(program, report.error);
   if (end.code === 0) return fault('NO_OUTPUT', `${program} ended well and said nothing`);
-  // Whoever has no other way to tell says it where its answer would stand.
+  // A program without another way reports it as its answer.
   const words = stderr.trim() === '' && report.isFinished === null ? report.text : stderr;
   const said = shortReason(endOfStderr(words));
   const code = codeInProse(said);
@@ -130,7 +130,7 @@ export function faultOfKill(program: string): AgentFault {
   return fault('AGENT_CRASHED', `${program} was killed together with its supervisor`);
 }
 
-/** A model that was asked and said nothing for so long. */
+/** The fault of a model that was silent for this long. */
 export function faultOfSilence(program: string, silentMs: number): AgentFault {
   return fault('MODEL_SILENT', `${program} heard nothing from its model for ${waitInWords(silentMs)}`);
 }
@@ -254,7 +254,7 @@ const KEPT_LINES_MAX = 5;
 const LINE_CHARS_MAX = 390;
 
 const TRACE_FRAME = /^\s+at \S/;
-/** What stands around the frames and says nothing: marks under a line of source, what was left out, braces, the runtime. */
+/** Lines around the frames without information: marks under a source line, omissions, braces, the runtime. */
 const AROUND = /^\s*(?:[~^]+|\.{3} \d+ (?:lines|more)\b.{0,100}|[{}\]],?|Node\.js v\S+)?\s*$/;
 const TRACEBACK = /^Traceback \(most recent call last\):/;
 const ERROR_LINE = /^(?:Uncaught )?[\w.$]{0,100}(?:Error|Exception)\b/;
@@ -284,7 +284,7 @@ function headOf(lines: readonly string[]): number | null {
   return begin === -1 ? last : from + begin;
 }
 
-/** The lines that belong to no traceback: each is indented, and the error stands below it. */
+/** The lines outside of a traceback: its lines are indented, and the error is below it. */
 function outsideOf(lines: readonly string[]): readonly string[] {
   let isInside = false;
   return lines.filter((line) => {

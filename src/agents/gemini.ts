@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { LiveEvent } from '../engine/ports.ts';
 import { isObject, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Program, ProgramCall } from './agent-call.ts';
-import { eventReader } from './event-streams.ts';
+import { detailOf, reportReader, toolEvent } from './event-streams.ts';
 import { GEMINI_VARIABLE, type GeminiHome } from './gemini-home.ts';
 import {
   type AgentReport,
@@ -16,7 +16,6 @@ import {
   withOutcome,
   withoutCommand,
 } from './report.ts';
-import { detailOf, toolEvent } from './tool-event.ts';
 import { geminiTools } from './tool-scope.ts';
 
 export const gemini: Program = {
@@ -27,7 +26,7 @@ export const gemini: Program = {
     'GOOGLE_APPLICATION_CREDENTIALS',
   ],
   invoke,
-  reader: eventReader(fold, live),
+  reader: reportReader(fold, live),
 };
 
 const HOME = fileURLToPath(
@@ -68,7 +67,7 @@ function homeOf(
     name: turnName,
     settings: {
       general: { maxAttempts: retriesMax + 1, enableAutoUpdate: false, enableAutoUpdateNotification: false },
-      // Without trust it has no servers and no hooks. With a key of its own, another address needs to be told that it is one.
+      // Without trust it has no servers and no hooks. With its own key, another address must be marked as such.
       security: {
         folderTrust: { enabled: false },
         ...(baseUrl === undefined ? {} : { auth: { selectedType: 'gemini-api-key' } }),
@@ -78,7 +77,7 @@ function homeOf(
       // It would end with half of an answer, and call it one.
       model: { disableLoopDetection: true },
       advanced: { ignoreLocalEnv: true },
-      // Agents of its own would work beside the cast, unseen by it.
+      // Its own agents would work outside of the cast.
       experimental: { enableAgents: false },
       skills: { enabled: false },
       mcpServers: Object.fromEntries(servers),
@@ -126,7 +125,7 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
   }
 }
 
-/** What it said before a tool is not its answer. */
+/** Text before a tool call is not its answer. */
 function foldCall(report: AgentReport, event: JsonObject): AgentReport {
   const name = stringAt(event, 'tool_name') ?? '';
   const begun = {
@@ -167,7 +166,7 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
 /** Its own words for an answer of nothing at all, and for one that was cut off before its first word. */
 const SAID_NOTHING = /returned an empty response/;
 const CUT_OFF = /maximum (?:output )?token|MAX_TOKENS/i;
-/** Around what its provider said. */
+/** The text around the provider's message. */
 const API_ERROR = /^\[API Error: ([\s\S]*?)\](?:\n|$)/;
 
 function failed(report: AgentReport, message: string): AgentReport {

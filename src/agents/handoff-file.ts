@@ -63,8 +63,8 @@ function taking(runner: Runner): Runner {
 const AFTERWARDS: readonly string[] = ['crash', 'timeout', 'transport'] satisfies Fault[];
 
 /**
- * Whoever submits a handoff says that the work is done: a program that fails afterwards takes nothing back, and how it
- * ended is told at the turn. An attempt that was cut off is another matter, because nobody knows what it still did; it runs again.
+ * A submitted handoff says that the work is done. A program that fails afterwards does not withdraw it; the turn shows how it
+ * ended. An interrupted attempt runs again, because it is unknown what else it did.
  */
 async function submitted(result: AttemptResult, packet: Packet, place: AttemptDirs): Promise<AttemptResult> {
   if (result.kind === 'lost' || (result.kind === 'fault' && !AFTERWARDS.includes(result.fault))) return result;

@@ -49,7 +49,7 @@ function withChangedFields(materia: Materia, change: (value: Json) => Json): Mat
   return { ...materia, ...Object.fromEntries(fields) } as Materia;
 }
 
-/** The value with a mark in the place of each text that was scrubbed: what a text means may depend on where it stands. */
+/** The value with a mark in place of each scrubbed text, because the meaning of a text may depend on its place. */
 function differing(value: Json, clean: Json, mark: (text: string) => string): Json {
   if (isString(value)) return value === clean ? value : mark(value);
   if (Array.isArray(value) && Array.isArray(clean)) {

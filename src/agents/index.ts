@@ -7,13 +7,12 @@ import type { AttemptDirs, AttemptResult, Runner, Runners } from '../engine/port
 import type { Packet } from '../kernel/cast/packet.ts';
 import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Materia } from '../kernel/graph/config.ts';
-import type { AgentSettings, GuardOf, Offer, Program } from './agent-call.ts';
+import type { AgentSettings, GuardOf, OfferTools, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
-import { apiRunner } from './api-runner.ts';
+import { type ApiSettings, apiRunner, type ModelApi } from './api-runner.ts';
 import { findProgram, type ProgramName } from './detect.ts';
 import type { FaultCode } from './fault.ts';
-import { withLiveFile } from './live-file.ts';
-import type { ApiSettings, ModelApi } from './model-api.ts';
+import { withLiveFile } from './live-watch.ts';
 import { openai } from './openai.ts';
 import { programRunner } from './program-runner.ts';
 import { programOf } from './programs.ts';
@@ -24,7 +23,7 @@ import { utility } from './utility.ts';
 export const runners: Runners = runnersWith(null);
 
 /** `offer` says how a program that can call tools is given ours; `guardOf` who is asked before it uses its own. */
-export function runnersWith(offer: Offer | null, guardOf: GuardOf | null = null): Runners {
+export function runnersWith(offer: OfferTools | null, guardOf: GuardOf | null = null): Runners {
   return {
     runnerFor(packet: Packet): Runner {
       if (packet.scripted) return scripted;
@@ -35,21 +34,25 @@ export function runnersWith(offer: Offer | null, guardOf: GuardOf | null = null)
 }
 
 /** The runner a materia names, set up as the materia says. */
-export function agentRunner(materia: AgentMateria, offer: Offer | null = null, guardOf: GuardOf | null = null): Runner {
+export function agentRunner(
+  materia: AgentMateria,
+  offer: OfferTools | null = null,
+  guardOf: GuardOf | null = null,
+): Runner {
   const more = { offer, guardOf };
   if (holdsCredential(materia.baseUrl)) return withCredential(materia.runner);
   const program = programOf(materia);
   const api = Object.hasOwn(MODEL_APIS, materia.runner) ? MODEL_APIS[materia.runner] : undefined;
   if (program?.isFound) return programRunner(program.adapter, settingsOf(materia, program.adapter), more);
   if (program) return programRunner(program.adapter, settingsOf(materia, null));
-  return api ? withLiveFile(apiRunner(api, placeOf(materia))) : unavailable(materia.runner);
+  return api ? withLiveFile(apiRunner(api, apiSettingsOf(materia))) : unavailable(materia.runner);
 }
 
 /** The models that are asked directly, by the runner that names them. */
 const MODEL_APIS: Readonly<Record<string, ModelApi>> = { openai, anthropic };
 
 /** Where the model is, how it is spoken to and by which key. */
-function placeOf({ baseUrl, wire, keyVariable }: AgentMateria): ApiSettings {
+function apiSettingsOf({ baseUrl, wire, keyVariable }: AgentMateria): ApiSettings {
   return {
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(wire === undefined ? {} : { wire }),

@@ -58,7 +58,7 @@ export function supervisedFolder(command: string): string | null {
 
 /**
  * Whether the attempt in this folder has started us: its supervisor is a process above. What an environment says can be
- * made up by whoever starts us; that cannot. An attempt without a supervisor has started nobody.
+ * made up by whoever starts us; that cannot. An attempt without a supervisor has started no process.
  */
 export async function isStartedByAttempt(dir: string, pid = process.pid): Promise<boolean> {
   const claims = await Promise.all((await runsOf(dir)).map((folder) => readAttemptClaim(folder).catch(() => null)));

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import type { AttemptDirs, AttemptResult, LiveEvent } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import { LIVE_FILE, liveReader, openLiveFile, withLiveFile } from './live-file.ts';
+import { LIVE_FILE, liveReader, openLiveFile, withLiveFile } from './live-watch.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const made: string[] = [];

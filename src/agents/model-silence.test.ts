@@ -8,7 +8,7 @@ function listening(limitMs: number) {
   const state = { isAsked: true, ended: 0 };
   const silence = modelSilence(limitMs, {
     isAsked: () => state.isAsked,
-    tell: (silentMs) => told.push(Math.round(silentMs / 1_000)),
+    report: (silentMs) => told.push(Math.round(silentMs / 1_000)),
     giveUp: () => {
       state.ended += 1;
     },

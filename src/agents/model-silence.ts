@@ -1,24 +1,24 @@
-// Notices a model call that hangs. What a model says comes in pieces, so that a long silence means that nothing comes any more.
+// Notices a model call that hangs. A model answers in pieces, so a long silence means that nothing more will come.
 // A silence is reported from time to time. At its own limit, shorter than that of the turn, it ends the call.
 import type { LiveEvent } from '../engine/ports.ts';
 import { waitInWords } from './fault.ts';
 
-const TELL_EVERY_MS = 30_000;
+const REPORT_EVERY_MS = 30_000;
 const LOOKS_PER_LIMIT = 10;
 const LOOK_MS_MAX = 5_000;
 
 type SilenceListener = {
-  /** Whether it is the model that is waited for, and not a tool. */
+  /** Whether the model is awaited, and not a tool. */
   isAsked(): boolean;
   /** Called every 30 seconds of silence. */
-  tell(silentMs: number): void;
+  report(silentMs: number): void;
   /** Called once, at the limit. */
   giveUp(): void;
 };
 
-export function modelSilence(limitMs: number, { isAsked, tell, giveUp }: SilenceListener) {
+export function modelSilence(limitMs: number, { isAsked, report, giveUp }: SilenceListener) {
   let heardAt = performance.now();
-  let toldAt = heardAt;
+  let reportedAt = heardAt;
   const stop = () => clearInterval(timer);
   const look = () => {
     const now = performance.now();
@@ -26,15 +26,15 @@ export function modelSilence(limitMs: number, { isAsked, tell, giveUp }: Silence
     if (now - heardAt >= limitMs) {
       stop();
       giveUp();
-    } else if (now - Math.max(heardAt, toldAt) >= TELL_EVERY_MS) {
-      toldAt = now;
-      tell(now - heardAt);
+    } else if (now - Math.max(heardAt, reportedAt) >= REPORT_EVERY_MS) {
+      reportedAt = now;
+      report(now - heardAt);
     }
   };
   const timer = setInterval(look, Math.max(10, Math.min(LOOK_MS_MAX, limitMs / LOOKS_PER_LIMIT)));
   timer.unref();
   return {
-    /** Something came. */
+    /** Output arrived. */
     heard() {
       heardAt = performance.now();
     },

@@ -3,7 +3,7 @@
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
-import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
+import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './api-runner.ts';
 import { type AgentReport, figure, objectsIn, ofWhichCached, textIn } from './report.ts';
 import { nearestLevel } from './tool-scope.ts';
 

@@ -1,11 +1,10 @@
-// OpenCode as an agent: `opencode run --format json`. All that it should do differently goes in by one variable, beside the user's own
+// OpenCode as an agent: `opencode run --format json`. Every changed setting is in one variable, in addition to the user's own
 // configuration and sign-in, and counts before the project's. It tells what it does only step by step; a plugin of ours tells the rest.
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Program, ProgramCall } from './agent-call.ts';
-import { eventReader } from './event-streams.ts';
+import { detailOf, reportReader, toolEvent } from './event-streams.ts';
 import { type AgentReport, addName, addUsage, amount, figure, ofWhichCached, withCommand } from './report.ts';
-import { detailOf, toolEvent } from './tool-event.ts';
 import { nearestLevel, opencodeTools } from './tool-scope.ts';
 
 export const opencode: Program = {
@@ -16,7 +15,7 @@ export const opencode: Program = {
     ...['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'],
   ],
   invoke,
-  reader: eventReader(fold, live),
+  reader: reportReader(fold, live),
 };
 
 const PLUGIN = new URL(
@@ -102,7 +101,7 @@ function configOf(
   };
 }
 
-/** A server that has not told its tools by then is done without. */
+/** A server that lists no tools by then is not used. */
 const SERVER_START_MS = 30_000;
 
 function fold(report: AgentReport, event: JsonObject): AgentReport {
@@ -110,7 +109,7 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
   const heard = { ...report, sessionId: stringAt(event, 'sessionID') ?? report.sessionId };
   const part = objectAt(event, 'part');
   switch (event.type) {
-    // What it said before a tool is not its answer.
+    // Text before a tool call is not its answer.
     case 'step_start':
       return { ...heard, text: '', error: null };
     case 'text':

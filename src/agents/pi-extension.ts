@@ -11,7 +11,7 @@ export const SERVERS_VARIABLE = 'BATON_PI_SERVERS';
 /** Names who is asked before a tool, as JSON: `{program, args}`. */
 export const GUARD_VARIABLE = 'BATON_PI_GUARD';
 
-/** A server that has not told its tools by then is not waited for. */
+/** A server that lists no tools by then is not awaited. */
 const START_MS = 30_000;
 
 type Server = {
@@ -67,7 +67,7 @@ function asTool({ name, description = '', inputSchema }: Listed, ask: Ask): Tool
     async execute(_id, params) {
       const { content = [], isError } = await ask('tools/call', { name, arguments: params });
       const text = (content as readonly Text[]).map((part) => part.text ?? '').join('\n');
-      // What is thrown is what pi takes for a failed call.
+      // For pi, a thrown error is a failed call.
       if (isError === true) throw new Error(text);
       return { content: [{ type: 'text', text }], details: undefined };
     },

@@ -1,9 +1,9 @@
-// pi as an agent: `pi -p --mode json`. It ends with exit code 0 whatever happened, so only its events tell.
+// pi as an agent: `pi -p --mode json`. It always ends with exit code 0, so only its events show failures.
 import { fileURLToPath } from 'node:url';
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Program, ProgramCall } from './agent-call.ts';
-import { eventReader } from './event-streams.ts';
+import { detailOf, reportReader, toolEvent } from './event-streams.ts';
 import { GUARD_VARIABLE, SERVERS_VARIABLE } from './pi-extension.ts';
 import {
   type AgentReport,
@@ -17,7 +17,6 @@ import {
   withOutcome,
   withoutCommand,
 } from './report.ts';
-import { detailOf, toolEvent } from './tool-event.ts';
 import { nearestLevel, piTools } from './tool-scope.ts';
 
 export const pi: Program = {
@@ -32,7 +31,7 @@ export const pi: Program = {
     'PI_CODING_AGENT_SESSION_DIR',
   ],
   invoke,
-  reader: eventReader(fold, live),
+  reader: reportReader(fold, live),
 };
 
 /** It loads extensions from files, in TypeScript or in JavaScript. */
@@ -130,7 +129,7 @@ function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
   return { ...next, text: textIn(message.content), isFinished: !isWorking, isCut: stop === 'length', error: null };
 }
 
-/** One message follows the other: what is told between two ends is told of the same one. */
+/** Messages follow each other, so all events between two ends belong to the same one. */
 function withUsed(report: AgentReport, event: JsonObject): AgentReport {
   const used = objectAt(event, 'usage');
   return withMessageUsage(report, '', '', {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Price } from '../kernel/graph/config.ts';
-import { estimated, PRICES, PRICES_CHECKED, priceOf } from './prices.ts';
+import { estimated, PRICES, PRICES_CHECKED, priceOf } from './agent-result.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 

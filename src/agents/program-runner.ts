@@ -11,7 +11,7 @@ import {
   agentCallOf,
   type GuardOf,
   OFFERED_AS,
-  type Offer,
+  type OfferTools,
   type Program,
   type ProgramCall,
 } from './agent-call.ts';
@@ -28,14 +28,14 @@ import {
   type RetryRules,
   waitBefore,
 } from './fault.ts';
-import { followFile } from './live-file.ts';
+import { followFile } from './live-watch.ts';
 import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
 import { type AgentReport, addUsage } from './report.ts';
 import { confined } from './sandbox.ts';
 
-/** Time for a program to write its session down after it was told to end. */
+/** Time for a program to save its session after it was asked to end. */
 const GRACE_MS = 3_000;
 const STREAM_BYTES_MAX = 64 * 1_048_576;
 const STDERR_BYTES_MAX = 1_048_576;
@@ -44,7 +44,7 @@ type Run = { readonly dir: string; readonly retries: number };
 
 type ProgramRunnerOptions = {
   readonly retry?: RetryRules;
-  readonly offer?: Offer | null;
+  readonly offer?: OfferTools | null;
   readonly guardOf?: GuardOf | null;
 };
 
@@ -102,7 +102,7 @@ export function programRunner(
       const settled = await settledBy(program, packet, place, run, made, end.stdout);
       const { report } = settled;
       if (signal.aborted || (end.aborted && !gaveUp)) return lostResult('stopped', settled);
-      // Seen to be killed is a crash, which is tried once more. Nobody would stop what begins again for ever.
+      // A killed program counts as a crash and runs once more, not forever.
       if (end.lost) return faultResult(faultOfKill(program.name), { ...settled, stderr: end.stderr, tries: 1 });
       const fault = gaveUp ?? faultOf(program.name, end, end.stderr, report);
       if (!fault) return outputResult(settled);
@@ -143,8 +143,13 @@ export function programRunner(
   };
 }
 
-/** With our own server among those that the program is told of, where the cast offers it. */
-function withOffer(settings: AgentSettings, packet: Packet, place: AttemptDirs, offer: Offer | null): AgentSettings {
+/** The settings with our own server, if the cast offers it. */
+function withOffer(
+  settings: AgentSettings,
+  packet: Packet,
+  place: AttemptDirs,
+  offer: OfferTools | null,
+): AgentSettings {
   if (!offer || !packet.offersTools) return settings;
   const own = agentEnvironment(process.env, { program: [], listed: [], set: {} }, packet, place);
   return { ...settings, mcp: { ...settings.mcp, [OFFERED_AS]: offer(own) } };
@@ -179,7 +184,7 @@ async function watched(
   let gaveUp: AgentFault | null = null;
   const silence = modelSilence(modelSilenceMs, {
     isAsked: () => isWaitingForModel(reader.report()),
-    tell: (silentMs) => onEvent?.(silenceEvent(program.name, silentMs)),
+    report: (silentMs) => onEvent?.(silenceEvent(program.name, silentMs)),
     giveUp() {
       gaveUp = faultOfSilence(program.name, modelSilenceMs);
       inVain.abort();
@@ -206,7 +211,7 @@ async function watched(
   }
 }
 
-/** What a run has said, and what those before it used. */
+/** The output of a run, and the usage of earlier ones. */
 async function settledBy(
   program: Program,
   packet: Packet,
@@ -224,7 +229,7 @@ function outputOf(dir: string): Promise<string> {
   return readFile(join(dir, 'stdout'), 'utf8').catch(() => '');
 }
 
-/** What the runs before this one used. Their folders tell it, also to whoever took the attempt over after a crash. */
+/** The usage of earlier runs, from their folders, so it is known after a crash, too. */
 async function spentBefore(
   program: Program,
   packet: Packet,
@@ -240,7 +245,7 @@ async function spentBefore(
   return spent;
 }
 
-/** Beside the attempt's own folder and beginning with its name, so that whoever clears up finds it too. */
+/** Next to the attempt's own folder and with its name as prefix, so that a clean-up finds it. */
 function againDir(place: AttemptDirs, retries: number): string {
   return `${place.attemptDir}.again-${retries}`;
 }

@@ -1,4 +1,4 @@
-// The programs that carry agents out, by the runner that names them: one row each, beside its row in kernel/capabilities.ts.
+// The programs that carry agents out, by the runner that names them: one row each, like in kernel/capabilities.ts.
 import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { Program } from './agent-call.ts';

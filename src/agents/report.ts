@@ -4,15 +4,15 @@ import type { Usage } from '../kernel/cast/state.ts';
 import { isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 
 export type AgentReport = {
-  /** The agent's final words; what it said on the way to them is not kept. */
+  /** The agent's final answer, without earlier messages. */
   readonly text: string;
-  /** It said that it was finished, and finished well. Null for programs that say it with their exit code only. */
+  /** It reported a successful end. Null for programs that show it only by their exit code. */
   readonly isFinished: boolean | null;
   /** Its provider ended the answer before it was whole: at the model's limit of length, or at a filter. */
   readonly isCut: boolean;
-  /** What it used, as far as it has told; what it tells at its end counts instead. */
+  /** Its usage as reported so far. The report at its end replaces it. */
   readonly usage: Usage | null;
-  /** By who speaks, what the message that is not over yet has told of its use: a part of `usage` that may still grow. */
+  /** By speaker, the usage of the current message: a part of `usage` that may still grow. */
   readonly underway: Readonly<Record<string, Underway>>;
   /** Whether `usage` covers the whole conversation and not only this turn. */
   readonly usageIsOfSession: boolean;
@@ -23,12 +23,12 @@ export type AgentReport = {
   readonly toolCalls: readonly string[];
   /** The names of the tools it was refused. */
   readonly denials: readonly string[];
-  /** The shell commands it ran, in order; null for programs that do not tell. */
+  /** The shell commands it ran, in order. Null for programs that do not report them. */
   readonly commands: readonly string[] | null;
   /** By the id of its call, which of them may still turn out to have been refused. */
   readonly called: Readonly<Record<string, string>>;
   readonly error: AgentError | null;
-  /** How often it said that it asks its provider again. */
+  /** How often it reported a repeated request to its provider. */
   readonly retries: number;
   /** Tool calls that have begun and not ended. While there are any, the program does not wait for its model. */
   readonly openCalls: number;
@@ -68,12 +68,12 @@ export function addName(names: readonly string[], name: string): readonly string
 }
 
 const COMMANDS_MAX = 1_000;
-/** Enough of a command to tell what it does. */
+/** Enough of a command to recognize it. */
 const COMMAND_CHARS_MAX = 10_000;
-/** More calls at the same time are not told apart. */
+/** More simultaneous calls are not distinguished. */
 const CALLED_MAX = 100;
 
-/** The report with one more command, where there is one: what is no text is none. `call` is the id under which it is told how it went. */
+/** The report with one more command, if it is a text. `call` is the id of its result. */
 export function withCommand(report: AgentReport, command: Json | undefined, call: string | null = null): AgentReport {
   const { commands, called } = report;
   if (typeof command !== 'string' || commands === null || commands.length >= COMMANDS_MAX) return report;
@@ -107,8 +107,7 @@ export function amount(value: Json | undefined): number {
 }
 
 /**
- * A figure of what was used. One that is told and is no amount stays to be seen as none, also in every sum it is part of;
- * only one that is not told is nothing.
+ * A usage figure. A missing figure is 0. A reported figure that is no amount stays invalid, also in every sum.
  */
 export function figure(value: Json | undefined): number {
   if (value === undefined || value === null) return 0;
@@ -121,10 +120,10 @@ export function addUsage(one: Usage | null, other: Usage): Usage {
   return { ...sum, ...ofWhichCached((one.cached ?? 0) + (other.cached ?? 0)) };
 }
 
-/** More who speak at the same time are not told apart: the first of them are then taken to be finished. */
+/** The number of simultaneous speakers. Beyond it, the first ones count as finished. */
 const SPEAKERS_MAX = 100;
 
-/** The report with what a message has told of its use so far. A message tells it several times, and counts once. */
+/** The report with the usage of a message so far. A message reports it several times and counts once. */
 export function withMessageUsage(report: AgentReport, speaker: string, message: string, told: Usage): AgentReport {
   const { [speaker]: known, ...others } = report.underway;
   const before = known?.message === message ? known.usage : null;
@@ -159,7 +158,7 @@ export function usageSince(total: Usage, before: Usage): Usage {
   };
 }
 
-/** Said only where there is any. */
+/** Only present if there is any. */
 export function ofWhichCached(cached: number): Pick<Usage, 'cached'> {
   return cached === 0 ? {} : { cached };
 }

@@ -45,7 +45,7 @@ export function confined(
     ...hiddenTops([project, cwd]).flatMap((folder) => ['--ro-bind-try', folder, folder]),
     ...['--ro-bind-try', project, project, mayWrite(materia) ? '--bind' : '--ro-bind', cwd, cwd],
     ...own.flatMap((one) => (around.includes(one) ? [] : one.mounts)),
-    // What governs the agents, and what leads git to its repository, is nobody's to change where they work either.
+    // Agents may not change what governs them, or the file that leads git to its repository.
     ...governing.flatMap((folder) => (isBelow(cwd, folder) ? ['--ro-bind-try', folder, folder] : [])),
     ...['--chdir', cwd, '--', ...argv],
   ];
@@ -65,7 +65,7 @@ function programFolders([program = '']: readonly string[], cwd: string): readonl
   return [...new Set(folders)].filter((folder) => folder.startsWith('/tmp/'));
 }
 
-/** A package needs those beside it too. */
+/** A package also needs its neighbours. */
 function installedIn(file: string): string {
   const at = file.indexOf('/node_modules/');
   return at === -1 ? dirname(file) : file.slice(0, at + '/node_modules'.length);

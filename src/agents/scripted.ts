@@ -50,7 +50,7 @@ async function play(packet: Packet, place: AttemptDirs, signal: AbortSignal): Pr
   if (fail === 'timeout') return { kind: 'fault', fault: 'timeout', reason: late(packet), ...used, ...words };
   if (fail === 'crash' || fail === 'transport')
     return { kind: 'fault', fault: fail, reason: `the script lets it fail: ${fail}`, ...used, ...words };
-  // What it is said to have run stands beside its answer, as a program tells it of itself.
+  // A script may also name commands that it ran, like the report of a program.
   const ran = Array.isArray(commands) ? { agent: { commands: commands.filter(isString) } } : {};
   return { kind: 'output', output: output === undefined ? '' : asText(output), ...used, ...ran };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
+import { detailOf, toolEvent } from './event-streams.ts';
 import { pi } from './pi.ts';
-import { detailOf, toolEvent } from './tool-event.ts';
 
 test.each([
   [{ file_path: 'src/a.ts', old_string: 'x' }, 'src/a.ts'],

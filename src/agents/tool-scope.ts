@@ -5,7 +5,7 @@ import { isToolScope, type ToolScope, type Tools } from '../kernel/graph/config.
 /** The tools of a scope in one program's names, and what had to be left out. */
 type GrantedTools = { readonly tools: readonly string[]; readonly warnings: readonly string[] };
 
-/** Our names, which are pi's, with Claude's beside them. Claude lists folders with the tool that finds files. */
+/** Our names, which are pi's, with Claude's names. Claude lists folders with the tool that finds files. */
 const CLAUDE_NAMES: Readonly<Record<string, string>> = {
   read: 'Read',
   grep: 'Grep',
@@ -24,7 +24,7 @@ const PI_NAMES: Readonly<Record<string, string>> = {
   Bash: 'bash',
 };
 
-/** What Claude Code offers besides. A name that it does not know is dropped by it without a word. */
+/** Other tools of Claude Code. It silently drops unknown names. */
 const CLAUDE_MORE = [
   ...['Agent', 'Task', 'TaskStop', 'SendMessage', 'ListAgents', 'Workflow', 'Monitor', 'Skill', 'ToolSearch'],
   ...['NotebookEdit', 'WebFetch', 'WebSearch', 'EnterWorktree', 'ExitWorktree', 'ReportFindings', 'DesignSync'],
@@ -109,7 +109,7 @@ type Sandbox = {
 };
 
 export function codexSandbox(scope: Tools): Sandbox {
-  // Checks write caches, so a turn that runs them needs a sandbox that lets it. What it changes besides is put back.
+  // Checks write caches, so a turn that runs them needs a sandbox that lets it. Its other changes are restored.
   if (scope === 'coding' || scope === 'readAndRun') return { mode: 'workspace-write', shell: true, warnings: [] };
   if (scope === 'readOnly') return { mode: 'read-only', shell: true, warnings: [] };
   const names = namesOf(scope).map((name) => PI_NAMES[name] ?? name);

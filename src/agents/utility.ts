@@ -5,7 +5,7 @@ import type { AttemptDirs, AttemptResult, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { UtilityMateria } from '../kernel/graph/config.ts';
 import { runBuiltin, shippedCommand } from '../utilities/index.ts';
-import { endOfWords } from './agent-result.ts';
+import { lastOutput } from './agent-result.ts';
 import { only, USUAL, userVariables } from './environment.ts';
 import { awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
@@ -71,7 +71,7 @@ async function collect(packet: Packet, place: AttemptDirs, signal: AbortSignal):
   // A signal that is not ours cut it off in the middle; an exit is its own word about how it ended.
   const fault = end.timedOut ? 'timeout' : end.signal !== null ? 'crash' : 'utility';
   // The reason holds the end of what it wrote to standard error; many programs say on standard output what went wrong.
-  if (!result.ok) return { kind: 'fault', fault, reason: result.reason, ...endOfWords(end.stdout) };
+  if (!result.ok) return { kind: 'fault', fault, reason: result.reason, ...lastOutput(end.stdout) };
   return { kind: 'output', output: result.output, ...(result.truncated ? { truncated: true } : {}) };
 }
 
@@ -118,7 +118,7 @@ function environment(
   return {
     ...Object.fromEntries(inherited),
     PATH: path,
-    // Attempts lie in the state folder, which stands for itself where no home was named.
+    // Attempts are in the state folder. Without a named home, that folder is the home.
     BATON_HOME: resolve(process.env.BATON_HOME || dirname(dirname(attemptDir))),
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,

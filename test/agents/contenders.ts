@@ -7,15 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { AgentSettings, Offer, Program } from '../../src/agents/agent-call.ts';
+import type { AgentSettings, OfferTools, Program } from '../../src/agents/agent-call.ts';
 import { anthropic } from '../../src/agents/anthropic.ts';
-import { apiRunner } from '../../src/agents/api-runner.ts';
+import { type ApiSettings, apiRunner, type ModelApi } from '../../src/agents/api-runner.ts';
 import { claude } from '../../src/agents/claude.ts';
 import { codex } from '../../src/agents/codex.ts';
 import { command } from '../../src/agents/command.ts';
 import type { RetryRules } from '../../src/agents/fault.ts';
 import { gemini } from '../../src/agents/gemini.ts';
-import type { ApiSettings, ModelApi } from '../../src/agents/model-api.ts';
 import { openai } from '../../src/agents/openai.ts';
 import { opencode } from '../../src/agents/opencode.ts';
 import { pi } from '../../src/agents/pi.ts';
@@ -77,7 +76,7 @@ export type Contender = {
 
 export type More = {
   readonly retry?: RetryRules;
-  readonly offer?: Offer;
+  readonly offer?: OfferTools;
   /** Another program in the place of its own. */
   readonly program?: string;
 };

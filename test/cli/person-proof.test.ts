@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { endGroup, makeGroup } from '../../src/agents/process/cgroup.ts';
 import { HAS_PROC } from '../../src/agents/process/process-identity.ts';
+import { endGroup, makeGroup } from '../../src/agents/process/process-tree.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import {
   agent,

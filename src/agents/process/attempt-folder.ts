@@ -24,7 +24,7 @@ export type SupervisorPacket = {
   readonly endsWhenFull?: boolean;
 };
 
-/** Who took the attempt: the supervisor to run it, or an engine to make sure that nobody ever does. */
+/** Who claimed the attempt: the supervisor to run it, or an engine to prevent that it ever runs. */
 export type AttemptClaim = ProcessIdentity & { readonly by: 'supervisor' | 'engine' };
 
 export type ExitRecord = {
@@ -55,7 +55,7 @@ export function unrun(why: { readonly error?: string; readonly aborted?: boolean
 }
 
 /**
- * Takes the attempt, for one process and for ever. The claim is linked into place with its content, so that nobody
+ * Claims the attempt for one process, forever. The claim is linked into place with its content, so that nobody
  * reads half of one, and it is on disk before this answers, so that a power cut cannot make a run look unstarted.
  */
 export async function takeClaim(dir: string, by: AttemptClaim['by']): Promise<boolean> {
@@ -183,7 +183,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-// Only the owner may read what an agent is told and says.
+// Only the owner may read the input and output of an agent.
 async function writeSynced(file: string, content: string | Uint8Array): Promise<void> {
   await withFile(file, 'w', async (handle) => {
     await handle.writeFile(content);

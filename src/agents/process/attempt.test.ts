@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
-import { awaitAttempt, endLeftovers, type Packet, recoverAttempt, runBriefly, startAttempt } from './attempt.ts';
+import { awaitAttempt, endOrphans, type Packet, recoverAttempt, runBriefly, startAttempt } from './attempt.ts';
 import { takeClaim } from './attempt-folder.ts';
 import { HAS_PROC, isAlive, killProcess, type ProcessIdentity, processTable, startTimeOf } from './process-identity.ts';
 import { ATTEMPT_MARK, treeMembers } from './process-tree.ts';
@@ -397,6 +397,6 @@ test.runIf(HAS_PROC)('a brief program whose starter is killed is found by its fo
   process.kill(-(engine.pid ?? Number.NaN), 'SIGKILL');
   await until('the end of the engine', () => engine.signalCode);
   expect(remains(dir).length).toBeGreaterThan(0);
-  await endLeftovers(dir);
+  await endOrphans(dir);
   expect(remains(dir)).toEqual([]);
 });

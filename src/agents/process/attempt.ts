@@ -1,5 +1,5 @@
 // The engine's side of an attempt: start it under a supervisor, wait for its end or cause it, and find out after a
-// crash what became of it. All that is known stands in the attempt's folder, so any engine can go on with any attempt.
+// crash what became of it. Everything known is in the attempt's folder, so any engine can continue any attempt.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
@@ -22,15 +22,14 @@ import {
   unrun,
   writeDurably,
 } from './attempt-folder.ts';
-import { groupOf } from './cgroup.ts';
 import { noteFirstAttempt } from './first-attempt.ts';
 import { identityOfChild, isAlive, killProcess } from './process-identity.ts';
-import { ATTEMPT_MARK, endTree, treeMembers } from './process-tree.ts';
+import { ATTEMPT_MARK, endTree, groupOf, treeMembers } from './process-tree.ts';
 
 export type { ExitRecord, SupervisorPacket as Packet } from './attempt-folder.ts';
 
 export type AttemptEnd = ExitRecord & {
-  /** The supervisor ended without an exit record: nobody knows how far the child got. It is not running any more. */
+  /** The supervisor ended without an exit record, so it is unknown how far the child got. The child does not run any more. */
   readonly lost: boolean;
   /** What was kept, as UTF-8 with invalid bytes replaced. */
   readonly stdout: string;
@@ -39,7 +38,7 @@ export type AttemptEnd = ExitRecord & {
 
 type Recovered = 'never-started' | 'running' | 'finished' | 'lost';
 
-/** Beside the events of the folder, which not every file system delivers. */
+/** In addition to file events, which not every file system delivers. */
 const POLL_MS = 1_000;
 /** A supervisor that has not claimed its attempt by then is not going to. It loses the claim if it comes after all. */
 const CLAIM_MS = 20_000;
@@ -165,7 +164,7 @@ export async function recoverAttempt(dir: string): Promise<Recovered> {
   if ((await readExit(dir)) !== null) return 'finished';
   if (claim !== null && isAlive(claim)) return 'running';
   if ((await readExit(dir)) !== null) return 'finished'; // It may have come between the two looks.
-  await endLeftovers(dir);
+  await endOrphans(dir);
   return 'lost';
 }
 
@@ -201,7 +200,7 @@ function supervisorEnv(): Record<string, string> {
   return { PATH, NODE_COMPILE_CACHE: cache };
 }
 
-/** Takes the claim so that nobody starts the attempt. A folder that was never made is as good as taken. */
+/** Takes the claim so that the attempt never starts. A missing folder counts as claimed. */
 async function takeIfThere(dir: string): Promise<boolean> {
   try {
     const isTaken = await takeClaim(dir, 'engine');
@@ -214,13 +213,13 @@ async function takeIfThere(dir: string): Promise<boolean> {
 }
 
 /** Ends what still runs of an attempt whose starter is gone. */
-export async function endLeftovers(dir: string): Promise<void> {
+export async function endOrphans(dir: string): Promise<void> {
   const folder = await realpath(dir);
   await endTree({ child: await readChild(dir), mark: folder, group: groupOf(folder), fresh: false }, 0);
 }
 
 async function lose(dir: string, signal: AbortSignal): Promise<AttemptEnd> {
-  await endLeftovers(dir);
+  await endOrphans(dir);
   const error = 'the supervisor ended without a result; how far the attempt got is not known';
   return await withOutput(dir, unrun({ error, aborted: signal.aborted }), true);
 }
@@ -287,6 +286,6 @@ function tryWatch(dir: string, changed: (name: string | null) => void): FSWatche
     watcher.on('error', () => {}); // The poll goes on.
     return watcher;
   } catch {
-    return null; // No watches left, or no such folder: the poll will tell.
+    return null; // No watches are left, or the folder is missing: the poll notices.
   }
 }

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { awaitAttempt, recoverAttempt, startAttempt } from './attempt.ts';
 import { readAttemptClaim } from './attempt-folder.ts';
-import { endGroup, groupOf, makeGroup, membersOfGroup, ownGroup, startWithin } from './cgroup.ts';
 import { startTimeOf } from './process-identity.ts';
+import { endGroup, groupOf, makeGroup, membersOfGroup, ownGroup, startWithin } from './process-tree.ts';
 
 const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-cgroup-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { isOfThisBoot, type ProcessIdentity, processNamespace, startOrder } from
 export type FirstAttempt = {
   /** Comparable with `startOrder` of any process of this boot. */
   readonly start: number;
-  /** The process namespace of the engine that started the attempt; null where the system does not tell. */
+  /** The process namespace of the engine that started the attempt; null if unknown. */
   readonly namespace: string | null;
 };
 

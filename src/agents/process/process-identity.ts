@@ -10,7 +10,7 @@ export type ProcessRow = ProcessIdentity & {
   readonly ended: boolean;
   readonly ppid: number;
   readonly pgid: number;
-  /** The id of the session, or null where the system does not tell. */
+  /** The id of the session, or null if unknown. */
   readonly session: number | null;
 };
 
@@ -103,7 +103,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** The variables that a process was started with; null where the system does not tell them, or it ended. */
+/** The variables that a process was started with; null if unknown, or if it ended. */
 export function processVariables(pid: number): Readonly<Record<string, string>> | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -113,7 +113,7 @@ export function processVariables(pid: number): Readonly<Record<string, string>> 
   }
 }
 
-/** Reads a line of `/proc/<pid>/stat`. The name of the program stands in parentheses and may hold anything. */
+/** Reads a line of `/proc/<pid>/stat`. The name of the program is in parentheses and may contain anything. */
 export function rowFromStat(pid: number, stat: string): ProcessRow | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, ppid, pgid, session] = fields;
@@ -266,7 +266,7 @@ type ProcessState = {
 
 const TICKS_PER_SECOND = 100;
 
-/** Null for a process that ended, and on a system that does not tell. */
+/** Null for an ended process, or if unknown. */
 export function processState(pid: number): ProcessState | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -278,7 +278,7 @@ export function processState(pid: number): ProcessState | null {
   }
 }
 
-/** 0 where the system does not tell. */
+/** 0 if unknown. */
 function fileBytesOf(pid: number): number {
   try {
     return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0);

@@ -18,7 +18,6 @@ test('the supervisor loads nothing but Node and its own folder, because it is st
   const own = [...loadedBy('./supervisor.ts')].filter((name) => !name.startsWith('node:'));
   expect(own.sort()).toEqual([
     './attempt-folder.ts',
-    './cgroup.ts',
     './process-identity.ts',
     './process-tree.ts',
     './vigil.ts',

@@ -1,4 +1,4 @@
-// Runs one attempt to its end: `node supervisor.ts DIR`. It belongs to nobody: the engine that started it may die, and
+// Runs one attempt to its end: `node supervisor.ts DIR`. It is independent: the engine that started it may die, and
 // the child still gets its input, its limits and an exit record. At its start it imports nothing but this folder and Node
 // itself, because it is started for every turn.
 import { spawn } from 'node:child_process';
@@ -28,9 +28,8 @@ import {
   unrun,
   writeDurably,
 } from './attempt-folder.ts';
-import { endGroup, makeGroup, startWithin } from './cgroup.ts';
 import { identityOfChild, type ProcessIdentity } from './process-identity.ts';
-import { ATTEMPT_MARK, endTree } from './process-tree.ts';
+import { ATTEMPT_MARK, endGroup, endTree, makeGroup, startWithin } from './process-tree.ts';
 import { keepVigil } from './vigil.ts';
 
 type Why = 'exited' | 'timedOut' | 'silent' | 'aborted' | 'flooded';

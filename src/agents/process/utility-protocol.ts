@@ -70,7 +70,7 @@ export function utilityStdin(call: UtilityCall): string {
 
 /**
  * The argument list to run. A script named relative to the configuration (`./x.mjs`, alone or after `node`) is looked
- * up beside the configuration that declared it, wherever the utility runs; alone, it is run by our own Node.
+ * up next to the configuration that declared it, wherever the utility runs; alone, it is run by our own Node.
  */
 export function resolveCommand(command: readonly string[], baseDir: string): string[] {
   const [program = '', first = '', ...rest] = command;
@@ -105,7 +105,7 @@ function withStderr(what: string, stderr: string): string {
   return told === '' ? what : `${what}: ${lastOf(told)}`;
 }
 
-/** Cut off in the middle, what it had written so far is no result, and may tell how far it came. */
+/** An interrupted utility has no result, but its output may show how far it came. */
 function withStdout(what: string, { timedOut, signal, stdout }: AttemptEnd): string {
   const told = stdout.trim();
   return told === '' || (!timedOut && signal === null) ? what : `${what}; until then it had written ${lastOf(told)}`;

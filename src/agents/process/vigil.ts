@@ -23,7 +23,7 @@ type Vigil = {
 export type SignOfLife = {
   /** What it printed. */
   readonly bytes: number;
-  /** What it wrote to files; 0 where the system does not tell. */
+  /** What it wrote to files; 0 if unknown. */
   readonly fileBytes?: number;
   readonly cpuS: number | null;
   readonly state: string;
@@ -62,7 +62,7 @@ export function keepVigil(
       refresh();
     }
   };
-  // A vigil that was stopped never resolves, and that is nobody's failure.
+  // A stopped vigil never resolves.
   const silent = wait().catch(() => new Promise<'silent'>(() => undefined));
   return {
     silent,

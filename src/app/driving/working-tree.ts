@@ -2,7 +2,7 @@
 // first turn is owed and found again after a crash, and one for each item that walks beside others.
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { awaitAttempt, endLeftovers, recoverAttempt, runBriefly, startAttempt } from '../../agents/process/attempt.ts';
+import { awaitAttempt, endOrphans, recoverAttempt, runBriefly, startAttempt } from '../../agents/process/attempt.ts';
 import { clearAttempt } from '../../agents/process/attempt-folder.ts';
 import type { WorkingTree } from '../../engine/ports.ts';
 import type { Store } from '../../engine/store.ts';
@@ -282,7 +282,7 @@ function stepsFor({ stateDir, env: own }: Workspace, cast: string, signal: Abort
         if (!name.startsWith(prefix)) continue;
         const folder = join(attempts, name);
         if ((await recoverAttempt(folder)) === 'running') await awaitAttempt(folder, AbortSignal.abort());
-        await endLeftovers(folder);
+        await endOrphans(folder);
         await clearAttempt(folder);
       }
     },

@@ -2,8 +2,8 @@
 // what it would run, with its first briefs.
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
+import { estimated, PRICES_CHECKED } from '../../agents/agent-result.ts';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
-import { estimated, PRICES_CHECKED } from '../../agents/prices.ts';
 import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
