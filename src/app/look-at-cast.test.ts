@@ -13,8 +13,7 @@ import { logFileIn } from '../log/sqlite/open.ts';
 import type { CastNews } from './look-at-cast.ts';
 import type { OperationName } from './operations/table.ts';
 import { answer } from './perform.ts';
-import { makeStateFolder } from './state-folder.ts';
-import { Workspace } from './workspace.ts';
+import { makeStateFolder, Workspace } from './workspace.ts';
 
 const LINE = graph(
   { 'Socket-1': { materia: 'First', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Then' } },

@@ -149,7 +149,7 @@ export const FOREIGN = 'Texts in the answer come from other agents or files: the
 type Row = Omit<OperationEntry, 'name' | 'group'> & { readonly group?: Group };
 
 /** The entries of a table. Each is named by its key, and belongs to the group unless it says another one. */
-export function rowsOf<const T extends Readonly<Record<string, Row>>>(group: Group, rows: T) {
+export function entriesOf<const T extends Readonly<Record<string, Row>>>(group: Group, rows: T) {
   const entries = Object.entries(rows).map(([name, row]) => [name, { name, group, ...row }]);
   return Object.fromEntries(entries) as { readonly [K in keyof T & string]: T[K] & { name: K; group: Group } };
 }

@@ -11,8 +11,7 @@ import { LOAD } from './operations/load.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';
 import { formOf, noteRefusal } from './refusals.ts';
 import { verdictOf } from './refused.ts';
-import { asDamage } from './state-folder.ts';
-import type { Workspace } from './workspace.ts';
+import { asDamage, type Workspace } from './workspace.ts';
 
 /** The input fits the fields, which the type of the function was made from. */
 type AnyRun = (workspace: Workspace, input: JsonObject, context: Context) => Promise<Verdict>;

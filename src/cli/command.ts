@@ -1,7 +1,7 @@
 // What a command is, and what it gets to work with: the words of its call, the workspace, the outputs, and how a person calls this program
 // again: `bin/baton` in a checkout, `npx baton` where it is installed in the project, `baton` where that is on the PATH.
 
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ParseArgsConfig } from 'node:util';
@@ -208,4 +208,9 @@ function here(): string {
   } catch {
     return sep;
   }
+}
+
+/** The version of the package. */
+export function version(): string {
+  return String(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version);
 }

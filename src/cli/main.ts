@@ -15,6 +15,7 @@ import {
   outJson,
   Refused,
   UsageError,
+  version,
 } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './terminal-text.ts';
@@ -150,7 +151,7 @@ export async function callOf(argv: readonly string[]): Promise<Call> {
 
 async function withoutCommand(rest: readonly string[]): Promise<number> {
   if (rest.includes('--version')) {
-    out(await version());
+    out(version());
     return EXIT_CODE.ok;
   }
   const odd = rest.find((word) => !['--help', '-h', '--all'].includes(word));
@@ -249,12 +250,6 @@ function currentFolder(): string {
 function countWords({ name, args, words: [min, max] }: Command, { length }: readonly string[]): void {
   if (length >= min && length <= max) return;
   throw new UsageError(`say: baton ${name}${args ? ` ${args}` : ''} (\`${commandName()} ${name} --help\`)`);
-}
-
-async function version(): Promise<string> {
-  const { readFileSync } = await import('node:fs');
-  const file = new URL('../../package.json', import.meta.url);
-  return String(JSON.parse(readFileSync(file, 'utf8')).version);
 }
 
 /** One clear line for people; where JSON was asked for, the same as a verdict. */

@@ -26,8 +26,36 @@ import type { serverFor } from '../mcp/server.ts';
 import { contextIn, isAgentIn, type ToolContext } from '../mcp/tool.ts';
 import { noteServer } from '../server/running-server.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
-import { type Call, EXIT_CODE, flag, note, outJson, Refused, text, UsageError, withWorkspace } from './command.ts';
+import {
+  type Call,
+  EXIT_CODE,
+  flag,
+  note,
+  outJson,
+  Refused,
+  text,
+  UsageError,
+  version,
+  withWorkspace,
+} from './command.ts';
 
+type Server = RunningServer & {
+  /** Acts as the user who started the server. */
+  readonly token: string;
+  /** Whether the token was made now; one from the environment is not shown. */
+  readonly isNewToken: boolean;
+};
+
+/** Without a port: the usual one, or a free one where that is taken. */
+export type Where = Partial<Pick<ServeOptions, 'port' | 'host' | 'tls' | 'publicUrl' | 'isBehindProxy' | 'isMcpOnly'>>;
+
+export type Serving = {
+  /** Who started the server. */
+  readonly here: Actor;
+  readonly refusals: RefusalCount;
+};
+
+/** Serves until a signal ends it. */
 export function serveCommand(call: Call): Promise<number> {
   const where = whereOf(call);
   return withWorkspace(call, (workspace) =>
@@ -78,16 +106,6 @@ const TOKEN_CHARS_MIN = 16;
 
 /** The built page, beside the sources or the compiled files. */
 export const PAGE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
-
-type Server = RunningServer & {
-  /** Acts as the user who started the server. */
-  readonly token: string;
-  /** Whether the token was made now; one from the environment is not shown. */
-  readonly isNewToken: boolean;
-};
-
-/** Without a port: the usual one, or a free one where that is taken. */
-export type Where = Partial<Pick<ServeOptions, 'port' | 'host' | 'tls' | 'publicUrl' | 'isBehindProxy' | 'isMcpOnly'>>;
 
 /** The address of the page stays the same from day to day. */
 const USUAL_PORT = 4187;
@@ -154,11 +172,6 @@ export function portIn(option: string, given: string): number {
   throw new UsageError(`--${option} must be a port, 0 to 65535, not ${given}`);
 }
 
-export function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return String(JSON.parse(readFileSync(file, 'utf8')).version);
-}
-
 /** Runs the server for as long as `work` takes. */
 export async function serving<T>(
   call: Call,
@@ -192,12 +205,6 @@ export async function serving<T>(
     await refusals.close(Date.now());
   }
 }
-
-export type Serving = {
-  /** Who started the server. */
-  readonly here: Actor;
-  readonly refusals: RefusalCount;
-};
 
 /** The workspace as the user who started the server sees it, or, over HTTP, as the caller does. */
 export function contextFor(workspace: Workspace, { here, refusals }: Serving, caller?: ServerCaller): ToolContext {

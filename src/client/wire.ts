@@ -1,5 +1,4 @@
 // What a server sends besides verdicts, as its clients read it. Types only.
-import type { CastPage } from '../app/views/cast-page.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 
@@ -40,4 +39,4 @@ export type About = {
   readonly operations: readonly (JsonObject & { readonly name: string; readonly act: string; readonly may: boolean })[];
 };
 
-export type { CastPage };
+export type { CastPage } from '../app/views/cast-page.ts';

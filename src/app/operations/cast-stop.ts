@@ -44,7 +44,7 @@ export const castAbort: Operation<'cast.abort'> = async (workspace, input, { act
     // Of all the open ones, one may have ended by itself in the meantime.
     if (!answer.allow && !all) return answer;
   }
-  const running = (await Promise.all(casts.map((cast) => endLeftovers(store, workspace.stateDir, cast)))).flat();
+  const running = (await Promise.all(casts.map((cast) => endWhatRuns(store, workspace.stateDir, cast)))).flat();
   const aborted = casts.length === 0 ? 'nothing runs or waits' : `aborted: ${casts.join(', ')}`;
   return running.length === 0
     ? allow(aborted, { casts })
@@ -117,7 +117,7 @@ export type Leftover = {
 };
 
 /** Answers when nothing of the cast runs any more, or with what still runs after a limit. */
-export async function endLeftovers(store: Store, stateDir: string, cast: string): Promise<readonly Leftover[]> {
+export async function endWhatRuns(store: Store, stateDir: string, cast: string): Promise<readonly Leftover[]> {
   const driver = await driverThatStays(store, cast);
   const attempts = join(stateDir, 'attempts');
   const names = (await readdir(attempts).catch(() => [])).filter((name) => name.startsWith(`${cast}-`));

@@ -32,7 +32,7 @@ import { castNamed } from '../name-cast.ts';
 import { AsksPerson, Refused } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
-import { endLeftovers } from './cast-stop.ts';
+import { endWhatRuns } from './cast-stop.ts';
 import type { Operation } from './table.ts';
 
 type Undoing = {
@@ -189,5 +189,5 @@ function confirm({ workspace, summary, yes }: Undoing, question: string, what: s
 async function stop({ store, workspace, summary, actor }: Undoing): Promise<void> {
   const { cast, status } = summary;
   if (!isOver(status)) await store.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, actor);
-  await endLeftovers(store, workspace.stateDir, cast);
+  await endWhatRuns(store, workspace.stateDir, cast);
 }

@@ -1,5 +1,5 @@
 // The casts of a workspace, and what they did to files: look at them, take their work over, take it back, clear it away.
-import { FOREIGN, rowsOf } from '../operation.ts';
+import { entriesOf, FOREIGN } from '../operation.ts';
 
 const CAST = {
   type: 'text',
@@ -9,7 +9,7 @@ const CAST = {
   example: 'latest',
 } as const;
 
-export const CAST_ROWS = rowsOf('casts', {
+export const CAST_ROWS = entriesOf('casts', {
   'cast.list': {
     act: 'look',
     means: 'list the casts of the workspace, newest first',
@@ -161,7 +161,7 @@ export const CAST_ROWS = rowsOf('casts', {
 /** The cast whose work is meant. */
 const OF_CAST = { ...CAST, word: 'CAST', means: `${CAST.means}; without it the latest one` } as const;
 
-export const WORK_ROWS = rowsOf('work', {
+export const WORK_ROWS = entriesOf('work', {
   'cast.diff': {
     act: 'look',
     means: 'show what a cast changed, also while it runs',

@@ -2,9 +2,9 @@
 // others, judged by it.
 import { KINDS } from '../../kernel/capabilities.ts';
 import { OUTCOMES } from '../../kernel/trust/state.ts';
-import { rowsOf } from '../operation.ts';
+import { entriesOf } from '../operation.ts';
 
-export const CONTRACT_ROWS = rowsOf('contracts', {
+export const CONTRACT_ROWS = entriesOf('contracts', {
   check: {
     act: 'look',
     means: 'look for static mistakes of loadouts and materia, all at once',
@@ -126,7 +126,7 @@ export const CONTRACT_ROWS = rowsOf('contracts', {
 const REASON = { type: 'text', means: 'why, for the log', example: 'prompt restored from git' } as const;
 const BY_PEOPLE = { leftOut: 'people look after the registry, by the command line or the library' } as const;
 
-export const REGISTRY_ROWS = rowsOf('registry', {
+export const REGISTRY_ROWS = entriesOf('registry', {
   'registry.lock': {
     act: 'govern',
     peopleOnly: 'lock a registry',

@@ -1,6 +1,6 @@
 // Casts: start them, carry them on, decide what they ask, stop them.
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
-import { rowsOf } from '../operation.ts';
+import { entriesOf } from '../operation.ts';
 import { PROBE } from './project.ts';
 
 const CAST = {
@@ -76,7 +76,7 @@ const START = {
   },
 } as const;
 
-export const DRIVING_ROWS = rowsOf('casts', {
+export const DRIVING_ROWS = entriesOf('casts', {
   'cast.start': {
     act: 'steer',
     peopleOnly: 'start a cast',

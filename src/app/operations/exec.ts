@@ -39,6 +39,7 @@ import type { Operation } from './table.ts';
 
 const REQUEST_BYTES_MAX = 1_048_576;
 
+/** An agent or a script asks for a permission. The request is sealed under the name of the caller, and waits from then on. */
 export const approvalsRequest: Operation<'approvals.request'> = async (workspace, { request }, { actor }) => {
   const store = workspace.ledgerStore({ begins: true });
   const { env, stateDir } = workspace;
@@ -78,12 +79,42 @@ export const approvalsRequest: Operation<'approvals.request'> = async (workspace
   return store.submit({ kind: 'approval.request', sealed, from, gone }, actor);
 };
 
+/** Runs an approved command. It prints to the streams of the caller; without them the answer holds what it printed. */
 export const execApproved: Operation<'exec'> = async (workspace, { approval: word, argv, folder = '.' }, context) => {
   if (argv[0] === '') throw new UsageError('say the command after --: baton exec --approval ID -- ARGV…');
   if (!workspace.hasLog()) return deny('UNKNOWN_APPROVAL', `there is no approval ${word} here`);
   const granted = await granting(workspace, resolve(workspace.cwd, folder), word, argv, context);
   return 'allow' in granted ? granted : carryOut(workspace, argv, granted, context);
 };
+
+/** The workspace of the attempt that this process belongs to. Null outside of an attempt, or where it cannot be found. */
+export function ownWorkspace(env: NodeJS.ProcessEnv): Located | null {
+  const above = attemptAbove();
+  if (!above) return null;
+  // The environment may be made up: the workspace has to be the one whose state holds the attempt above.
+  const named = [env.BATON_WORKSPACE ?? '', dirname(dirname(above.stateDir))].filter((dir) => dir.startsWith('/'));
+  const found = named.map((dir) => locate(dir, env, dir));
+  return found.find((one) => one !== null && isSameFolder(one.stateDir, above.stateDir)) ?? null;
+}
+
+/** Notes that a call with approvals in it was refused. Nothing runs, and nothing is used up. `words` are those of the call. */
+export async function noteMisused(workspace: Workspace, words: readonly string[], actor: Actor): Promise<void> {
+  const ids = [...new Set(approvalsNamed(words))];
+  if (ids.length === 0 || !workspace.hasLog()) return;
+  const store = workspace.ledgerStore();
+  const line = shellLine(['baton', 'exec', ...withoutJson(words)]);
+  const { name: requester } = await requesterOf(
+    workspace.env,
+    workspace.stateDir,
+    (id) => store.view('cast', id),
+    actor,
+  );
+  const differencesTo = (approval: Approval) => {
+    const found = around(line, 'baton', approval);
+    return found.length > 0 ? found : [NOT_UNDERSTOOD];
+  };
+  await refuseChanged({ store, log: store.log }, ids, differencesTo, { requester, actor });
+}
 
 type Granted = { readonly approval: Approval; readonly index: number };
 
@@ -103,14 +134,14 @@ async function granting(
   const store = workspace.ledgerStore();
   const at = { store, log: store.log };
   const { name: requester } = await requesterOf(env, stateDir, (id) => store.view('cast', id), actor);
-  const scene = { cwd, env, policy, key, requester, log: logIdentity(stateDir) };
-  const { verdict, approval } = await useApproval(at, word, argv, scene, { actor, dry: false });
+  const presented = { cwd, env, policy, key, requester, log: logIdentity(stateDir) };
+  const { verdict, approval } = await useApproval(at, word, argv, presented, { actor, dry: false });
   if (!verdict.allow) return verdict;
   const index = Number(verdict.details.index);
   if (!approval) return deny('INTERNAL', 'the approval was used and cannot be found');
-  if (isUnchanged(approval, argv, scene, index)) return { approval, index };
+  if (isUnchanged(approval, argv, presented, index)) return { approval, index };
   // Something was changed between the look and the use: it is used up, and nothing is run.
-  const { programs } = presentedAs(approval, argv, scene);
+  const { programs } = presentedAs(approval, argv, presented);
   await store.submit(
     { kind: 'approval.finish', id: approval.id, index, executor: thisDriver(), exit: null, note: CHANGED },
     actor,
@@ -144,8 +175,8 @@ async function carryOut(
     tell(`${id}: ${said}; nobody knows how far it came, and a person has to settle it`);
     return allow(`it was ended (${said})`, details);
   }
-  const told = { exit, ...(said === undefined ? {} : { note: said }) };
-  const finish = { kind: 'approval.finish', id, index, executor: thisDriver(), ...told } as const;
+  const end = { exit, ...(said === undefined ? {} : { note: said }) };
+  const finish = { kind: 'approval.finish', id, index, executor: thisDriver(), ...end } as const;
   try {
     const verdict = await workspace.ledgerStore().submit(finish, actor);
     if (!verdict.allow) tell(`${verdict.code}: ${verdict.reason}`);
@@ -155,16 +186,6 @@ async function carryOut(
   }
   if (said !== undefined) tell(`${id}: ${said}`);
   return allow(`it ran, and ended with exit code ${code}`, details);
-}
-
-/** The workspace of the attempt that this process belongs to. Null outside of an attempt, or where it cannot be found. */
-export function ownWorkspace(env: NodeJS.ProcessEnv): Located | null {
-  const above = attemptAbove();
-  if (!above) return null;
-  // The environment may be made up: the workspace has to be the one whose state holds the attempt above.
-  const named = [env.BATON_WORKSPACE ?? '', dirname(dirname(above.stateDir))].filter((dir) => dir.startsWith('/'));
-  const found = named.map((dir) => locate(dir, env, dir));
-  return found.find((one) => one !== null && isSameFolder(one.stateDir, above.stateDir)) ?? null;
 }
 
 function isSameFolder(one: string, other: string): boolean {
@@ -181,25 +202,6 @@ const NOT_UNDERSTOOD: Difference = {
   approved: 'a call that is understood',
   given: 'another one',
 };
-
-/** Notes that a call with approvals in it was refused. Nothing runs, and nothing is used up. `words` are those of the call. */
-export async function noteMisused(workspace: Workspace, words: readonly string[], actor: Actor): Promise<void> {
-  const ids = [...new Set(approvalsNamed(words))];
-  if (ids.length === 0 || !workspace.hasLog()) return;
-  const store = workspace.ledgerStore();
-  const line = shellLine(['baton', 'exec', ...withoutJson(words)]);
-  const { name: requester } = await requesterOf(
-    workspace.env,
-    workspace.stateDir,
-    (id) => store.view('cast', id),
-    actor,
-  );
-  const differencesTo = (approval: Approval) => {
-    const found = around(line, 'baton', approval);
-    return found.length > 0 ? found : [NOT_UNDERSTOOD];
-  };
-  await refuseChanged({ store, log: store.log }, ids, differencesTo, { requester, actor });
-}
 
 function withoutJson(words: readonly string[]): readonly string[] {
   const end = words.indexOf('--');

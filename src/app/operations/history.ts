@@ -1,5 +1,5 @@
 // The log as history: reading it, proving it, and one cast of it as evidence.
-import { rowsOf } from '../operation.ts';
+import { entriesOf } from '../operation.ts';
 
 const BY_HAND = { leftOut: 'a person or a script looks into the history, by the command line or the library' } as const;
 const KEY = {
@@ -15,7 +15,7 @@ const CHECKPOINT = {
 } as const;
 const SIZE = { type: 'count', value: 'SIZE', min: 1, noun: 'number of entries', example: 120 } as const;
 
-export const HISTORY_ROWS = rowsOf('history', {
+export const HISTORY_ROWS = entriesOf('history', {
   log: {
     act: 'look',
     means: 'read what happened, entry by entry',

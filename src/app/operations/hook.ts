@@ -9,8 +9,7 @@ import { allow, type Verdict } from '../../kernel/verdict.ts';
 import type { LocatedWorkspace } from '../../workspace/locate.ts';
 import type { Context } from '../operation.ts';
 import { verdictOf } from '../refused.ts';
-import { makeStateFolder } from '../state-folder.ts';
-import { BATON, type Workspace } from '../workspace.ts';
+import { BATON, makeStateFolder, type Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
 export const decideHook: Operation<'hook'> = async (workspace, { event, input, reportOnly = false }, context) => {

@@ -15,7 +15,7 @@ import { UsageError } from '../../workspace/locate.ts';
 import { proposedWorktree } from '../../workspace/worktree/repository.ts';
 import { AsksPerson } from '../refused.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
-import { IGNORES_ITSELF } from '../state-folder.ts';
+import { IGNORES_ITSELF } from '../workspace.ts';
 import { DEFAULT_TEMPLATE } from './project.ts';
 import type { Operation } from './table.ts';
 

@@ -19,8 +19,7 @@ import {
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import type { InputOf } from '../operation.ts';
-import { makeStateFolder } from '../state-folder.ts';
-import { BATON, type Workspace } from '../workspace.ts';
+import { BATON, makeStateFolder, type Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'install'>>;

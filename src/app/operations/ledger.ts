@@ -1,6 +1,6 @@
 // The ledger: tasks, locks, signs of life, worklogs, gates.
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
-import { FOREIGN, rowsOf } from '../operation.ts';
+import { entriesOf, FOREIGN } from '../operation.ts';
 
 const OWN_TASK = 'the id of the task; within a cast: the one you work on';
 const RUN = {
@@ -27,7 +27,7 @@ const BY_HAND = { leftOut: 'a person does it by hand, or a script by the command
 
 export const GATE_NAMES = ['pre-dispatch', 'pre-complete', 'post-execution', 'lock-update', 'stop'] as const;
 
-export const LEDGER_ROWS = rowsOf('ledger', {
+export const LEDGER_ROWS = entriesOf('ledger', {
   'task.create': {
     act: 'steer',
     means: 'put one assignment packet into the ledger',

@@ -95,7 +95,7 @@ export const compileLoadout: Operation<'compile'> = async (workspace, { loadout:
 const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
 
 export const drawLoadout: Operation<'graph'> = async (workspace, { of: word, file, format = 'text' }) => {
-  const cast = file === undefined ? await castNamed(workspace, word) : null;
+  const cast = file === undefined ? await castMeant(workspace, word) : null;
   if (cast) return drawn(cast.rules, cast.progress, format);
   const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };
   const plan = await locateCast({ ...wanted, isDrawn: true });
@@ -108,7 +108,7 @@ function drawn(rules: Rules, progress: DrawnProgress | undefined, format: keyof 
 }
 
 /** `latest`, an id, or the beginning of one. Anything else is taken for a loadout. */
-async function castNamed(workspace: Workspace, word: string | undefined) {
+async function castMeant(workspace: Workspace, word: string | undefined) {
   if (word === undefined || !workspace.hasLog()) return null;
   const store = workspace.castStore();
   const named = await nameCast(store, word, workspace.program).catch(() => null);

@@ -1,11 +1,11 @@
 // What people decide besides casts: tokens and trusted folders, permissions, and what the workspace knows and remembers.
 import { ROLES } from '../../access/rights.ts';
-import { rowsOf } from '../operation.ts';
+import { entriesOf } from '../operation.ts';
 
 const BY_PEOPLE = { leftOut: 'who may do what is decided by people, by the command line or the library' } as const;
 const MAY = 'say who may do what';
 
-export const ACCESS_ROWS = rowsOf('access', {
+export const ACCESS_ROWS = entriesOf('access', {
   'token.create': {
     act: 'govern',
     peopleOnly: MAY,
@@ -58,7 +58,7 @@ export const ACCESS_ROWS = rowsOf('access', {
   },
 });
 
-export const APPROVAL_ROWS = rowsOf('approvals', {
+export const APPROVAL_ROWS = entriesOf('approvals', {
   'approvals.list': {
     act: 'look',
     means: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
@@ -110,7 +110,7 @@ const KNOWN_BY_PEOPLE = { leftOut: 'people set right what is known, by the comma
 const SECTION = { type: 'text', word: 'SECTION', means: 'the section', example: 'services' } as const;
 const MEMORY = { type: 'text', word: 'ID', required: true, means: 'the id of the suggestion', example: 'm7' } as const;
 
-export const KNOWLEDGE_ROWS = rowsOf('knowledge', {
+export const KNOWLEDGE_ROWS = entriesOf('knowledge', {
   'context.show': {
     act: 'look',
     means: 'the sections, or the one that is named',

@@ -1,6 +1,6 @@
 // The project and the machine: set a workspace up, see what casts need, connect the programs of agents.
 import { DEFAULT_RUNNER, runnersThat } from '../../kernel/capabilities.ts';
-import { rowsOf } from '../operation.ts';
+import { entriesOf } from '../operation.ts';
 
 const PROGRAMS = runnersThat('isProgram');
 const HOSTS = runnersThat('hostsBaton');
@@ -19,7 +19,7 @@ const UNDO = {
 export const TEMPLATES = ['software', 'bugfix', 'feature', 'review'] as const;
 export const DEFAULT_TEMPLATE = TEMPLATES[0];
 
-export const PROJECT_ROWS = rowsOf('project', {
+export const PROJECT_ROWS = entriesOf('project', {
   init: {
     act: 'govern',
     peopleOnly: 'set a workspace up',

@@ -30,8 +30,8 @@ async function statusIn(store: WorkspaceStore) {
   const casts = await settledCasts(store);
   const { hold, trust } = await workspaceStatus(store.log);
   const ended = await listCasts(store, Date.now(), { isOpen: false, limit: ENDED_SHOWN });
-  const isStanding = casts.some(({ status }) => status === 'paused' || status === 'waiting');
-  const ledger = isStanding ? await store.view('ledger') : null;
+  const isStopped = casts.some(({ status }) => status === 'paused' || status === 'waiting');
+  const ledger = isStopped ? await store.view('ledger') : null;
   const open = await Promise.all(
     casts.map(async (cast) => {
       const driver = (await store.view('driver', cast.cast))?.pid ?? null;
@@ -80,6 +80,7 @@ async function settledCasts(store: WorkspaceStore): Promise<readonly Listed[]> {
 
 type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust };
 
+/** Whether the workspace is paused, and its registry and quarantine. */
 export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
   const known = await restored(log, ({ trust, ledger }) => ({ trust, hold: ledger.hold }));
   const after = known?.through ?? 0;
@@ -92,7 +93,7 @@ export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
   return { hold, trust };
 }
 
-/** Registry and quarantine as the log tells them, from the beginning or on from what was known after a fact. */
+/** Registry and quarantine from the facts of the log: all of them, or those after what was known. */
 export async function trustIn(log: Pick<Log, 'read'>, trust: Trust = noTrust(), after = 0): Promise<Trust> {
   const facts = [
     ...(await log.read({ after, kindPrefix: 'registry.' })),

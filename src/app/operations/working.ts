@@ -5,7 +5,7 @@ import { beat } from '../../engine/heartbeat.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { namingCast } from '../../kernel/ledger/fact.ts';
 import { fileKeyIn, MAIN_ROOT, siteOf } from '../../kernel/ledger/lock-tree.ts';
-import { type BeatProcess, beatName, beatText, lastSignAt } from '../../kernel/ledger/move.ts';
+import { beatName, beatText, lastSignAt } from '../../kernel/ledger/move.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
 import { mayWriteNow, taskWith } from '../../kernel/ledger/scope.ts';
 import { type Ledger, taskOf } from '../../kernel/ledger/state.ts';
@@ -24,36 +24,38 @@ import {
   runCalled,
   runWanted,
   taskNamed,
+  workerNamed,
   writeWorklog,
 } from '../ledger-session.ts';
 import type { Operation } from './table.ts';
 
+/** The owner of a task is alive. This changes the record of its claim only; the ledger is read where there is no such record. */
 export const taskHeartbeat: Operation<'heartbeat'> = async (workspace, { pid, ...input }, context) => {
-  const worker =
-    pid === undefined ? {} : { worker: (await import('../ledger-session.ts')).workerNamed(pid) as BeatProcess };
+  const process = workerNamed(pid);
+  const worker = process ? { worker: process } : {};
   const session = ledgerSession(workspace, context);
   const claim = await withOwnClaim(session, input);
   requireNames(claim, ['task', 'owner', 'fence']);
   const { task = '', owner = '', fence = 0, run } = claim;
   const named = { task, owner, fence, ...(run === undefined ? {} : { run }) };
   const { log } = session.store;
-  let heard = await beat(log, { ...named, at: Date.now(), ...worker });
-  if (heard === null) {
-    // The run may be named otherwise than by its id; to find that out costs a look at the ledger.
+  let sign = await beat(log, { ...named, at: Date.now(), ...worker });
+  if (sign === null) {
+    // The run may be named by something else than its id. Finding that out costs a look at the ledger.
     const meant = await runWanted(session, run);
     const again = { ...named, ...(meant === undefined ? {} : { run: meant }) };
-    if (meant !== run) heard = await beat(log, { ...again, at: Date.now(), ...worker });
-    if (heard === null) return unheard(session, again);
+    if (meant !== run) sign = await beat(log, { ...again, at: Date.now(), ...worker });
+    if (sign === null) return whyNoRecord(session, again);
   }
-  const at = new Date(lastSignAt(heard, Date.now())).toISOString();
-  const until = { last_heartbeat_at: at, timeout_seconds: heard.timeoutS };
-  return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });
+  const at = new Date(lastSignAt(sign, Date.now())).toISOString();
+  const until = { last_heartbeat_at: at, timeout_seconds: sign.timeoutS };
+  return allow(`${task} is alive`, { run: sign.run, task, owner, fence, ...until });
 };
 
 type Named = { readonly run?: string; readonly task: string; readonly owner: string; readonly fence: number };
 
 /** Asks the ledger why there is no record. It logs the refusal; without one the record is made again. */
-async function unheard({ store, actor }: LedgerSession, named: Named): Promise<Verdict> {
+async function whyNoRecord({ store, actor }: LedgerSession, named: Named): Promise<Verdict> {
   const verdict = await store.submit({ kind: 'task.heartbeat', ...named }, actor);
   if (!verdict.allow) return verdict;
   const run = String(verdict.details.run);
@@ -84,13 +86,13 @@ async function checkLocks(
     fence === undefined ? inTheWay(ledger, root, inside) : mayWriteNow(ledger, fence, inside),
   );
   if (found.allow) return found;
-  const verdict = await namingCastOf(session, found);
-  const subject = fence === undefined ? NOBODY : await subjectOf(session, fence);
+  const verdict = await withCastOf(session, found);
+  const subject = fence === undefined ? NO_SUBJECT : await subjectOf(session, fence);
   return refusePayload(session, 'write', { ok: false, refusal: verdict, subject });
 }
 
 /** Adds what frees the paths, where a cast holds them that does not run. */
-async function namingCastOf({ store }: LedgerSession, refusal: Denied): Promise<Denied> {
+async function withCastOf({ store }: LedgerSession, refusal: Denied): Promise<Denied> {
   const { holder } = refusal.details;
   const run = isObject(holder) && isString(holder.run) ? holder.run : null;
   const cast = run === null ? null : await store.view('cast', run);
@@ -108,11 +110,11 @@ async function subjectOf({ store }: LedgerSession, fence: number): Promise<Subje
   for (const { fact } of await store.read({ after: 0, kindPrefix: 'task.claimed' })) {
     if (fact.kind === 'task.claimed' && fact.fence === fence) return { run: fact.run, task: fact.task };
   }
-  return NOBODY;
+  return NO_SUBJECT;
 }
 
 /** A question without a fence is about no task. */
-const NOBODY: Subject = { run: '', task: '' };
+const NO_SUBJECT: Subject = { run: '', task: '' };
 
 /** Every lock that a writer of these paths would have to wait for. */
 function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdict {
@@ -194,7 +196,7 @@ export const worklogAdd: Operation<'worklog.add'> = async (workspace, { entry: g
   return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });
 };
 
-/** The entries of a worklog as its facts tell them, whatever has become of the file. */
+/** The entries of a worklog from its facts; the file is not read. */
 export const worklogShow: Operation<'worklog.show'> = async (workspace, input, context) => {
   const session = ledgerSession(workspace, context);
   const { task, runId } = await taskNamed(session, input.task, input.run);

@@ -12,8 +12,7 @@ import { logFileIn } from '../../log/sqlite/open.ts';
 import { hasTooManyFiles } from '../../workspace/changes.ts';
 import { FILES_MAX } from '../../workspace/changes-mark.ts';
 import { worktreesFolder } from '../../workspace/worktree/record.ts';
-import { hasLog } from '../state-folder.ts';
-import type { Workspace } from '../workspace.ts';
+import { hasLog, type Workspace } from '../workspace.ts';
 
 export type MachineFinding = {
   readonly name: string;

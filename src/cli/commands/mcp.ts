@@ -5,8 +5,8 @@ import { actorHere } from '../../access/who-acts.ts';
 import { noteRefusal, RefusalCount } from '../../app/refusals.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Extension } from '../../mcp/server.ts';
-import { type Call, EXIT_CODE, note, outJson, Refused, text, UsageError, withWorkspace } from '../command.ts';
-import { contextFor, listen, portIn, type Serving, untilSignal, version } from '../serving.ts';
+import { type Call, EXIT_CODE, note, outJson, Refused, text, UsageError, version, withWorkspace } from '../command.ts';
+import { contextFor, listen, portIn, type Serving, untilSignal } from '../serving.ts';
 
 /** The server of the command, and whatever else it is to offer. */
 export function serveMcp(call: Call, extension: Extension | null): Promise<number> {
