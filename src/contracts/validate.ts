@@ -23,7 +23,7 @@ export type ValidateOptions = {
 
 export type Validator = (payload: PayloadInput, given: ValidateOptions) => Verdict;
 
-/** The options of each kind, beside those that any may be given. */
+/** The options of each kind, in addition to the common ones. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   materia: ['generator', 'utility', 'requires', 'assign', 'schema'],
   gaia: ['injected_context', 'task_agent_id'],
@@ -57,7 +57,7 @@ export async function validatorFor(kind: string): Promise<Validator | null> {
 const STRICT_FAULT = 'options.strict must be true or false';
 const NOW_FAULT = 'options.now must be the present time, like 2026-02-11T00:45:02Z';
 
-/** What is wrong with options whatever the payload is, or null. For those that are given once for many payloads. */
+/** The fault of the options whatever the payload is, or null. For options that are given once for many payloads. */
 export function misuseOf(validator: Validator, given: ValidateOptions): Denied | null {
   // Every validator looks at its options first, and no empty object is wrong usage.
   const verdict = validator({ value: {} }, given);
@@ -143,7 +143,7 @@ function rawOf(payload: PayloadInput): string {
   return isString(payload.value) ? payload.value : (payload.written ?? JSON.stringify(payload.value));
 }
 
-/** What is wrong with the parts of a contract that a socket states, whoever states them. */
+/** The fault of the parts of a contract that a socket states. */
 export function faultOfOptions({ generator, utility, requires, assign, schema }: JsonObject): string | null {
   if (generator !== undefined && typeof generator !== 'boolean') return 'options.generator must be true or false';
   if (utility !== undefined && typeof utility !== 'boolean') return 'options.utility must be true or false';
@@ -190,7 +190,7 @@ async function governedValidator(): Promise<Validator> {
   };
 }
 
-/** JSON is UTF-8 and nothing else: a reader that puts marks in place of other bytes would judge what nobody sent. */
+/** JSON is UTF-8. A reader that replaces other bytes would judge a text that was never sent. */
 function isUtf8(payload: PayloadInput): boolean {
   if (!('text' in payload) || !payload.bytes) return true;
   try {
@@ -218,8 +218,8 @@ function isTextual(payload: PayloadInput): boolean {
 }
 
 /**
- * Validators take a string for a text to parse; a payload that is itself a string must not be taken for one. Where the text
- * of a value is not what we accept, as with a key that stands twice, which parsing hides, the text is what is judged.
+ * Validators parse a string; a payload that is itself a string must not be parsed. Where parsing hides a fault, such as a
+ * key that is there twice, the text is judged.
  */
 function exact(payload: PayloadInput): Json {
   if ('text' in payload) return payload.text;

@@ -18,7 +18,7 @@ const TEXT_BRIEF = 'Return a concise plain-text result.';
 /** The answer is the handoff as it is. Nothing in it can steer a guarded edge. */
 export const textDialect: Dialect = {
   brief: () => TEXT_BRIEF,
-  // Reading text never refuses; a gate may, and then the agent is told why.
+  // Reading text never refuses. A gate may, and then the agent gets the reason.
   repair: ({ reason }) => `Your previous result was not accepted: ${reason}\n\n${TEXT_BRIEF}`,
   read: (raw) => ({ ok: true, handoff: { outcome: 'done', satisfied: null, payload: raw } }),
 };

@@ -43,7 +43,7 @@ export function extractObject(text: string, limits: ObjectLimits = {}): ObjectRe
     return refuseJson(text, { kind: Array.isArray(whole.value) ? 'list' : 'not_object', message: NOT_AN_OBJECT }, lead);
   }
   const opensJson = trimmed.startsWith('{') || trimmed.startsWith('[');
-  // Only a fault of syntax, or of depth in what is prose anyway, can mean that the JSON stands elsewhere in the text.
+  // Only a fault of syntax, or of depth in prose, can mean that the JSON is elsewhere in the text.
   if (whole.fault.kind !== 'syntax' && (whole.fault.kind !== 'too_deep' || opensJson)) {
     return refuseJson(text, whole.fault, lead + whole.fault.offset);
   }

@@ -28,7 +28,7 @@ export function findFault(text: string): JsonFault | null {
   let keyFault: JsonFault | null = null;
   let at = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
   for (;;) {
-    // A value stands here. Opening one leads to its first member; anything else is read whole.
+    // Reads a value. An opening leads to its first member; anything else is read whole.
     const opener = text.charCodeAt(at);
     if (opener === OPEN_BRACE || opener === OPEN_BRACKET) {
       const frame: Frame = { keys: opener === OPEN_BRACE ? [] : null, many: null, under: top?.key ?? '', key: '' };
@@ -48,7 +48,7 @@ export function findFault(text: string): JsonFault | null {
       if (typeof scalar !== 'number') return scalar;
       at = skipSpace(text, scalar);
     }
-    // A value has ended, or an empty container stands before its closer. Close what closes, then find the next value.
+    // After a value, or in an empty container before its closer: closes what closes, then finds the next value.
     while (top && text.charCodeAt(at) === closerOf(top)) {
       stack.pop();
       top = stack[stack.length - 1];
@@ -94,7 +94,7 @@ function readKey(text: string, at: number, frame: Frame, afterComma: boolean, is
   return skipSpace(text, colon + 1);
 }
 
-/** What is wrong with the key just read, beside its syntax. Remembers the key. */
+/** The fault of the key just read, besides its syntax. Remembers the key. */
 function faultOfKey(frame: Frame, offset: number): JsonFault | null {
   const { key, under } = frame;
   if (key === '__proto__' || (key === 'prototype' && under === 'constructor')) {

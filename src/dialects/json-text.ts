@@ -19,7 +19,7 @@ type JsonReading =
   | {
       readonly ok: true;
       readonly value: Json;
-      /** How many lists and objects stand inside each other at the deepest place; 0 for a scalar. */
+      /** The depth of nested lists and objects; 0 for a scalar. */
       readonly depth: number;
       /** Whether the text writes a character with a backslash. */
       readonly hasEscapes: boolean;
@@ -29,7 +29,7 @@ type JsonReading =
 export const JSON_BYTES_MAX = 1_048_576;
 export const JSON_DEPTH_MAX = 200;
 
-/** What the plain parser said of the text, for callers who asked it already and must not pay twice. */
+/** The answer of the plain parser, for callers that have asked it already. */
 export type ParseAttempt = { readonly value: Json } | 'threw' | null;
 
 /** Reads a text that is JSON and nothing else. */

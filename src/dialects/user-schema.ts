@@ -1,4 +1,4 @@
-// A contract of the user's own: a JSON Schema 2020-12 that a socket's payload must fit, beside the dialect's rules.
+// A contract of the user's own: a JSON Schema 2020-12 that a socket's payload must fit in addition to the dialect's rules.
 // The validator library is loaded when the first schema is used, because most commands never need it.
 import { createRequire } from 'node:module';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';

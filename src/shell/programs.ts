@@ -144,7 +144,7 @@ function behind({ program, args }: Invocation, isPlain: boolean, budget: Budget)
   return isCertain && isOwnSeen ? found : [...found, HIDDEN];
 }
 
-/** The words of the program that `find` runs. `{}` stands for an unknown path. */
+/** The words of the program that `find` runs. `{}` is an unknown path. */
 function upToEnd(words: readonly Word[]): readonly Word[] {
   const end = words.findIndex(({ text }, at) => text === ';' || (text === '+' && words[at - 1]?.text === '{}'));
   return words

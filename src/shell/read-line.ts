@@ -9,7 +9,7 @@ export type Word = {
   readonly isQuoted: boolean;
   /** Whether the shell may make other words of it: an unquoted pattern, braces or an expansion. */
   readonly isOpen: boolean;
-  /** Whether it begins with a tilde that stands for a home. */
+  /** Whether it begins with a tilde for a home folder. */
   readonly isHome: boolean;
 };
 

@@ -577,7 +577,7 @@ function agentDefinition(options: AgentOptions, name: string, defaults: ShortFor
   return { type: 'agent', ...file, ...common, ...agentFields(options) };
 }
 
-/** The fields of a materia that the options of an agent stand for. */
+/** The fields of a materia that the options of an agent set. */
 function agentFields({ prompt, promptFile, tools, runner, model, once, talk }: AgentOptions): JsonObject {
   return {
     ...(prompt === undefined ? {} : { prompt }),

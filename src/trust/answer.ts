@@ -27,7 +27,7 @@ export type VerifyProgress = {
   /** What parsing found out about the texts of the value. */
   isVerbatim: boolean;
   isHarmless: boolean;
-  /** The canonical texts of the value, where somebody needed them before the answer. */
+  /** The canonical texts of the value, where they were needed before the answer. */
   texts: CanonicalTexts | null;
   /** Null until the schema stage has passed. */
   envelope: Envelope | null;
@@ -106,8 +106,9 @@ function common(progress: VerifyProgress): JsonObject {
 }
 
 /**
- * What a person has to look into after this refusal: a sender with a wrong hash blocks only itself, a registry that
- * disagrees with itself blocks the agent, a context that breaks a rule is blocked itself. Nothing is opened here; that is for whoever keeps the log.
+ * What a refusal blocks until a person looks into it: a sender with a wrong hash blocks only itself, a registry that
+ * disagrees with itself blocks the agent, a context that breaks a rule is blocked itself. The keeper of the log opens the
+ * quarantine.
  */
 function incidentOf(problem: Problem | undefined, { envelope, contextDigest }: VerifyProgress): JsonObject | null {
   if (problem?.code.startsWith('INJECTION_') && contextDigest !== null) {
@@ -189,14 +190,14 @@ export function suggestTarget(registry: Registry, refused: RefusedHandoff, polic
   const mediated =
     orchestrator &&
     suggestion(orchestrator, 'orchestrator', last ? `can route to ${last.id}` : 'can split the request or route it');
-  // Types that never meet need somebody between them; and where nobody declares scopes every agent covers everything,
-  // so that one that knows the way is the better guess.
+  // Types that never meet need an agent between them. Where no scopes are declared every agent covers everything, so one
+  // that knows the way is the better guess.
   const mediatedFirst = refused.code === 'PATTERN_NOT_ALLOWED' || wanted.length === 0;
   const ranked = mediatedFirst ? [mediated, direct, composed] : [direct, composed, mediated];
   return ranked.find((one) => one !== undefined) ?? null;
 }
 
-/** The agent somebody probably meant by an id that no agent has. */
+/** The agent that an unknown id most likely means. */
 export function suggestId(registry: Registry, text: string): TargetSuggestion | null {
   const meant = slug(text);
   if (meant.length === 0 || meant.length > 80) return null;

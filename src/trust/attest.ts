@@ -1,6 +1,6 @@
-// The attestation of one agent before it is dispatched: who it is, that the text it gets is the pinned one, that it is
-// composed of what it may be, and that whoever hands to it may. An edge of a running cast gets an envelope, which is judged
-// like any other; the first agent of a cast was handed nothing.
+// The attestation of one agent before it is dispatched: who it is, that its text is the pinned one, that its composition is
+// allowed, and that its source may hand to it. An edge of a running cast gets an envelope, which is judged like any other.
+// The first agent of a cast has no source.
 import type { Tools } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Problem } from '../kernel/trust/problem.ts';
@@ -134,7 +134,7 @@ function judgeAlone(registry: Registry, agent: Agent, given: AttestInput): Denie
     : denied;
 }
 
-/** Nobody has another prompt than the pinned one, so there is nothing to block. */
+/** No other prompt than the pinned one is in use, so nothing has to be blocked. */
 function unsendable({ id }: Agent): Denied {
   const message = `the pinned prompt of ${id} is not UTF-8 text, so that no cast can send it; save it as UTF-8, raise its version and lock it`;
   return refusalAt('hash', [{ code: 'PROMPT_NOT_TEXT', pointer: '/target_agent/agent_id', message }]);
@@ -193,7 +193,7 @@ function envelopeFor(
       request: { ...(watch.request as unknown as HandoffRequest), ...scopesOf(registry, target, watch) },
       state: watch.state as unknown as HandoffState,
     },
-    // Each is found out anew by the verifier; one that does not hold refuses the envelope.
+    // The verifier checks each again. One that does not hold refuses the envelope.
     governance: {
       source_agent_verified: true,
       target_agent_verified: true,

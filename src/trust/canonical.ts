@@ -37,7 +37,7 @@ export type CanonicalTexts = {
   readonly part: string | undefined;
   /** The text of the object that holds the part, where that was asked for and is known. */
   readonly around: string | undefined;
-  /** How many lists and objects stand inside each other at the deepest place. */
+  /** The depth of nested lists and objects. */
   readonly depth: number;
   readonly hasNumbers: boolean;
 };
@@ -144,7 +144,7 @@ function writePlanned(before: string, values: readonly Json[], plan: Plan, depth
   return `${text}}`;
 }
 
-/** No quote, no backslash, no control character, no half of a character: stands in JSON as it is. */
+/** No quote, no backslash, no control character, no lone surrogate: such a text is in JSON as it is. */
 const AS_IT_IS = /^[ !#-[\]-~\u0080-\uD7FF\uE000-\uFFFF]*$/;
 
 function quoted(text: string, writer: Writer): string {
@@ -155,7 +155,7 @@ function quoted(text: string, writer: Writer): string {
 
 const FEW = 16;
 
-/** How to write an object whose names arrive in a known order: which member comes next, and what stands before it. */
+/** How to write an object whose names arrive in a known order: the next member, and the text before it. */
 type Plan = { readonly names: readonly string[]; readonly order: readonly number[]; readonly marks: readonly string[] };
 
 /**

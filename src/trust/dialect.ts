@@ -1,4 +1,4 @@
-// The governed dialect and the envelopes of a running cast: what an agent is told that hands work on, the reader of its
+// The governed dialect and the envelopes of a running cast: the brief of an agent that hands work on, the reader of its
 // envelope, and envelopes filled in from the registry.
 
 import { extractObject } from '../dialects/json-answer.ts';

@@ -47,7 +47,7 @@ export type Envelope = {
   };
 };
 
-/** `unknown` are the members nobody reads: a warning, or in strict checking a problem. */
+/** `unknown` are the members without a meaning: a warning, or in strict checking a problem. */
 type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
 
 export function checkSchema(value: Json): SchemaFindings {
@@ -93,8 +93,8 @@ function typeWords({ type }: Schema): string {
 }
 
 /**
- * What the sender claims about its handoff, and what the verifier found. A claim is never evidence: true helps nobody, and
- * false is taken at its word.
+ * The sender's claims about its handoff, and the verifier's findings. A claim is never evidence: true proves nothing, and
+ * false is believed.
  */
 type Claimed = { readonly [claim in GovernanceClaim]: boolean };
 
@@ -236,7 +236,7 @@ function object(required: readonly string[], properties: Readonly<Record<string,
   return { type: 'object', required, properties };
 }
 
-/** Where a value is not as its schema says. `unknown` are members beside the named ones: a matter of taste, not of shape. */
+/** The places where a value does not fit its schema. `unknown` are members besides the named ones. */
 type SchemaMismatch = {
   readonly rule: 'type' | 'required' | 'unknown' | 'enum' | 'form';
   readonly at: string;
@@ -281,7 +281,7 @@ function shapeOf(schema: Schema): Shape {
   return shape;
 }
 
-/** What was found, and the names from `at` to where the search stands. Places are spelled only for what is found. */
+/** The finds, and the names from `at` to the present place. A place is spelled only for a find. */
 type Search = { readonly found: SchemaMismatch[]; readonly at: string; readonly path: (string | number)[] };
 
 function visit(value: Json, shape: Shape, search: Search): void {

@@ -64,8 +64,8 @@ export function checkVersions(ends: readonly End[]): Problem[] {
 }
 
 /**
- * The lock against the bytes, and the claimed hash against the lock; neither stands for the other. A changed file comes first,
- * because it blocks its agent; a wrong claim blocks only that claim.
+ * The lock against the bytes, and the claimed hash against the lock; neither replaces the other. A changed file comes first,
+ * because it blocks its agent. A wrong claim blocks only that claim.
  */
 export function checkHashes(ends: readonly End[]): Problem[] {
   const missing: Problem[] = [];

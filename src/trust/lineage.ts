@@ -26,7 +26,7 @@ type Lineage = {
   readonly ancestors: readonly PastHandoff[];
   /** The id of the handoff at the end of them that was found; null where there is none. */
   readonly first: string | null;
-  /** The handoff that the envelope names as the first of its chain; null where it names none or nobody knows it. */
+  /** The handoff that the envelope names as the first of its chain; null where it names none or it is unknown. */
   readonly root: PastHandoff | null;
 };
 
@@ -51,7 +51,7 @@ function rootOf({ links, handoff_id }: Envelope): string | null {
   return root === handoff_id.toLowerCase() ? null : root;
 }
 
-/** What an envelope says about where its chain began has to be so: whoever began it may have denied the target. */
+/** The claimed start of the chain must be true, because its agent may have denied the target. */
 export function checkRoot(envelope: Envelope, { ancestors, first, root }: Lineage): Problem[] {
   const named = rootOf(envelope);
   if (named === null) return [];

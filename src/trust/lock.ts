@@ -7,7 +7,7 @@ import { HASH_PATTERN } from './envelope.ts';
 import { declaredBy, isPinnedModel, type Manifest, readManifest } from './manifest.ts';
 
 export type LockEntry = {
-  /** Null when what stands there is no SHA-256 in lower-case hex. */
+  /** Null when the value is no SHA-256 in lower-case hex. */
   readonly hash: string | null;
   readonly file: string | null;
   readonly type: string | null;

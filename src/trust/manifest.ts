@@ -57,7 +57,7 @@ export function readManifest(json: Json): Manifest {
       if (!isCanonical(id)) {
         diagnostics.push(faulty(id, 'AGENT_ID_MALFORMED', `${quote(id)} is not a canonical id; the agent is left out`));
       } else if (met.has(id)) {
-        // Whichever kind it is, somebody would be wrong about it.
+        // An id of two kinds is ambiguous, so neither kind is assumed.
         diagnostics.push(faulty(id, 'AGENT_TYPE_MISMATCH', `${id} stands in two sections; the agent is left out`));
         agents.delete(id);
       } else {
@@ -93,7 +93,7 @@ export function toManifestJson(version: string | null, agents: Iterable<AgentRec
   };
 }
 
-/** The maps stand at the top, or under `taxonomy`, where in another shape there are counts or lists of names instead. */
+/** The maps are at the top, or under `taxonomy`, where another shape has counts or lists of names. */
 function recordsOf(json: JsonObject, section: Section): JsonObject {
   const top = json[section];
   if (isObject(top)) return top;
@@ -125,7 +125,7 @@ function readRecord(id: string, type: AgentType, json: JsonObject): [AgentRecord
   return [record, diagnostics];
 }
 
-/** What an agent may do, apart from its prompt: whoever changes it makes another agent of it. */
+/** What an agent may do, apart from its prompt. A change of it makes another agent. */
 export function declaredBy({ type, status, scopes, collaboration, composition }: AgentRecord): JsonObject {
   const parts = composition && Object.fromEntries(composition);
   return { type, status, scopes, collaboration: toJson(collaboration), composition: parts };
@@ -196,9 +196,8 @@ function named(part: string, prerelease: boolean): boolean {
 }
 
 /**
- * Whether the name of a model stands for one exact release. What stands behind an alias, or is left to the program, may
- * change from one day to the next without a byte changing here. A release carries its day, or the digest of its weights, at
- * the end of its name.
+ * Whether the name of a model is one exact release: it ends with its day or the digest of its weights. An alias, or the
+ * program's own choice, may change from one day to the next.
  */
 const RELEASE = /(?:[-@:]\d{8}|[-@:]\d{4}-\d{2}-\d{2}|@sha256:[0-9a-f]{64})$/;
 const NAME_LENGTH_MAX = 256;
@@ -319,7 +318,7 @@ function readEdge(item: Json): AllowEdge | null {
   return { target, mode, scopes, types, note: isString(note) ? note : null };
 }
 
-/** No agent has another name than an id: `*`, or an id with a blank behind it, would deny nobody. */
+/** No agent has a name that is no id: `*`, or an id with a blank behind it, would deny no agent. */
 function isId(value: Json): boolean {
   return isString(value) && value.length <= ID_LENGTH_MAX && ID.test(value);
 }

@@ -1,5 +1,5 @@
-// From a text, or a value somebody parsed already, to a value of strict JSON within limits. What passes here can be
-// hashed, walked and matched without further thought about its size.
+// From a text, or a parsed value, to a value of strict JSON within limits. After it, hashing, walking and matching need no
+// further limit.
 
 import { mayPoison, type ParseAttempt, parseJsonText } from '../dialects/json-text.ts';
 import { isObject, type Json, nameOfType } from '../kernel/json.ts';
@@ -48,7 +48,7 @@ export function parseEnvelope(input: unknown): ParsedEnvelope {
   return { ok: false, problems: [{ code, pointer: '', message }] };
 }
 
-/** A reader that puts marks in place of what is no text would have the digest of something that nobody sent. */
+/** A reader that replaces broken characters would compute the digest of a text that was never sent. */
 function parseBytes(bytes: Uint8Array): ParsedEnvelope {
   try {
     return parseEnvelope(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -89,16 +89,13 @@ export function envelopeTexts(value: Json, isVerbatim: boolean): CanonicalTexts 
   return canonicalTexts(value, request, isVerbatim, context);
 }
 
-/**
- * Whether the text alone rules out most of what could be found in its value. Half a character stands in a text as it is or
- * behind `\u`.
- */
+/** Whether the text alone rules out most faults of its value. Half a character is in a text as it is or behind `\u`. */
 function isSmall(text: string, value: Json, depth: number): boolean {
   const isSimple = text.length <= SHORT && text.isWellFormed() && !text.includes('\\u');
   return isSimple && depth <= LIMITS.depth && longHistory(value).length === 0;
 }
 
-/** The search so far: what it found, the names on the way to where it stands, and the least text all of it needs. */
+/** The search so far: its finds, the names on the way to the present place, and the least text they all need. */
 type Search = { readonly problems: Problem[]; readonly path: string[]; bytes: number };
 
 function within(root: unknown): ParsedEnvelope {

@@ -129,7 +129,7 @@ function orphans(lock: PromptLock, agents: ReadonlyMap<string, Agent>): Diagnost
     .map((id) => remark(null, 'LOCK_ORPHAN', `the lock pins ${id.slice(0, 64)}, which the manifest does not list`));
 }
 
-/** `dir` is where the registry stands within what `read` can see; empty for its root. */
+/** `dir` is the folder of the registry within what `read` can see; empty for its root. */
 export function loadRegistry(dir: string, read: ReadFile, sha256: Sha256): Registry {
   const within = (path: string) => (dir === '' ? path : `${dir.replace(/\/+$/, '')}/${path}`);
   const inside: ReadFile = Object.assign((path: string) => read(within(path)), {
@@ -142,7 +142,7 @@ export function loadRegistry(dir: string, read: ReadFile, sha256: Sha256): Regis
   return readRegistry(manifest.json, lock.json, inside, sha256);
 }
 
-/** The two files of a registry as JSON: where they stand, and how their bytes are read. */
+/** The two files of a registry as JSON: their paths, and how their bytes are read. */
 export const MANIFEST_PATH = 'versions/prompt-manifest.json';
 export const LOCK_PATH = 'versions/prompt-lock.json';
 const FILE_BYTES_MAX = 16 * 1_048_576;

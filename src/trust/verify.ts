@@ -1,6 +1,6 @@
-// The verifier of handoffs. Its stages run in a fixed order and stop at the first that finds something; that stage is
-// heard to its end, so that a sender learns all of it at once. Clock, memory of ids, quarantine and earlier handoffs
-// are passed in: the same facts always give the same verdict. What cannot be established is refused.
+// The verifier of handoffs. Its stages run in a fixed order. The first stage that finds a problem finishes and is the last,
+// so the sender learns all of its problems at once. Clock, memory of ids, quarantine and earlier handoffs are passed in: the
+// same facts always give the same verdict. What cannot be established is refused.
 import type { Json } from '../kernel/json.ts';
 import { checkInjection } from '../kernel/trust/injection.ts';
 import { PROBLEMS_MAX, type Problem, quote } from '../kernel/trust/problem.ts';
@@ -78,7 +78,7 @@ export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
 /** The first stage that found something, and everything it found. */
 type Refused = { readonly stage: StageName; readonly problems: readonly Problem[] };
 
-/** What the stages ask beside the envelope. */
+/** What the stages need besides the envelope. */
 type Hearing = {
   readonly options: VerifyOptions;
   readonly policy: Policy;
@@ -88,7 +88,7 @@ type Hearing = {
 /** What they ask once both agents are known. */
 type EndsHearing = Hearing & { readonly envelope: Envelope; readonly source: End; readonly target: End };
 
-/** Null lets the next stage look: stages stand in chains of `??`, in their order. */
+/** Null lets the next stage run: stages are chained by `??`, in their order. */
 function stopAt(stage: StageName, problems: readonly Problem[]): Refused | null {
   return problems.length > 0 ? { stage, problems } : null;
 }
@@ -278,7 +278,7 @@ function checkReach(
   return checkBoundary(source, target, envelope.context.request, policy);
 }
 
-/** Whoever a problem of these stages points at is not verified; about the other nothing is known yet. */
+/** An agent that a problem of these stages names is not verified. About the other nothing is known yet. */
 function blame(progress: VerifyProgress, problems: readonly Problem[]): readonly Problem[] {
   if (problems.length === 0) return problems;
   const isBlamed = (role: EndRole) => problems.some(({ pointer }) => pointer.startsWith(role, 1));

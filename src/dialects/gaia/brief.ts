@@ -16,17 +16,17 @@ import {
   TAG,
 } from './contract.ts';
 
-/** What is known about the turn beside its socket. What a turn does not need is not explained to it. */
+/** What the brief of a turn needs besides its socket. */
 type BriefSituation = {
   readonly agentId?: string;
   /** Whether the INPUT asks for a consolidation_report. */
   readonly consolidationRequired?: boolean;
-  /** Whether a person is there to give permission; true unless said otherwise. */
+  /** Whether a person can give permission; true by default. */
   readonly mayAskPermission?: boolean;
   /** Whether the turn belongs to a loop that improves a metric. */
   readonly iterates?: boolean;
   readonly writableSections?: readonly string[];
-  /** The statuses that may be reported next; every one unless said otherwise. */
+  /** The statuses that may be reported next; all by default. */
   readonly statuses?: readonly string[];
 };
 

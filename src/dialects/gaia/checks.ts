@@ -217,7 +217,7 @@ function checkAdvisory(section: JsonObject): Finding[] {
   );
 }
 
-/** What is no command is left out of a list, and that is said. */
+/** An element that is no command is left out of a list, with a warning. */
 function checkSet({ command_set: set }: JsonObject): Finding[] {
   if (!Array.isArray(set)) return [];
   return set.flatMap((one, index) => {

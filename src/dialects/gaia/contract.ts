@@ -49,7 +49,7 @@ export function invalid(code: string, value: Json, path: string, message: string
   return { kind: 'invalid', code: `${code}:${textOf(value)}`, path, message };
 }
 
-/** Findings as the lists a verdict carries. A payload can earn any number of warnings, so only the first are told. */
+/** Findings as the lists of a verdict. A payload can earn any number of warnings, so only the first are listed. */
 export function asDetails(findings: readonly Finding[]): {
   missing: string[];
   invalid: string[];

@@ -32,7 +32,7 @@ export function readReport(raw: string, given: ReportGiven = {}): Verdict {
   return parsed.ok ? judgeReport(parsed.report, given, parsed.findings) : refuseReply(parsed, given);
 }
 
-/** Reads a reply for its socket, in the light of what the agent was told for this turn. */
+/** Reads a reply for its socket and its turn. */
 export function gaiaRead(raw: string, contract: Contract): Reading {
   const parsed = parseReply(raw, contract.maxBytes);
   const given = contract.turn ? { injectedContext: contract.turn.input, taskAgentId: contract.turn.agentId } : {};
@@ -99,7 +99,7 @@ function parseBody({ body, line: firstLine }: Block, maxBytes: number): Body {
   const parsed = parseJsonText(body, { maxBytes });
   if (parsed.ok) return { ...parsed, findings: [] };
   if (parsed.kind !== 'duplicate_key') return parsed;
-  // A key written twice is legal JSON in which the last one counts. Whoever reads the first is warned.
+  // A key written twice is legal JSON, in which the last one counts. A reader of the first gets a warning.
   const value: unknown = secureParse(body, null, { safe: true });
   if (value === null) return parsed;
   const line = firstLine + parsed.line - 1;
@@ -125,7 +125,7 @@ export type Block = {
   readonly body: string;
   /** The line of the reply on which the body starts; the body always starts in its first column. */
   readonly line: number;
-  /** Where the backticks stand when something other than the end of the JSON precedes them on their line. */
+  /** The place of the backticks when something other than the end of the JSON precedes them on their line. */
   readonly cutAt: { readonly line: number; readonly column: number } | null;
 };
 type NoBlock = { readonly found: false; readonly message: string };
@@ -332,7 +332,7 @@ export function userFacingSummary(report: JsonObject): string | null {
   return isText(summary) ? summary.trim() : null;
 }
 
-/** Undefined when the agent said nothing, null when it said that there was none. */
+/** Undefined when the agent reported nothing, null when it reported that there was none. */
 export function rollbackExecuted(report: JsonObject): string | null | undefined {
   const value = report.rollback_executed;
   if (value === undefined || value === null || typeof value === 'string') return value;

@@ -21,7 +21,7 @@ export function validateGaia(input: Json, options: Json = {}): Verdict {
   return refuseReply({ code: 'NO_BLOCK', reason: `the report is ${nameOfType(input)}, not an object` }, given.value);
 }
 
-/** `{base, entries, writable_sections}`; what is left out is empty. A string is the JSON text of it. */
+/** `{base, entries, writable_sections}`; a missing member is empty. A string is its JSON text. */
 export function validateMerge(input: Json, _options: Json = {}): Verdict {
   const unmerged = { result: {}, rejected: [], warnings: [] };
   const read = readValue(input, unmerged);
@@ -134,7 +134,7 @@ export function mergeContracts({ base, entries, writable_sections }: MergeReques
   return deny('WRITE_NOT_PERMITTED', `${rejected.size} sections were not written; the others were`, details);
 }
 
-/** Whether the report may follow, and where the agent stands afterwards. */
+/** Whether the report may follow, and the progress after it. */
 export function follow(progress: Progress, report: Json): { readonly verdict: Verdict; readonly progress: Progress } {
   return step(progress, normaliseStatus(textOf(report).trim()));
 }

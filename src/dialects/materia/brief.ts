@@ -1,5 +1,5 @@
-// What an agent is told about its final answer: the format of exactly this socket, with an example of placeholders that is
-// no valid answer, and after a bad answer what was wrong.
+// The part of a brief about the final answer: the format of exactly this socket, with an example of placeholders that is no
+// valid answer, and after a bad answer its faults.
 import type { Contract } from '../../kernel/dialect.ts';
 import { exampleOf as exampleFrom } from '../../kernel/field-schema.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';

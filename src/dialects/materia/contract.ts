@@ -1,5 +1,5 @@
-// What one socket asks of a materia handoff: the table of its fields, which must be there, which paths `assign` reads, and
-// what is said about a value that does not fit.
+// What one socket asks of a materia handoff: the table of its fields, which are required, which paths `assign` reads, and
+// the words for a value that does not fit.
 import type { Contract } from '../../kernel/dialect.ts';
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import { type Field, type Mismatch, mismatches } from '../../kernel/fields.ts';

@@ -1,5 +1,5 @@
-// Reads what an agent or a utility returned against its socket's contract. Every issue is collected, so that one repair
-// turn can mend them all; nothing invalid is corrected, guessed or dropped.
+// Reads the output of an agent or a utility against its socket's contract. Every issue is collected, so that one repair turn
+// can fix them all. Nothing invalid is corrected, guessed or dropped.
 import type { Code } from '../../kernel/codes.ts';
 import type { Contract, Reading } from '../../kernel/dialect.ts';
 import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
@@ -72,7 +72,7 @@ function checkPayload(payload: JsonObject, contract: Contract, issues: Issues): 
   if (workItems !== undefined) {
     checkField('workItems', workItems, terms.strictItems ? fields.workItems : LOOSE_ITEMS, issues);
   }
-  // A plain utility may call anything `context`, as long as nobody asked it for the field.
+  // A plain utility may call anything `context`, unless it was asked for the field.
   if (context !== undefined && (terms.strictItems || terms.required.includes('context'))) {
     checkField('context', context, fields.context, issues);
   }
@@ -113,7 +113,7 @@ function checkUnexpected(payload: JsonObject, terms: Terms, utility: boolean, is
   }
 }
 
-/** Whether something stands at the path; own properties only, and arrays answer to whole numbers only. */
+/** Whether the path leads to a value. Only own properties count, and arrays take whole numbers only. */
 function exists(payload: JsonObject, segments: Path['segments']): boolean {
   let value: Json | undefined = payload;
   for (const segment of segments) {

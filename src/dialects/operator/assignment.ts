@@ -119,7 +119,7 @@ function checkUntrusted(found: OperatorFindings, packet: JsonObject, task: JsonO
   }
 }
 
-/** What is forbidden lies apart from what is claimed, in both directions. */
+/** No forbidden path overlaps a claimed one, in either direction. */
 function checkForbidden(found: OperatorFindings, task: JsonObject): void {
   for (const overlap of overlapsBetween(task.lock_scope, task.forbidden_scope)) {
     const { forbidden_resource, resource } = overlap;

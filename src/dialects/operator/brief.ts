@@ -126,8 +126,8 @@ export const EXAMPLE_ASSIGNMENT = exampleOf(ASSIGNMENT) as JsonObject;
 export const EXAMPLE_ENVELOPE = exampleOf(ENVELOPE) as JsonObject;
 
 /**
- * What a socket asks of a payload beside the contract: the paths its assignments read, and the schema it was given. Only
- * work that is done hands anything on, so an agent that is blocked or failed is not held to it.
+ * What a socket asks of a payload in addition to the contract: the paths its assignments read, and its schema. Only done
+ * work hands anything on, so a blocked or failed agent is free of it.
  */
 const DERIVED = ['$.workItems', '$.satisfied'];
 

@@ -422,7 +422,7 @@ export function requiredIn({ fields }: Table): readonly string[] {
   return Object.keys(fields).filter((name) => fields[name]?.required === true);
 }
 
-/** What the caller knows beside the payload. */
+/** What the caller knows besides the payload. */
 export type OperatorOptions = {
   /** Refuse fields that are neither part of the contract nor start with `x_`. */
   readonly strict?: boolean;

@@ -36,14 +36,14 @@ export class OperatorFindings {
     return this.#count;
   }
 
-  /** The details of the first finding become details of the verdict; of the others only what is short is listed. */
+  /** The details of the first finding become details of the verdict. Of the others only short parts are listed. */
   add(code: OperatorCode | OperatorRule, path: string, message: string, details: JsonObject = {}): void {
     this.#count += 1;
     if (this.#count === 1) this.#details = details;
     if (this.#issues.length < LISTED_MAX) this.#issues.push({ code, path, message, ...shortOnes(details) });
   }
 
-  /** Takes over what a validator said about a part of the payload. */
+  /** Takes over the findings of a validator about a part of the payload. */
   adopt(verdict: Verdict, path: string): void {
     const { warnings, issues, path: _path, omitted: _omitted, ...details } = verdict.details;
     if (Array.isArray(warnings)) for (const warning of warnings) this.warn(`${path}: ${warning}`);
@@ -108,8 +108,8 @@ export function inQuotes(text: string): string {
 }
 
 /**
- * What may stand in an object beside its own fields. Extensions start with `x_` and are never looked at; any other unknown
- * field is refused in strict mode and otherwise only mentioned.
+ * Members besides an object's own fields. Extensions start with `x_` and are not inspected. Any other unknown field is
+ * refused in strict mode and otherwise only mentioned.
  */
 const EXTENSION_PREFIX = 'x_';
 

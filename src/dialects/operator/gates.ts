@@ -264,8 +264,7 @@ function checkChanges(found: OperatorFindings, changes: Json | undefined, assign
 }
 
 /**
- * Whatever is given to a credential word, wherever in a word that stands and however plain the value is; not the marker that
- * is left where a secret was taken out.
+ * Any value given to a credential word, wherever in a word it is and however plain; not the marker left by a removed secret.
  */
 const GIVEN = /(?!secret:[a-z-]{1,40}\])(?:api[_-]?key|secret|token)\s{0,64}[:=]\s{0,64}(?!\[secret:)\S/i;
 

@@ -56,7 +56,7 @@ function handoffOfResult(result: JsonObject): Handoff {
   return { outcome: done ? 'done' : 'blocked', satisfied: done, payload: { ...result, satisfied: done } };
 }
 
-/** An orchestrator that assigns nothing and names what stands in its way cannot go on. */
+/** An orchestrator that assigns nothing and names its blockers cannot go on. */
 function handoffOfEnvelope(envelope: JsonObject): Handoff {
   const stuck = objectsOf(envelope.assignments).length === 0 && objectsOf(envelope.blockers).length > 0;
   return {
@@ -66,7 +66,7 @@ function handoffOfEnvelope(envelope: JsonObject): Handoff {
   };
 }
 
-/** No repair makes a plan of it: the orchestrator has said in the words of its contract why there is none. */
+/** No repair makes a plan of it: the orchestrator gave the reason in the words of its contract. */
 function handoffOfDeclined({ code, reason, details }: Denied): Handoff {
   const words = isString(details.said) ? details.said : reason;
   const payload = { x_code: code, x_details: details, satisfied: false, workItems: [] };
@@ -249,7 +249,7 @@ function validateText(name: string, validate: Validator, text: string, options: 
   return parsed.ok ? validate(parsed.payload, options) : parsed.verdict;
 }
 
-/** Options may come from a line of JSON. What is wrong with one is said: dropped, it would loosen a contract in silence. */
+/** Options may come from a line of JSON. A wrong one is refused, because dropping it would loosen a contract silently. */
 function optionsOf(options: unknown): OperatorOptions | string {
   if (options === undefined || options === null) return {};
   if (!isObject(options)) return 'options must be an object';

@@ -186,7 +186,7 @@ function checkLocks(locks: readonly Json[], rows: ReadonlyMap<string, Row>, issu
   }
 }
 
-/** What is stated of a lock must be usable; what is left out is not asked for here. */
+/** A stated part of a lock must be usable. A missing part is not asked for here. */
 function faultOfLock({ resource, active }: JsonObject): string | null {
   if (active !== undefined && typeof active !== 'boolean') return '.active must be true or false';
   if (resource === undefined) return null;
@@ -227,7 +227,7 @@ type Silent = {
   readonly age_seconds: number;
 };
 
-/** Checks `{now, tasks: [{task_id, status, timeout_seconds, last_heartbeat_at}]}`; `options.now` stands in for `now`. */
+/** Checks `{now, tasks: [{task_id, status, timeout_seconds, last_heartbeat_at}]}`; `options.now` replaces `now`. */
 export function validateWatchdog(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);
   if (!given.ok) return given.verdict;

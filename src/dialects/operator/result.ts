@@ -147,7 +147,7 @@ function readInline(rest: string): Json {
   return parsed.ok && Array.isArray(parsed.value) ? parsed.value : rest;
 }
 
-/** `name: value` pairs, of which the first stands beside the dash. */
+/** `name: value` pairs, the first of which follows the dash. */
 function readItem(lines: readonly string[]): Json {
   const pairs: { key: string; lines: string[] }[] = [];
   for (const line of lines) {
@@ -182,7 +182,8 @@ function unescaped(quoted: string): string {
 }
 
 /**
- * The outcome alone, or with what follows it after a mark: `failed tests were mended` is a sentence about something else.
+ * The outcome alone, or with the text that follows it after a mark: `failed tests were repaired` is a sentence about
+ * something else.
  */
 const OUTCOME = /^\s*(?:(?:is|was|now)\s+)?(?:blocked|failed)\s*(?:$|[:;,.(!]|[-–—](?:\s|$))/i;
 
@@ -269,7 +270,7 @@ function checkTexts(found: OperatorFindings, entry: JsonObject): void {
   checkForeignText(found, entry.result, 'result');
 }
 
-/** Where the last entry of each task stands. */
+/** The index of the last entry of each task. */
 function lastPlaces(entries: readonly unknown[]): ReadonlySet<number> {
   const last = new Map<unknown, number>();
   for (const [index, entry] of entries.entries()) {

@@ -64,7 +64,7 @@ export function checkNoSecret(
   if (pattern !== null) refuseSecret(found, pattern, path, details);
 }
 
-/** The same for every text of an object, wherever it stands. */
+/** The same for every text of an object, at any depth. */
 export function checkNoSecretIn(found: OperatorFindings, payload: JsonObject): void {
   const told = new Set<string>();
   const refuse = (path: string, pattern: string) => {
@@ -97,9 +97,9 @@ export function warnOfSecret(found: OperatorFindings, text: Json | undefined, pa
 }
 
 /**
- * The one rule for whatever an agent says in notes and worklogs. It refuses more than is scrubbed elsewhere: nothing is lost
- * by asking an agent to say it without the value. The most telling kind wins: anything recognised by its own shape before what
- * only stands after a word such as `token`.
+ * The one rule for notes and worklogs of agents. It refuses more than is scrubbed elsewhere, because the agent can write the
+ * text again without the value. The clearest kind wins: a value recognised by its own shape comes before one that only
+ * follows a word such as `token`.
  */
 function secretIn(text: string): string | null {
   const kinds = kindsIn(text);
@@ -119,7 +119,7 @@ function isTelling(kind: string): boolean {
 /** Every rule below needs one of these; a text without them is done. */
 const HINT = /key|secret|token|passw|bearer|authorization|AKIA|sk-/i;
 
-/** Beside what is found in any text: shapes wherever in a word they begin, and whatever is given to a credential word. */
+/** In addition to the finds in any text: shapes that begin inside a word, and any value given to a credential word. */
 function plainSecretIn(text: string): string | null {
   if (!HINT.test(text)) return null;
   const shape = LOOSE.find(([, pattern]) => pattern.test(text))?.[0];
@@ -134,7 +134,7 @@ const LOOSE: readonly (readonly [string, RegExp])[] = [
   ['private_key_block', /BEGIN [A-Z ]{0,40}PRIVATE KEY/],
 ];
 
-/** The word, the sign and what stands after it; not the marker that is left where a secret was taken out. */
+/** The word, the sign and the value after it; not the marker left by a removed secret. */
 const ASSIGNED =
   /(?!secret:[a-z-]{1,40}\])(?:api[_-]?key|secret|token|passw(?:or)?d)\s{0,8}(:=|=(?![=>])|:(?![:/=]))\s{0,8}(?!\[secret:)(?=(\S{1,256}))/gi;
 
@@ -158,7 +158,7 @@ const BEARER = /\bbearer(?:[ \t]{1,8}|[ \t]{0,8}[:=][ \t]{0,8})["'`]?[A-Za-z0-9.
 const AUTHORIZATION =
   /\bauthorization["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?(?:bearer|basic|token)[ \t]{1,8}(?!\[secret:)(\S{1,256})/gi;
 
-/** What stands after the word bearer and is longer than words are, and whatever a header of that name carries. */
+/** A value after the word bearer that is longer than words are, and any value of a header of that name. */
 function bearerValue(text: string): string | null {
   const isSent = () => [...text.matchAll(AUTHORIZATION)].some(([, written = '']) => !isRemark(firstWord(written)));
   return BEARER.test(text) || isSent() ? 'bearer_token' : null;
@@ -177,8 +177,8 @@ type ForeignReport = {
 };
 
 /**
- * Fields by which a packet, a result, a ledger, a turn's input or an envelope steers a run. Only names that hardly any
- * other format uses: `dependencies`, `status` or `owner` in a quoted file are nobody's attempt to steer.
+ * Fields by which a packet, a result, a ledger, a turn's input or an envelope steers a run. Only names that few other
+ * formats use: `dependencies`, `status` or `owner` in a quoted file steer nothing.
  */
 const CONTROL_FIELDS: ReadonlySet<string> = new Set([
   'packet_type',
@@ -259,7 +259,7 @@ function inspectValue(value: Json, path: string, depth: number, report: Report):
   }
 }
 
-/** A history item that is no word of a person or an agent: it would speak with the voice of a prompt nobody pinned. */
+/** A history item that is no word of a person or an agent. It would speak like a prompt that is not pinned. */
 function isSystemTurn(item: Json): item is { role: string } {
   if (!isObject(item) || !isString(item.role) || !/^\s*(?:system|developer)\s*$/i.test(item.role)) return false;
   return ['content', 'text', 'parts', 'message'].some((key) => Object.hasOwn(item, key));
@@ -363,7 +363,7 @@ function flagPhrases(text: string, path: string, report: Report): void {
   });
 }
 
-/** The words of a text as a reader would hear them: without odd letter forms, invisible characters and case. */
+/** The words of a text as a reader sees them: without odd letter forms, invisible characters and case. */
 function plainWords(text: string): readonly string[] {
   const plain = text
     .normalize('NFKC')
