@@ -42,15 +42,15 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isV
   // Nothing is stored or handed on with a secret in it; from here on the scrubbed text and value are the output.
   const output = scrub(answer.output);
   const agent = cleanNote(answer.agent);
-  const told = { usage, ...(agent ? { agent } : {}) };
-  if (refused) return refuse(pen, cast, turn, output.text, told, cleanVerdict(refused.refusal));
+  const extras = { usage, ...(agent ? { agent } : {}) };
+  if (refused) return refuse(pen, cast, turn, output.text, extras, cleanVerdict(refused.refusal));
   if (!reading.ok) return reading.verdict;
   const payload = scrubJson(reading.handoff.payload);
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
   const { note } = reading.handoff;
   const clean = note === undefined ? {} : { note: scrub(note).text };
   const handoff = { ...reading.handoff, payload: payload.value, ...clean };
-  const answered = { output: output.text, handoff, ...told, truncated: truncated === true, scrubbed };
+  const answered = { output: output.text, handoff, ...extras, truncated: truncated === true, scrubbed };
   // A permission is sealed where files and programs can be looked at, and so is evidence: they go by way of the verification.
   const isLookedAt = handoff.outcome === 'approval' || artifactsOf(cast, turn, handoff).length > 0;
   if (turn.seal === null && !isLookedAt) return conclude(pen, cast, turn, answered, NOTHING_SEEN);
@@ -115,13 +115,13 @@ function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen:
   const result = isObject(handoff.payload) ? handoff.payload : {};
   // Only an operator's result names a code; in any other report such a word means nothing.
   const isResult = dialectCan(cast.rules, socketOf(cast, turn.socket).contract, 'reportsTask');
-  const said = (isResult && (task ? codeOfResult(task, result) : knownCode(result.x_code))) || null;
-  const code = said ?? (reportsStatus(cast, turn.socket) ? 'AGENT_BLOCKED' : 'MISSING_REQUIRED_INPUT');
+  const stated = (isResult && (task ? codeOfResult(task, result) : knownCode(result.x_code))) || null;
+  const code = stated ?? (reportsStatus(cast, turn.socket) ? 'AGENT_BLOCKED' : 'MISSING_REQUIRED_INPUT');
   const reason = handoff.note ?? reasonOfResult(result);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
-  const told = { ...touchedIn(seen), ...(agent ? { agent } : {}) };
+  const extras = { ...touchedIn(seen), ...(agent ? { agent } : {}) };
   const row = rowFor(pen, cast, turn);
-  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...told, ...row });
+  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...extras, ...row });
   learn(pen, cast, turn, handoff, seen.artifacts);
   warn(pen, cast);
   return giveUp(pen, cast, turn, deny(code, reason, { socket: turn.socket }), result);
@@ -156,8 +156,8 @@ function accept(
   if (broken !== null) {
     const verdict = deny('UTILITY_FAILED', `${materia.label}: ${broken}`, { socket: turn.socket });
     // What the utility says of its failure is kept, so that a person and the next attempt can see it.
-    const told = { output, usage, verdict, repair: false, changes, ...touchedIn(seen) };
-    pen.write({ kind: 'attempt.refused', ...common, ...told });
+    const extras = { output, usage, verdict, repair: false, changes, ...touchedIn(seen) };
+    pen.write({ kind: 'attempt.refused', ...common, ...extras });
     fail(pen, cast, verdict, turn.id);
     return verdict;
   }
@@ -196,8 +196,8 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Answer
   const repair = loop !== null || (isAgent && isGivenBack);
   const { id, attempt } = turn;
   const { repairTurnsMax } = cast.rules.limits;
-  const told = { ...(loop ? { loop } : {}), usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
-  pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
+  const extras = { ...(loop ? { loop } : {}), usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
+  pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...extras, verdict, repair });
   if (repair && verdict.code === 'ILLEGAL_TRANSITION') setToWork(pen, cast, turn);
   warn(pen, cast);
   // An agent that makes no progress is blocked, and a person decides. The cast need not end for it.

@@ -84,20 +84,20 @@ function questionText(
   isCutOff: boolean,
 ): string {
   const whole = collapse(question);
-  const said = truncate(whole, QUESTION_CHARS_MAX);
+  const shown = truncate(whole, QUESTION_CHARS_MAX);
   if (what === 'approval') {
     // A person must see a command to its end before approving it.
-    const isWhole = said === whole && !whole.endsWith('…');
+    const isWhole = shown === whole && !whole.endsWith('…');
     const yes = `baton approve ${approval}${isCutOff ? ' --again' : ''}`;
     const then = isWhole
       ? `, then: ${yes} or baton reject ${approval}`
       : ` (it is ${approval}; to refuse it: baton reject ${approval})`;
     if (isCutOff) {
-      return `${turn.socket} (${label}) was allowed to run this, it began, and nobody knows how it ended: ${said}; find out whether it did its work, look with: baton approvals${then}`;
+      return `${turn.socket} (${label}) was allowed to run this, it began, and nobody knows how it ended: ${shown}; find out whether it did its work, look with: baton approvals${then}`;
     }
-    return `${turn.socket} (${label}) asks for permission: ${said}; look with: baton approvals${then}`;
+    return `${turn.socket} (${label}) asks for permission: ${shown}; look with: baton approvals${then}`;
   }
-  return `${turn.socket} (${label}) asks: ${said}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
+  return `${turn.socket} (${label}) asks: ${shown}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
 }
 
 /** The turns that a person may say something to: those that ask, and those whose agent is blocked and listens. */
@@ -162,8 +162,8 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
   const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
-  const said = { kind: 'attempt.output', at, by, ...where, output, agent: { runner: runnerOf(cast, turn) } } as const;
-  return takeOutput(pen, cast, turn, said, true);
+  const answer = { kind: 'attempt.output', at, by, ...where, output, agent: { runner: runnerOf(cast, turn) } } as const;
+  return takeOutput(pen, cast, turn, answer, true);
 }
 
 /** Sets an agent that asked to work again, with this text. */
@@ -226,8 +226,8 @@ export function isAnswerableWhenBlocked(cast: Cast, { phase, socket }: Turn): bo
 function answerBlocked(pen: Pen, cast: Cast, turn: Turn, text: string): Verdict {
   const to = gapOf(cast, turn);
   reopenTurn(pen, cast, turn);
-  const said = { from: 'person', text: scrub(text).text, ...(to === null ? {} : { to }) } as const;
-  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, ...said });
+  const line = { from: 'person', text: scrub(text).text, ...(to === null ? {} : { to }) } as const;
+  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, ...line });
   return allow(`turn ${turn.id} goes on`);
 }
 
@@ -277,12 +277,12 @@ export function isExpired({ status, code, until }: StatusText, now: number): boo
 }
 
 /** What a cast says of itself now: its own words, until the permission that they speak of is over. */
-export function reasonNow(cast: string, stands: StatusText, now: number): Pick<StatusText, 'code' | 'reason'> {
-  const { code, reason, until = 0 } = stands;
-  if (!isExpired(stands, now)) return { code, reason };
+export function reasonNow(cast: string, current: StatusText, now: number): Pick<StatusText, 'code' | 'reason'> {
+  const { code, reason, until = 0 } = current;
+  if (!isExpired(current, now)) return { code, reason };
   const when = new Date(until).toISOString();
-  const told = `nobody decided in time: the permission it asked for expired at ${when}; the agent is told when you carry on with: baton continue ${cast}`;
-  return { code: 'APPROVAL_EXPIRED', reason: told };
+  const why = `nobody decided in time: the permission it asked for expired at ${when}; the agent is told when you carry on with: baton continue ${cast}`;
+  return { code: 'APPROVAL_EXPIRED', reason: why };
 }
 
 /**

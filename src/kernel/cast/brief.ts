@@ -203,10 +203,10 @@ function resultBefore(cast: Cast, turn: Turn): string {
   if (turn.lane !== null && !walkOf(cast, turn)?.said) return '';
   // An item after another does not see what was found about that one.
   if (turn.lane === null && !concerns(cast.lastAbout, turn.item)) return '';
-  const said = walkOf(cast, turn)?.said ?? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson };
-  if (said.output === '') return '';
+  const last = walkOf(cast, turn)?.said ?? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson };
+  if (last.output === '') return '';
   const shown =
-    said.isJson && isObject(said.json) ? shownOf(handedOn(cast, turn, said.json), notesOf(cast, turn)) : said.output;
+    last.isJson && isObject(last.json) ? shownOf(handedOn(cast, turn, last.json), notesOf(cast, turn)) : last.output;
   return shown === '' ? '' : block('Result of the socket before', asData(truncate(shown, EARLIER_CHARS_MAX)));
 }
 
@@ -296,8 +296,8 @@ function listed(what: string, list: readonly string[]): readonly string[] {
 
 /** The turn so far. An agent that remembers the conversation gets only what is new. */
 function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, remembers: boolean): string {
-  const said = renderExchange(exchange, remembers);
-  const parts = [...(said === '' ? [] : [asData(said)]), ...sentOn(progress)];
+  const spoken = renderExchange(exchange, remembers);
+  const parts = [...(spoken === '' ? [] : [asData(spoken)]), ...sentOn(progress)];
   if (parts.length > 0) return parts.join('\n');
   return remembers && exchange.length > 0 ? 'Go on with your work.' : '';
 }

@@ -40,20 +40,20 @@ export function takeFault(
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const task = taskOfTurn(pen.state, cast, turn);
   const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
-  const { next, told } = isUnknown
-    ? { next: { again: true, isUnknown: true as const }, told: '' }
+  const { next, words } = isUnknown
+    ? { next: { again: true, isUnknown: true as const }, words: '' }
     : fault === 'timeout'
-      ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
+      ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, words: '' }
       : isAgent || isScripted(cast, turn.socket)
         ? secondTry(pen, cast, turn, { ...input, tries })
-        : { next: { again: false }, told: '' };
+        : { next: { again: false }, words: '' };
   const { again } = next;
   const usage = input.usage ?? FREE;
   const { id, attempt } = turn;
   const code = codeOf(fault, isAgent);
   const agent = cleanNote(input.agent);
   const why = scrub(input.reason).text;
-  const reason = told === '' || cause === undefined ? why : `${why}; ${told}`;
+  const reason = words === '' || cause === undefined ? why : `${why}; ${words}`;
   pen.write({
     ...{ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, ...next },
     ...(cause === undefined ? {} : { cause }),
@@ -118,9 +118,9 @@ type Next = Pick<
 >;
 
 /** The next attempt, and the words about it for people. */
-type SecondTry = { readonly next: Next; readonly told: string };
+type SecondTry = { readonly next: Next; readonly words: string };
 
-const NONE: SecondTry = { next: { again: false }, told: '' };
+const NONE: SecondTry = { next: { again: false }, words: '' };
 
 /** How often the next attempt of the turn may ask its provider again by itself. */
 export function retriesLeft({ faults, retries = 0 }: Pick<Turn, 'faults' | 'retries'>): number {
@@ -142,10 +142,10 @@ function secondTry(
   const found = cause === undefined ? null : byCause(pen, cast, turn, cause, retryAfterMs, mayRepeat);
   if (found) return found;
   if (fault !== 'crash' && fault !== 'transport') return NONE;
-  if (mayRepeat) return { next: { again: true }, told: 'tried once more' };
+  if (mayRepeat) return { next: { again: true }, words: 'tried once more' };
   if (fault === 'crash' && tries === 1) return NONE;
   const asked = turn.faults + (turn.retries ?? 0) + tries;
-  return asked > 1 ? { ...NONE, told: `asked ${asked} times in all` } : NONE;
+  return asked > 1 ? { ...NONE, words: `asked ${asked} times in all` } : NONE;
 }
 
 function byCause(
@@ -161,7 +161,7 @@ function byCause(
   switch (cause) {
     case 'SESSION_LOST':
       if (turn.session === null) return null;
-      return { next: { again: true, forgetsSession: true }, told: 'tried again in a new conversation' };
+      return { next: { again: true, forgetsSession: true }, words: 'tried again in a new conversation' };
     case 'CONTEXT_OVERFLOW':
       return shortened(pen, cast, turn);
     case 'RATE_LIMITED':
@@ -177,10 +177,10 @@ function otherChoice(cast: Cast, turn: Turn, cause: Code, mayRepeat: boolean): S
   const choice = nextChoice(cast.rules, materia, turn.choice, cause, !mayRepeat);
   const named = choice === null ? undefined : choicesOf(cast.rules, materia)[choice];
   if (choice === null || !named) return null;
-  const told = runnerCan(cast.rules, named.runner, 'isPerson')
+  const words = runnerCan(cast.rules, named.runner, 'isPerson')
     ? 'a person is asked instead'
     : `${choiceName(named)} is tried instead`;
-  return { next: { again: true, choice }, told };
+  return { next: { again: true, choice }, words };
 }
 
 /** Less than was too long, once: half of a long brief, a short one without what came before, or the same in a new conversation. */
@@ -188,33 +188,33 @@ function shortened(pen: Pen, cast: Cast, turn: Turn): SecondTry {
   const { maxBriefBytes } = cast.rules.limits;
   if (turn.briefBytesMax !== null) {
     const had = turn.briefBytesMax < maxBriefBytes ? 'it had been shortened' : 'it had a new conversation';
-    return { ...NONE, told: `${had} already, and is not tried again` };
+    return { ...NONE, words: `${had} already, and is not tried again` };
   }
   if (turn.session !== null) {
     // The brief was short and the conversation was not: a new one gets the whole brief.
     const next = { again: true, briefBytesMax: maxBriefBytes, forgetsSession: true };
-    return { next, told: 'tried again in a new conversation' };
+    return { next, words: 'tried again in a new conversation' };
   }
   const size = Math.min(maxBriefBytes, utf8Length(turn.brief ?? ''));
   const half = Math.floor(size / 2);
   const briefBytesMax = half < BRIEF_BYTES_MIN ? Math.min(size, bytesThatStay(pen, cast, turn)) : half;
   if (briefBytesMax < size) {
-    const told = `tried once more with a brief of at most ${briefBytesMax} bytes instead of ${size}`;
-    return { next: { again: true, briefBytesMax }, told };
+    const words = `tried once more with a brief of at most ${briefBytesMax} bytes instead of ${size}`;
+    return { next: { again: true, briefBytesMax }, words };
   }
   const short = `of its brief of ${size} bytes nothing can be left out`;
   const materia = chosenMateria(cast, turn);
   if (materia.type === 'utility' || !runnerCan(cast.rules, materia.runner, 'keepsSession'))
-    return { ...NONE, told: `${short}, so it is not tried again` };
-  const told = `${short}, so it is tried once more in a new conversation, without what it had read in this one`;
+    return { ...NONE, words: `${short}, so it is not tried again` };
+  const words = `${short}, so it is tried once more in a new conversation, without what it had read in this one`;
   // As much as any brief may measure: nothing of it is left out.
-  return { next: { again: true, briefBytesMax: maxBriefBytes }, told };
+  return { next: { again: true, briefBytesMax: maxBriefBytes }, words };
 }
 
 function patience({ waits }: Turn, waitMs: number, at: number): SecondTry | null {
   if (waits >= WAITS_MAX || !(waitMs <= WAIT_MS_MAX)) return null;
   const until = at + Math.max(1_000, Math.ceil(waitMs));
-  return { next: { again: true, until }, told: `tried again at ${new Date(until).toISOString()}` };
+  return { next: { again: true, until }, words: `tried again at ${new Date(until).toISOString()}` };
 }
 
 /**
@@ -273,8 +273,8 @@ export function infrastructureFailure(payload: Json): string | null {
   if (!isObject(payload) || payload.satisfied !== false || !isObject(payload.state)) return null;
   for (const [name, part] of Object.entries(payload.state)) {
     if (!isObject(part) || part.ok !== false) continue;
-    const told = [part.error, payload.context, part.message, payload.message].find(isText);
-    return told ?? `the utility reported ok: false in state.${name} and gave no reason`;
+    const words = [part.error, payload.context, part.message, payload.message].find(isText);
+    return words ?? `the utility reported ok: false in state.${name} and gave no reason`;
   }
   return null;
 }
@@ -302,10 +302,10 @@ export function silenceReason(cast: Cast, task: string): string | null {
     : 'it waits for a person';
 }
 
-function judge(pen: Pen, cast: Cast, task: Task, { heard = {}, seen = {} }: RecoverInput): Judged {
+function judge(pen: Pen, cast: Cast, task: Task, { heard: lastSigns = {}, seen = {} }: RecoverInput): Judged {
   const { id, owner, fence, claimedAt, timeoutS } = task;
   const turn = turnOn(cast, id);
-  const lastHeartbeatAt = lastSign(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, pen.at);
+  const lastHeartbeatAt = lastSign(Object.hasOwn(lastSigns, id) ? (lastSigns[id] ?? null) : null, claimedAt, pen.at);
   const silentS = Math.floor(pen.at / 1000) - Math.floor(lastHeartbeatAt / 1000);
   const row = { task: id, owner, fence, turn: turn?.id ?? null, lastHeartbeatAt, timeoutS, silentS };
   const excuse = silenceReason(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];

@@ -94,8 +94,8 @@ export function reasonIn(context: string): string {
 const LINE_CHARS_MAX = 4_000;
 const HEARD_CHARS_MAX = 4_000;
 
-export function withLine(heard: readonly ContextNote[], item: Item | null, line: string): readonly ContextNote[] {
-  const all = [...heard, { about: aboutOf(item), line: truncate(line, LINE_CHARS_MAX) }];
+export function withLine(context: readonly ContextNote[], item: Item | null, line: string): readonly ContextNote[] {
+  const all = [...context, { about: aboutOf(item), line: truncate(line, LINE_CHARS_MAX) }];
   let room = HEARD_CHARS_MAX;
   const first = all.findLastIndex((each) => {
     room -= each.line.length;
@@ -105,24 +105,24 @@ export function withLine(heard: readonly ContextNote[], item: Item | null, line:
 }
 
 /** A rejection reaches its target as a note, so the context does not repeat it. A settled one is not repeated at all. */
-export function withoutNoted(heard: readonly ContextNote[], notes: readonly ReworkNote[]): readonly ContextNote[] {
-  if (notes.length === 0) return heard;
-  return heard.filter(({ line }) => !notes.some((note) => isQuotedIn(note, line)));
+export function withoutNoted(context: readonly ContextNote[], notes: readonly ReworkNote[]): readonly ContextNote[] {
+  if (notes.length === 0) return context;
+  return context.filter(({ line }) => !notes.some((note) => isQuotedIn(note, line)));
 }
 
 function isQuotedIn({ from, label, reason }: ReworkNote, line: string): boolean {
-  const said = `[${from} ${label}] `;
-  return line.startsWith(said) && reasonIn(line.slice(said.length)) === reason;
+  const prefix = `[${from} ${label}] `;
+  return line.startsWith(prefix) && reasonIn(line.slice(prefix.length)) === reason;
 }
 
 /** A new list makes remarks about places in the old one meaningless. */
-export function withoutList(heard: readonly ContextNote[], cursorKey: string): readonly ContextNote[] {
-  return heard.filter(({ about }) => about === null || !about.startsWith(`${cursorKey}:`));
+export function withoutList(context: readonly ContextNote[], cursorKey: string): readonly ContextNote[] {
+  return context.filter(({ about }) => about === null || !about.startsWith(`${cursorKey}:`));
 }
 
 /** The lines for a turn on this item, or on none. */
-export function linesFor(heard: readonly ContextNote[], item: Item | null): readonly string[] {
-  return heard.filter(({ about }) => concerns(about, item)).map(({ line }) => line);
+export function linesFor(context: readonly ContextNote[], item: Item | null): readonly string[] {
+  return context.filter(({ about }) => concerns(about, item)).map(({ line }) => line);
 }
 
 /** A turn on an item gets the lines about all items or about that one; a turn on none gets every line. */
@@ -199,8 +199,8 @@ export function workBefore(cast: Pick<Cast, 'id' | 'work'>, { item, task }: Pick
 /** Bounded and without secrets, as it is recorded with the turn. */
 export function recordedWork({ turnChecks = [], diff }: SeenWork): { checks?: readonly TurnCheck[]; diff?: ItemDiff } {
   const checks = turnChecks.slice(0, CHECKS_MAX).map(({ name, ok, found, output }) => {
-    const said = output === undefined ? {} : { output: lastChars(scrub(output).text, CHECK_OUTPUT_CHARS_MAX) };
-    return { name, ok, found: scrub(found).text, ...said };
+    const printed = output === undefined ? {} : { output: lastChars(scrub(output).text, CHECK_OUTPUT_CHARS_MAX) };
+    return { name, ok, found: scrub(found).text, ...printed };
   });
   const { base } = diff ?? {};
   // The note about what was left out is the last line, so some room is left for it.
@@ -308,8 +308,8 @@ function filesText({ files, filesMore }: ItemWork, max: number): string {
 }
 
 function checkText({ name, ok, found, output }: TurnCheck): string {
-  const said = output === undefined || output === '' ? '' : `\n${output}`;
-  return `${name}: ${ok ? 'passed' : 'FAILED'} (${found})${said}`;
+  const printed = output === undefined || output === '' ? '' : `\n${output}`;
+  return `${name}: ${ok ? 'passed' : 'FAILED'} (${found})${printed}`;
 }
 
 /** The items of the lists that are over, for a turn outside of every loop; empty while an item is still open. */

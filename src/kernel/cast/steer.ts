@@ -252,20 +252,20 @@ type CarryOnStep = {
 const NEEDS_MORE: readonly string[] = ['OUTCOME_UNKNOWN', 'ITEMS_PARKED'];
 
 /** `isExtended` says that a person extends the spent allowance. */
-export function stepFor(verb: Verb, stands: StatusText, now: number, isExtended = false): CarryOnStep {
-  const { status, code } = stands;
-  const exact = verb === 'continue' ? obvious(stands, isExtended) : verb;
+export function stepFor(verb: Verb, current: StatusText, now: number, isExtended = false): CarryOnStep {
+  const { status, code } = current;
+  const exact = verb === 'continue' ? obvious(current, isExtended) : verb;
   // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
   const isStuck =
-    isExpired(stands, now) || (verb === 'continue' && status === 'waiting' && !NEEDS_MORE.includes(code ?? ''));
+    isExpired(current, now) || (verb === 'continue' && status === 'waiting' && !NEEDS_MORE.includes(code ?? ''));
   if (isStuck) return { verb: exact, how: 'submit' };
   if (!FITS[exact].includes(status)) return { verb: exact, how: exact === 'resume' ? 'nothing' : 'refuse' };
   return { verb: exact, how: exact === 'resume' && status === 'running' ? 'drive' : 'submit' };
 }
 
-function obvious(stands: StatusText, isExtended: boolean): Exact {
-  if (stands.status !== 'failed' && stands.status !== 'aborted') return 'resume';
-  return isExtended && spentAllowance(stands) === 'retries' ? 'revive' : 'recast';
+function obvious(current: StatusText, isExtended: boolean): Exact {
+  if (current.status !== 'failed' && current.status !== 'aborted') return 'resume';
+  return isExtended && spentAllowance(current) === 'retries' ? 'revive' : 'recast';
 }
 
 type BudgetLimits = { readonly maxTokens?: number; readonly maxCost?: number; readonly maxDurationMs?: number };

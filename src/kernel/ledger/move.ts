@@ -47,8 +47,8 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
   const code = to === 'blocked' ? (request.code ?? 'ABORTED') : (request.code ?? null);
   if (actor !== 'person' || to !== 'done') return settle(pen, task, to, { reason, code });
   const { by = 'a person' } = request;
-  const told = `moved to done by ${by}, no evidence checked: ${reason}`;
-  return settle(pen, task, to, { reason: told, code, evidence: { checked: false, by, reason } });
+  const note = `moved to done by ${by}, no evidence checked: ${reason}`;
+  return settle(pen, task, to, { reason: note, code, evidence: { checked: false, by, reason } });
 }
 
 /**
@@ -145,8 +145,8 @@ export function isSpent({ retries, retriesMax }: Task): boolean {
 
 /** The code of a result that is not done: its own, else that of the last worklog entry, else what its status means. */
 export function codeOfResult(task: Task, result: JsonObject): Code {
-  const said = knownCode(result.x_code) ?? knownCode(task.worklog.code);
-  return said ?? (result.status === 'failed' ? 'ACCEPTANCE_FAILED' : 'MISSING_REQUIRED_INPUT');
+  const stated = knownCode(result.x_code) ?? knownCode(task.worklog.code);
+  return stated ?? (result.status === 'failed' ? 'ACCEPTANCE_FAILED' : 'MISSING_REQUIRED_INPUT');
 }
 
 /** What a result that is not done says about itself. */
@@ -159,8 +159,8 @@ export function reasonOfResult(result: JsonObject): string {
 export function codeOfDelta(delta: JsonObject, blockers: readonly JsonObject[], { code }: Task): Code {
   const blocker = blockers.find((each) => each.task_id === delta.task_id);
   const listed = knownCode(blocker?.x_code) ?? knownCode(blocker?.code);
-  const said = knownCode(delta.x_code) ?? (delta.timed_out === true ? 'TASK_TIMEOUT' : listed);
-  return said ?? code ?? 'MISSING_REQUIRED_INPUT';
+  const stated = knownCode(delta.x_code) ?? (delta.timed_out === true ? 'TASK_TIMEOUT' : listed);
+  return stated ?? code ?? 'MISSING_REQUIRED_INPUT';
 }
 
 /** Why a delta blocks its task: what the list of blockers says of it, else the reason of the delta itself. */
@@ -250,9 +250,9 @@ export function lastSignAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now
 }
 
 /** The same with the claim as the first sign of life. The log's times never go back, so that a claim may seem to lie ahead. */
-export function lastSign(heard: number | null, claimedAt: number | null, now: number): number {
-  if (heard === null) return claimedAt ?? 0;
-  return claimedAt === null || isAhead(claimedAt, now) ? heard : Math.max(heard, claimedAt);
+export function lastSign(lastBeat: number | null, claimedAt: number | null, now: number): number {
+  if (lastBeat === null) return claimedAt ?? 0;
+  return claimedAt === null || isAhead(claimedAt, now) ? lastBeat : Math.max(lastBeat, claimedAt);
 }
 
 /** What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. */
@@ -297,18 +297,18 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
   const { task } = found;
-  const heard = lastSign(request.lastHeartbeatAt, task.claimedAt, pen.at);
-  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
+  const lastBeat = lastSign(request.lastHeartbeatAt, task.claimedAt, pen.at);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(lastBeat / 1000);
   const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
   const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
   if (refusal) return refuseTask(pen, 'expire', task, refusal);
   const { id, owner } = task;
   const [isLast, retry] = [isSpent(task), task.retries + 1];
-  const told = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
-  const what = request.observed === undefined ? told : `${told} (${request.observed})`;
+  const silence = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
+  const what = request.observed === undefined ? silence : `${silence} (${request.observed})`;
   const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
   const seen = request.observed === undefined ? {} : { observed: request.observed };
-  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why, ...seen };
+  const evidence = { lastHeartbeatAt: lastBeat, timeoutS: task.timeoutS, silentS, why: request.why, ...seen };
   settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
   if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
   const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
