@@ -259,3 +259,46 @@ test.each([
   expect(refusal?.verdict.code ?? 'OK').toBe(code);
   expect((envelope?.envelope as unknown as Envelope | undefined)?.context.request.scopes).toEqual(scopes);
 });
+
+const MEDIATED = '660e8400-e29b-41d4-a716-446655440000';
+const asking = (mode: string, more: JsonObject = {}) => ({
+  agents: { 'domain-05-product': { collaboration: { allow: [{ target: 'domain-02-analysis', mode, ...more }] } } },
+});
+const mediating = (change: Change, wish = watch()) =>
+  attest(world(change), 'lock', wish, { ...given(), mediationId: MEDIATED });
+
+test('an edge that the boundary asks to mediate goes through the orchestrator of the registry', () => {
+  const { refusal, envelope } = mediating(asking('mediate'), watch({ parent: ID, origin: 'domain-09-technical' }));
+  expect(refusal).toBeNull();
+  const through = envelope?.mediation?.agent ?? '';
+  expect(world().agents.get(through)?.type).toBe('orchestrator');
+  const [first, second] = [envelope?.mediation?.envelope, envelope?.envelope] as unknown as Envelope[];
+  expect([first?.source_agent.agent_id, first?.target_agent.agent_id, first?.links]).toEqual([
+    'domain-05-product',
+    through,
+    { parent_handoff_id: ID },
+  ]);
+  expect([second?.source_agent.agent_id, second?.target_agent.agent_id, second?.links]).toEqual([
+    through,
+    'domain-02-analysis',
+    { parent_handoff_id: MEDIATED },
+  ]);
+  expect([first?.handoff_id, second?.handoff_id, envelope?.handoff_id, envelope?.pattern]).toEqual([
+    MEDIATED,
+    ID,
+    ID,
+    4,
+  ]);
+});
+
+const denying = { allow: [{ target: 'domain-02-analysis', mode: 'mediate' }], deny: ['domain-02-analysis'] };
+
+test.each<[string, Change, string]>([
+  ['an edge that permits a direct handoff', asking('collaborate'), 'OK'],
+  ['a line that is only drawn', asking('demarcate'), 'BOUNDARY_NOT_ALLOWED'],
+  ['a request of another type', asking('mediate', { types: ['query'] }), 'BOUNDARY_NOT_ALLOWED'],
+  ['what the source denies', { agents: { 'domain-05-product': { collaboration: denying } } }, 'BOUNDARY_DENIED'],
+])('no orchestrator mediates %s', (_, change, code) => {
+  const { refusal, envelope } = mediating(change);
+  expect([refusal?.verdict.code ?? 'OK', envelope?.mediation]).toEqual([code, undefined]);
+});

@@ -4,12 +4,12 @@
 import type { Tools } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Problem } from '../kernel/trust/problem.ts';
-import type { Attestation, EnvelopeNote, Refusal } from '../kernel/trust/state.ts';
+import type { Attestation, EnvelopeNote, Mediation, Refusal } from '../kernel/trust/state.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
-import type { Denied } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Agent, Registry } from './agent.ts';
 import { INCIDENTS, refusal as refusalAt, suggestId } from './answer.ts';
-import { checkComposition, coveredScopes } from './boundary.ts';
+import { checkComposition, coveredScopes, mediatorBetween } from './boundary.ts';
 import { type AgentRef, type Envelope, type HandoffRequest, type HandoffState, PROTOCOL_VERSION } from './envelope.ts';
 import { checkHashes, checkVersions, type End } from './identity.ts';
 import type { PastHandoff } from './lineage.ts';
@@ -25,7 +25,13 @@ type Attested = {
 };
 
 /** What comes from outside with the watch: a new id, the time, and the digest of the prompt that will be sent. */
-export type AttestInput = { readonly handoffId: string; readonly timestamp: string; readonly promptHash: string };
+export type AttestInput = {
+  readonly handoffId: string;
+  readonly timestamp: string;
+  readonly promptHash: string;
+  /** The id of the handoff to an orchestrator, where the boundary asks for one. */
+  readonly mediationId?: string;
+};
 
 const NO_HASH = '0'.repeat(64);
 const NOTHING_SEEN = { has: () => false };
@@ -41,18 +47,13 @@ export function attest(registry: Registry, lockHash: string, watch: TrustWatch, 
     const denied = judgeAlone(registry, agent, given);
     return denied ? refused(asRefusal(denied, given.promptHash)) : { attestation, envelope: null, refusal: null };
   }
-  const envelope = envelopeFor(registry, agent, source, watch, given);
-  const verdict = verifyHandoff(envelope, {
-    registry,
-    now: given.timestamp,
-    seen: NOTHING_SEEN,
-    maxAgeS: MAX_AGE_S,
-    maxSkewS: MAX_SKEW_S,
-    policy: { phrases: 'flag' },
-    origin: 'graph',
-    isCleared: (digest) => watch.cleared.includes(digest),
-    ...(watch.parent === null ? {} : { lookupParent: (id) => pastOf(watch, id) }),
-  });
+  const mediated = mediationFor(registry, agent, source, watch, given);
+  if (mediated && 'refusal' in mediated) return refused(mediated.refusal);
+  const hop = mediated
+    ? { ...watch, origin: source, source: mediated.mediation.agent, parent: mediated.mediation.handoff_id }
+    : watch;
+  const envelope = envelopeFor(registry, agent, hop.source ?? source, hop, given);
+  const verdict = judgeEnvelope(registry, envelope, hop, given.timestamp);
   if (!verdict.allow) return refused(asRefusal(verdict, given.promptHash));
   const { envelope_digest: digest, pattern, warnings } = verdict.details;
   const flags = Array.isArray(warnings) ? warnings.filter(isObject).filter(({ code }) => isInjection(code)) : [];
@@ -63,8 +64,50 @@ export function attest(registry: Registry, lockHash: string, watch: TrustWatch, 
     pattern: typeof pattern === 'number' ? pattern : null,
     ...(flags.length > 0 ? { warnings: flags.slice(0, FLAGS_MAX) } : {}),
     envelope: envelope as unknown as JsonObject,
+    ...(mediated ? { mediation: mediated.mediation } : {}),
   };
   return { attestation, envelope: note, refusal: null };
+}
+
+function judgeEnvelope(registry: Registry, envelope: Envelope, watch: TrustWatch, now: string): Verdict {
+  return verifyHandoff(envelope, {
+    registry,
+    now,
+    seen: NOTHING_SEEN,
+    maxAgeS: MAX_AGE_S,
+    maxSkewS: MAX_SKEW_S,
+    policy: { phrases: 'flag' },
+    origin: 'graph',
+    isCleared: (digest) => watch.cleared.includes(digest),
+    ...(watch.parent === null ? {} : { lookupParent: (id) => pastOf(watch, id) }),
+  });
+}
+
+type Mediated = { readonly mediation: Mediation } | { readonly refusal: Refusal };
+
+/**
+ * The handoff to the orchestrator, where the boundary of the source asks for one. It is an envelope of its own, and the one to
+ * the target names it as its parent. Null where the source hands over directly.
+ */
+function mediationFor(
+  registry: Registry,
+  target: Agent,
+  source: string,
+  watch: TrustWatch,
+  { mediationId, timestamp }: AttestInput,
+): Mediated | null {
+  const from = registry.agents.get(source);
+  if (!from || mediationId === undefined) return null;
+  const asked = { ...(watch.request as unknown as HandoffRequest), ...scopesOf(registry, target, watch) };
+  const through = registry.agents.get(mediatorBetween(registry.agents.values(), from, target, asked) ?? '');
+  if (!through) return null;
+  const promptHash = through.lockedHash ?? NO_HASH;
+  const given = { handoffId: mediationId, timestamp, promptHash };
+  const envelope = envelopeFor(registry, through, source, watch, given);
+  const verdict = judgeEnvelope(registry, envelope, watch, timestamp);
+  if (!verdict.allow) return { refusal: asRefusal(verdict, promptHash) };
+  const { handoff_id } = envelope;
+  return { mediation: { agent: through.id, handoff_id, envelope: envelope as unknown as JsonObject } };
 }
 
 /** More than a person would read through say no more. */

@@ -40,6 +40,27 @@ export function checkBoundary(
   return [refusal('BOUNDARY_NOT_ALLOWED', `the boundaries of ${source.id} do not reach ${target.id}`)];
 }
 
+/**
+ * The orchestrator through which a source hands to a target, where the boundary of the source asks for one. Null where it does not,
+ * and where there is no orchestrator.
+ */
+export function mediatorBetween(
+  agents: Iterable<Pick<AgentRecord, 'id' | 'type' | 'status'>>,
+  source: Party,
+  target: Party,
+  asked: RequestedScope,
+): string | null {
+  if (denies(source.collaboration, target.id)) return null;
+  const isAsked = source.collaboration.allow.some(
+    (edge) => edge.target === target.id && edge.mode === 'mediate' && permits(edge, asked),
+  );
+  if (!isAsked) return null;
+  const ids = [...agents].flatMap(({ id, type, status }) =>
+    type === 'orchestrator' && status === 'active' && !denies(source.collaboration, id) ? [id] : [],
+  );
+  return ids.sort()[0] ?? null;
+}
+
 export function checkSelf(source: Party, target: Party): Problem[] {
   return source.id === target.id ? [refusal('SELF_HANDOFF', `${source.id} hands to itself`)] : [];
 }

@@ -223,10 +223,12 @@ export function readComposition(json: Json | undefined): Composition | null {
   return entries.map(([domain, share]) => [domain, Number(((share as number) * 100).toFixed(10))]);
 }
 
+const EDGE_MODES = ['collaborate', 'mediate', 'demarcate'] as const;
+
 export type AllowEdge = {
   readonly target: string;
-  /** `demarcate` documents a line between two agents and permits nothing. */
-  readonly mode: 'collaborate' | 'demarcate';
+  /** `mediate` permits a handoff through an orchestrator. `demarcate` documents a line and permits nothing. */
+  readonly mode: (typeof EDGE_MODES)[number];
   /** Null means no limit. */
   readonly scopes: readonly string[] | null;
   readonly types: readonly RequestType[] | null;
@@ -312,10 +314,11 @@ export function toJson(collaboration: Collaboration): JsonObject {
 function readEdge(item: Json): AllowEdge | null {
   if (!isObject(item) || !isString(item.target)) return null;
   const { target, mode = 'collaborate', scopes = null, types = null, note = null } = item;
-  if (mode !== 'collaborate' && mode !== 'demarcate') return null;
+  const known = EDGE_MODES.find((each) => each === mode);
+  if (known === undefined) return null;
   if (scopes !== null && !(Array.isArray(scopes) && scopes.every(isString))) return null;
   if (types !== null && !(Array.isArray(types) && types.every(isRequestType))) return null;
-  return { target, mode, scopes, types, note: isString(note) ? note : null };
+  return { target, mode: known, scopes, types, note: isString(note) ? note : null };
 }
 
 /** No agent has a name that is no id: `*`, or an id with a blank behind it, would deny no agent. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { checkBoundary } from '../trust/boundary.ts';
+import { checkBoundary, mediatorBetween } from '../trust/boundary.ts';
 import { lockOf } from '../trust/lock.ts';
 import { LOCK_PATH, loadRegistry, MANIFEST_PATH } from '../trust/registry.ts';
 import { hashBytes } from '../trust/registry-folder.ts';
@@ -46,7 +46,8 @@ function byRegistry(manifest: Uint8Array): Answers {
     (id) => agents.has(id),
     (source, target) => {
       const [from, to] = [agents.get(source), agents.get(target)];
-      return from && to ? (checkBoundary(from, to, { type: 'task' }, TRUST_POLICY)[0]?.message ?? null) : null;
+      if (!from || !to || mediatorBetween(agents.values(), from, to, { type: 'task' }) !== null) return null;
+      return checkBoundary(from, to, { type: 'task' }, TRUST_POLICY)[0]?.message ?? null;
     },
   );
 }
@@ -103,6 +104,19 @@ test.each<[string, string | Uint8Array, Answers]>([
   [
     'a line that is only drawn',
     manifestOf({ ...pair, plan: agent({ allow: [{ target: 'build', mode: 'demarcate' }] }) }),
+    { 'plan>build': 'the boundaries of plan do not reach build' },
+  ],
+  [
+    'a partner through an orchestrator that is there',
+    manifestOf(
+      { ...pair, plan: agent({ allow: [{ target: 'build', mode: 'mediate' }] }) },
+      { orchestrators: { desk: agent() } },
+    ),
+    { 'plan>build': null },
+  ],
+  [
+    'a partner through an orchestrator, and none is there',
+    manifestOf({ ...pair, plan: agent({ allow: [{ target: 'build', mode: 'mediate' }] }) }),
     { 'plan>build': 'the boundaries of plan do not reach build' },
   ],
   [

@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Boundaries } from '../kernel/graph/check.ts';
 import { given, isObject, isString, type Json, objectAt } from '../kernel/json.ts';
-import { checkBoundary, checkShares } from '../trust/boundary.ts';
+import { checkBoundary, checkShares, mediatorBetween } from '../trust/boundary.ts';
 import { libraryText } from '../trust/canonical.ts';
 import { REQUEST_TYPES } from '../trust/envelope.ts';
 import { denies, isSemver, readManifest } from '../trust/manifest.ts';
@@ -37,8 +37,10 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
     refusal(source, target, types = REQUEST_TYPES) {
       const [from, to] = [agents.get(source), agents.get(target)];
       if (!from || !to) return null;
-      const whys = REQUEST_TYPES.filter((type) => types.includes(type)).map(
-        (type) => checkBoundary(from, to, { type }, TRUST_POLICY)[0]?.message ?? null,
+      const whys = REQUEST_TYPES.filter((type) => types.includes(type)).map((type) =>
+        mediatorBetween(agents.values(), from, to, { type }) === null
+          ? (checkBoundary(from, to, { type }, TRUST_POLICY)[0]?.message ?? null)
+          : null,
       );
       return whys.includes(null) ? null : (whys[0] ?? null);
     },

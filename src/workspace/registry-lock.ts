@@ -1,6 +1,7 @@
 // A registry in a folder: reads it, writes its lock, imports it from another folder, and attests the agent of a turn against it. A lock
 // says which exact bytes each agent's prompt has. Manifest, lock and prompts are read once for each dispatch. While every byte stays the
 // same, so does the result. The text that goes to the agent is hashed itself and compared with the pinned one.
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
@@ -234,7 +235,7 @@ export function attesterOf(dir: string): Attester {
   const own = keeperOf(join(dir, '.baton'));
   const bundled = keeperOf(dirname(BUNDLED));
   return (watch, handoffId, timestamp) => {
-    const given = { handoffId, timestamp, promptHash: hashBytes(watch.prompt) };
+    const given = { handoffId, mediationId: randomUUID(), timestamp, promptHash: hashBytes(watch.prompt) };
     if (watch.isOn || hasRegistry(join(dir, '.baton'))) {
       const { registry, lockHash, loaded, texts } = own();
       const isKnown = watch.inForce?.digest === loaded?.digest && watch.inForce?.lock === loaded?.lock;

@@ -7,6 +7,7 @@ import type { Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { block, carryOver, quarantined, release, STAGE } from './quarantine.ts';
 import {
+  type EnvelopeNote,
   type LoadedRegistry,
   type Quarantine,
   quarantineOf,
@@ -135,7 +136,7 @@ const contentKeyOf = (digest: string) => `content:${digest}`;
 export function trustKeysNeeded(request: Request): readonly string[] {
   switch (request.kind) {
     case 'turn.prepared':
-      return request.trust?.envelope ? [keyOf(request.trust.envelope.handoff_id)] : [];
+      return request.trust?.envelope ? envelopeKeys(request.trust.envelope) : [];
     case 'handoff.judge':
       return [...idKeys(request.handoff), ...contentKeys(request.contentDigest)];
     case 'access.refuse':
@@ -156,6 +157,8 @@ type Judged = Pick<Extract<Input, { kind: 'handoff.judge' }>, 'used' | 'handoff'
 type Usage = 'id' | 'content';
 type Noted = Pick<Extract<Fact, { kind: 'access.refused' }>, 'who' | 'code' | 'minute' | 'what' | 'ended'>;
 
+const envelopeKeys = ({ handoff_id, mediation }: EnvelopeNote) =>
+  [handoff_id, ...(mediation ? [mediation.handoff_id] : [])].map(keyOf);
 const idKeys = (handoff: string | null) => (handoff === null ? [] : [keyOf(handoff)]);
 const contentKeys = (digest: string | null | undefined) => (digest == null ? [] : [contentKeyOf(digest)]);
 
@@ -166,7 +169,7 @@ const contentKeys = (digest: string | null | undefined) => (digest == null ? [] 
 export function keysUsedBy(fact: Fact): readonly string[] {
   switch (fact.kind) {
     case 'attempt.started':
-      return fact.envelope ? [keyOf(fact.envelope.handoff_id)] : [];
+      return fact.envelope ? envelopeKeys(fact.envelope) : [];
     case 'handoff.judged':
       return [
         ...(fact.usesId ? idKeys(fact.handoff) : []),

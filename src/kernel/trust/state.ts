@@ -181,7 +181,12 @@ export type EnvelopeNote = {
   readonly warnings?: readonly JsonObject[];
   /** The envelope itself. */
   readonly envelope: JsonObject;
+  /** The handoff before it, where an orchestrator mediated. */
+  readonly mediation?: Mediation;
 };
+
+/** The orchestrator that mediated, and the handoff to it. */
+export type Mediation = { readonly agent: string; readonly handoff_id: string; readonly envelope: JsonObject };
 
 export type Sighting = {
   /** Whose registry it was: the workspace's own, the one of the product, or none. */
