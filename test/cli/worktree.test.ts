@@ -612,3 +612,19 @@ test('a turn starts git only as often as it has to ask something new', async () 
   expect(count).toBeGreaterThan(20);
   expect(count).toBeLessThanOrEqual(50);
 });
+
+/** The most that a cast of two turns may ask of git. Each run takes its time in every cast of every user; the value is only lowered. */
+const GIT_RUNS_MAX = 45;
+
+test('a cast of two turns asks git no more than it has to', async () => {
+  const dir = repository();
+  const line = `#!/bin/sh\necho "$*" >> '${dir}/runs.log'\nPATH=\${PATH#*:} exec git "$@"\n`;
+  put(dir, { 'bin.log/git': line });
+  chmodSync(join(dir, 'bin.log/git'), 0o755);
+  const turn = { prompt: 'Do it.', tools: 'coding', runner: 'command', command: ['sh', '-c', 'echo w >> w; echo k'] };
+  put(dir, { 'cast.json': row({ A: turn, B: turn }, ['A', 'B']) });
+  const env = { PATH: `${join(dir, 'bin.log')}:${process.env.PATH}` };
+  expect((await baton(dir, ['cast', '--file', 'cast.json', 'hi'], { env })).code).toBe(0);
+  const runs = read(dir, 'runs.log').trimEnd().split('\n');
+  expect(runs.length, runs.join('\n')).toBeLessThanOrEqual(GIT_RUNS_MAX);
+});

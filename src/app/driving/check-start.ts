@@ -24,7 +24,7 @@ import { tryGit } from '../../workspace/git.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { branchOf, worktreesFolder } from '../../workspace/worktree/record.ts';
-import { type Repository, readRepository } from '../../workspace/worktree/repository.ts';
+import { type Repository, type RepositoryReading, readRepository } from '../../workspace/worktree/repository.ts';
 import { refusing } from '../cast-work.ts';
 import { rootNamed } from '../ledger-session.ts';
 import type { Context } from '../operation.ts';
@@ -46,6 +46,7 @@ export async function isolationOf(
   rules: Rules,
   cast: string,
   isInPlace: boolean,
+  known: RepositoryReading | null = null,
 ): Promise<Isolation> {
   const parks = rules.graph.loops.some((loop) => mayPark(rules.graph, loop)) && hasWriters(rules);
   const isBeside = rules.graph.loops.some(({ isParallel }) => isParallel) && hasWriters(rules);
@@ -55,7 +56,7 @@ export async function isolationOf(
   ];
   const onlyChecks = onlyRunsChecks(rules);
   if (isInPlace || rules.worktree === null || !(hasWriters(rules) || onlyChecks)) return { says: inPlace };
-  const look = await refusing(() => readRepository(workspace.dir));
+  const look = known ?? (await refusing(() => readRepository(workspace.dir)));
   if (onlyChecks && (!look.ok || look.repository.uncommitted > 0)) return { says: [] };
   if (!look.ok)
     return { says: [...(look.why === null ? [] : [`works in the directory itself: ${look.why}`]), ...inPlace] };
@@ -67,18 +68,16 @@ export async function isolationOf(
 }
 
 /** Why a cast gets no folder of its own here, and what would change that; null where it gets one. */
-export async function whyNotApart(dir: string): Promise<{ readonly why: string | null; readonly fix: string }> {
+export async function whyNotApart(
+  dir: string,
+): Promise<{ readonly look: RepositoryReading; readonly why: string | null; readonly fix: string }> {
   const make = 'make it a git repository with a commit: git init && git add -A && git commit -m start';
   const look = await refusing(() => readRepository(dir));
-  if (look.ok) return { why: null, fix: '' };
-  if (look.why === null) return { why: `${dir} is no git repository`, fix: make };
+  if (look.ok) return { look, why: null, fix: '' };
+  if (look.why === null) return { look, why: `${dir} is no git repository`, fix: make };
   const own = whyNoRepository((await tryGit(dir, ['rev-parse', '--git-dir'])).error, dir);
-  return (
-    own ?? {
-      why: look.why,
-      fix: look.why.includes('no commit') ? 'commit once: git add -A && git commit -m start' : make,
-    }
-  );
+  const fix = look.why.includes('no commit') ? 'commit once: git add -A && git commit -m start' : make;
+  return { look, ...(own ?? { why: look.why, fix }) };
 }
 
 /** An agent with a model or a program behind it that may write. */

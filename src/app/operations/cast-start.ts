@@ -10,6 +10,7 @@ import type { Rules } from '../../kernel/graph/config.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import type { Plan } from '../../workspace/plan.ts';
+import type { RepositoryReading } from '../../workspace/worktree/repository.ts';
 import {
   commandsOf,
   isolationOf,
@@ -49,8 +50,8 @@ export const castStart: Operation<'cast.start'> = async (workspace, input, conte
   await requireTrust(workspace, commandsOf(plan.plan.rules, input.inPlace === true));
   const lacking = await lookBefore(workspace, plan.plan, input, context);
   if (lacking) return lacking;
-  await askForFolder(workspace, plan.plan, input);
-  return input.detach ? detached(workspace, input, context) : driven(workspace, plan.plan, input, context);
+  const look = await askForFolder(workspace, plan.plan, input);
+  return input.detach ? detached(workspace, input, context) : driven(workspace, plan.plan, input, context, look);
 };
 
 /** Without a configuration a person says which team works. A scripted cast costs nothing and just runs. */
@@ -81,12 +82,15 @@ async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: 
   return null;
 }
 
-/** Agents that write where git cannot keep them apart work in the folder of the person, so the person is asked. */
-async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan, { inPlace }: Input): Promise<void> {
+/**
+ * Agents that write where git cannot keep them apart work in the folder of the person, so the person is asked. Answers what git said
+ * of the folder, where it was asked.
+ */
+async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan, { inPlace }: Input) {
   const writes = Object.values(rules.materia).some((one) => one.type === 'agent' && mayChangeFiles(one));
-  if (inPlace === true || rules.worktree === null || script !== null || !writes || !hasWriters(rules)) return;
-  const { why, fix } = await whyNotApart(dir);
-  if (why === null) return;
+  if (inPlace === true || rules.worktree === null || script !== null || !writes || !hasWriters(rules)) return null;
+  const { look, why, fix } = await whyNotApart(dir);
+  if (why === null) return look;
   const kept = `What they change is kept, so that \`${program} undo\` works.`;
   const reason = `${why}, so the agents would write in ${dir} itself. ${kept} Say so with --in-place, or ${fix}.`;
   throw new AsksPerson(
@@ -113,13 +117,19 @@ function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, m
   return [...(inPlace ? ['--in-place'] : []), ...which, ...named('--file', file), ...named('--agents', agents)];
 }
 
-async function driven(workspace: Workspace, plan: Plan, { request, inPlace, turns = false }: Input, context: Context) {
+async function driven(
+  workspace: Workspace,
+  plan: Plan,
+  { request, inPlace, turns = false }: Input,
+  context: Context,
+  look: RepositoryReading | null,
+) {
   const { actor } = context;
   const cast = idToStart(workspace.env);
   const { loadout } = plan;
   const hidden = hideSecrets(plan.script, plan.rules);
   const { rules, script } = hidden;
-  const { root, says } = await isolationOf(workspace, rules, cast, inPlace === true);
+  const { root, says } = await isolationOf(workspace, rules, cast, inPlace === true, look);
   const where = root === undefined ? {} : { root };
   return withDriver(workspace, actor, async (store) => {
     const begin = async () => {
