@@ -153,3 +153,8 @@ export function entriesOf<const T extends Readonly<Record<string, Row>>>(group: 
   const entries = Object.entries(rows).map(([name, row]) => [name, { name, group, ...row }]);
   return Object.fromEntries(entries) as { readonly [K in keyof T & string]: T[K] & { name: K; group: Group } };
 }
+
+/** The words by which the command line calls an operation; refusals name it so, too. */
+export function formOf({ name, cli }: OperationEntry): string {
+  return typeof cli === 'string' ? cli : name.replaceAll('.', ' ');
+}

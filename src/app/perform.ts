@@ -1,4 +1,5 @@
-// One call of one operation: who may, what was given, and the function. A skin calls this and shows the answer.
+// One call of one operation: who may, what was given, and the function, which is loaded when it is called. A skin calls this and shows the
+// answer.
 import { whyNotPerson } from '../access/actor.ts';
 import { mayDo, refusalToAgent } from '../access/rights.ts';
 import { messageOf } from '../kernel/field-schema.ts';
@@ -6,10 +7,9 @@ import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/locate.ts';
-import type { Context, OperationEntry, OperationFields } from './operation.ts';
-import { LOAD } from './operations/load.ts';
-import { OPERATIONS, type OperationName } from './operations/table.ts';
-import { formOf, noteRefusal } from './refusals.ts';
+import { type Context, formOf, type OperationEntry, type OperationFields } from './operation.ts';
+import { OPERATIONS, type Operation, type OperationName } from './operations/table.ts';
+import { noteRefusal } from './refusals.ts';
 import { verdictOf } from './refused.ts';
 import { asDamage, type Workspace } from './workspace.ts';
 
@@ -127,3 +127,101 @@ async function turnAway(workspace: Workspace, entry: OperationEntry, verdict: De
   await noteRefusal(workspace, verdict, { who, ...what }, (text) => onEvent({ kind: 'note', text }));
   return verdict;
 }
+
+/** Where the function of each operation is. The type holds each to the fields of its entry. */
+const LOAD: { readonly [N in OperationName]: () => Promise<Operation<N>> } = {
+  compile: () => import('./operations/loadouts.ts').then((file) => file.compileLoadout),
+  'loadout.list': () => import('./operations/loadouts.ts').then((file) => file.loadoutList),
+  graph: () => import('./operations/loadouts.ts').then((file) => file.drawLoadout),
+  'cast.list': () => import('./operations/cast-list.ts').then((file) => file.castList),
+  'cast.show': () => import('./operations/cast-show.ts').then((file) => file.castShow),
+  inbox: () => import('./operations/inbox.ts').then((file) => file.inbox),
+  'cast.pause': () => import('./operations/cast-stop.ts').then((file) => file.castPause),
+  'usage.days': () => import('./operations/log.ts').then((file) => file.usageDays),
+  'cast.why': () => import('./operations/cast-show.ts').then((file) => file.castWhy),
+  'cast.watch': () => import('./operations/cast-show.ts').then((file) => file.castWatch),
+  'cast.trace': () => import('./operations/audit.ts').then((file) => file.castTrace),
+  'cast.wait': () => import('./operations/cast-show.ts').then((file) => file.castWait),
+  status: () => import('./operations/status.ts').then((file) => file.showStatus),
+  'cast.start': () => import('./operations/cast-start.ts').then((file) => file.castStart),
+  'cast.plan': () => import('./operations/cast-start.ts').then((file) => file.castPlan),
+  'cast.resume': () => import('./operations/cast-carry-on.ts').then((file) => file.castResume),
+  'cast.recast': () => import('./operations/cast-carry-on.ts').then((file) => file.castRecast),
+  'cast.revive': () => import('./operations/cast-carry-on.ts').then((file) => file.castRevive),
+  'cast.continue': () => import('./operations/cast-carry-on.ts').then((file) => file.castContinue),
+  'cast.answer': () => import('./operations/cast-carry-on.ts').then((file) => file.castAnswer),
+  'cast.decide': () => import('./operations/cast-carry-on.ts').then((file) => file.castDecide),
+  'cast.retry': () => import('./operations/cast-carry-on.ts').then((file) => file.castRetry),
+  'cast.drop': () => import('./operations/cast-carry-on.ts').then((file) => file.castDrop),
+  approve: () => import('./operations/approvals.ts').then((file) => file.approve),
+  reject: () => import('./operations/approvals.ts').then((file) => file.reject),
+  'cast.abort': () => import('./operations/cast-stop.ts').then((file) => file.castAbort),
+  'cast.budget': () => import('./operations/cast-stop.ts').then((file) => file.castBudget),
+  'task.create': () => import('./operations/task-create.ts').then((file) => file.taskCreate),
+  'task.claim': () => import('./operations/tasks.ts').then((file) => file.taskClaim),
+  'task.next': () => import('./operations/tasks.ts').then((file) => file.taskNext),
+  'task.finish': () => import('./operations/tasks.ts').then((file) => file.taskFinish),
+  'task.move': () => import('./operations/tasks.ts').then((file) => file.taskMove),
+  'task.list': () => import('./operations/ledger-lists.ts').then((file) => file.taskList),
+  'task.apply': () => import('./operations/task-create.ts').then((file) => file.taskApply),
+  heartbeat: () => import('./operations/working.ts').then((file) => file.taskHeartbeat),
+  'lock.list': () => import('./operations/ledger-lists.ts').then((file) => file.lockList),
+  'lock.check': () => import('./operations/working.ts').then((file) => file.lockCheck),
+  'lock.request': () => import('./operations/working.ts').then((file) => file.lockRequest),
+  'worklog.add': () => import('./operations/working.ts').then((file) => file.worklogAdd),
+  'worklog.show': () => import('./operations/working.ts').then((file) => file.worklogShow),
+  reconcile: () => import('./operations/ledger-lists.ts').then((file) => file.reconcileRun),
+  bundle: () => import('./operations/ledger-lists.ts').then((file) => file.freshBundle),
+  watchdog: () => import('./operations/watchdog.ts').then((file) => file.runWatchdog),
+  gate: () => import('./operations/gate.ts').then((file) => file.runGate),
+  hold: () => import('./operations/tasks.ts').then((file) => file.holdWork),
+  unhold: () => import('./operations/tasks.ts').then((file) => file.releaseWork),
+  check: () => import('./operations/check.ts').then((file) => file.checkLoadouts),
+  validate: () => import('./operations/validate.ts').then((file) => file.validatePayload),
+  explain: () => import('./operations/validate.ts').then((file) => file.explainCode),
+  'registry.lock': () => import('./operations/registry-pin.ts').then((file) => file.registryLock),
+  'registry.accept': () => import('./operations/registry-pin.ts').then((file) => file.registryAccept),
+  'registry.verify': () => import('./operations/access.ts').then((file) => file.registryVerify),
+  'registry.list': () => import('./operations/access.ts').then((file) => file.registryList),
+  'registry.quarantine': () => import('./operations/access.ts').then((file) => file.registryQuarantine),
+  'registry.release': () => import('./operations/registry-pin.ts').then((file) => file.registryRelease),
+  'registry.import': () => import('./operations/registry-pin.ts').then((file) => file.registryImport),
+  'handoff.verify': () => import('./operations/handoff-verify.ts').then((file) => file.handoffVerify),
+  'context.show': () => import('./operations/context.ts').then((file) => file.contextShow),
+  'context.diff': () => import('./operations/context.ts').then((file) => file.contextDiff),
+  'context.history': () => import('./operations/context.ts').then((file) => file.contextHistory),
+  'context.revert': () => import('./operations/context.ts').then((file) => file.contextRevert),
+  'context.set': () => import('./operations/context.ts').then((file) => file.contextSet),
+  'memory.list': () => import('./operations/context.ts').then((file) => file.memoryList),
+  'memory.accept': () => import('./operations/context.ts').then((file) => file.memoryAccept),
+  'memory.drop': () => import('./operations/context.ts').then((file) => file.memoryDrop),
+  'token.create': () => import('./operations/access.ts').then((file) => file.tokenCreate),
+  'token.list': () => import('./operations/access.ts').then((file) => file.tokenList),
+  'token.revoke': () => import('./operations/access.ts').then((file) => file.tokenRevoke),
+  trust: () => import('./operations/access.ts').then((file) => file.trustThisFolder),
+  log: () => import('./operations/log.ts').then((file) => file.readLog),
+  'audit.verify': () => import('./operations/audit.ts').then((file) => file.auditVerify),
+  'audit.prove': () => import('./operations/audit.ts').then((file) => file.auditProve),
+  'audit.checkpoint': () => import('./operations/audit.ts').then((file) => file.auditCheckpoint),
+  'audit.key': () => import('./operations/audit.ts').then((file) => file.auditKey),
+  'audit.outside': () => import('./operations/audit.ts').then((file) => file.auditOutside),
+  export: () => import('./operations/audit.ts').then((file) => file.exportCast),
+  verify: () => import('./operations/audit.ts').then((file) => file.verifyExport),
+  'approvals.list': () => import('./operations/approvals.ts').then((file) => file.approvalsList),
+  'approvals.request': () => import('./operations/exec.ts').then((file) => file.approvalsRequest),
+  exec: () => import('./operations/exec.ts').then((file) => file.execApproved),
+  'cast.diff': () => import('./operations/cast-diff.ts').then((file) => file.castDiff),
+  'cast.merge': () => import('./operations/cast-merge.ts').then((file) => file.castMerge),
+  'cast.undo': () => import('./operations/cast-undo.ts').then((file) => file.castUndo),
+  gc: () => import('./operations/gc.ts').then((file) => file.collectGarbage),
+  init: () => import('./operations/init.ts').then((file) => file.initWorkspace),
+  doctor: () => import('./operations/check.ts').then((file) => file.doctor),
+  'agents.list': () => import('./operations/agents.ts').then((file) => file.agentsList),
+  'agents.test': () => import('./operations/agents.ts').then((file) => file.agentsTest),
+  notify: () => import('./driving/notify.ts').then((file) => file.tryNotify),
+  install: () => import('./operations/install.ts').then((file) => file.installHooks),
+  hook: () => import('./operations/hook.ts').then((file) => file.decideHook),
+  'hooks.verify': () => import('./operations/install.ts').then((file) => file.hooksVerify),
+  metrics: () => import('./operations/log.ts').then((file) => file.ledgerMetrics),
+  'cast.turn': () => import('./operations/cast-show.ts').then((file) => file.castTurn),
+};

@@ -3,7 +3,7 @@
 import { type Actor, whyNotPerson } from '../access/actor.ts';
 import { type Act, actOfForm, mayDo, refusalToAgent } from '../access/rights.ts';
 import type { Denied } from '../kernel/verdict.ts';
-import type { OperationEntry } from './operation.ts';
+import { formOf, type OperationEntry } from './operation.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -20,11 +20,6 @@ export function refusalOfDecision(
   const form = formOf(entry);
   const why = actor.proof ? actor.proof(form, cast, program) : whyNotPerson(actor, form, cast, program);
   return why === null ? null : refusalToAgent(may ?? entry.peopleOnly ?? 'decide', { operation }, why);
-}
-
-/** The form of the command line that the operation is: what needs a person is listed by that name. */
-export function formOf({ name, cli }: OperationEntry): string {
-  return typeof cli === 'string' ? cli : name.replaceAll('.', ' ');
 }
 
 type CommandForm = {

@@ -1,7 +1,7 @@
 // Commands made from operations: the words, options and help come from the fields of an entry. By hand there is only how an
 // answer is shown.
 import type { Act } from '../access/rights.ts';
-import type { OperationEntry, OperationField, OperationFields } from '../app/operation.ts';
+import { formOf, type OperationEntry, type OperationField, type OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';
 import { describeField } from '../kernel/field-schema.ts';
@@ -31,8 +31,7 @@ type Shower = (call: Call, given: Giving) => Promise<number>;
 /** A command of one operation, which has its name; what it does is said in the words of the entry unless there are others. */
 export function oneOperation(name: OperationName, about: Partial<Omit<About, 'name'>> = {}): Command {
   const entry: OperationEntry = OPERATIONS[name];
-  const own = typeof entry.cli === 'string' ? entry.cli : name;
-  return operationCommand({ name: own, summary: entry.means, ...about }, [name]);
+  return operationCommand({ name: formOf(entry), summary: entry.means, ...about }, [name]);
 }
 
 /** A command of one operation, or of several that are told apart by its first word. */
@@ -72,8 +71,8 @@ function groupOf({ name, group }: OperationEntry): Command['group'] {
 }
 
 /** The word that tells the forms of a command apart; null for a form without one, and for a command of its own. */
-function wordOf({ name, cli }: OperationEntry): string | null {
-  const words = typeof cli === 'string' ? cli : name.replace('.', ' ');
+function wordOf(entry: OperationEntry): string | null {
+  const words = formOf(entry);
   const at = words.indexOf(' ');
   return at === -1 ? null : words.slice(at + 1);
 }

@@ -2,8 +2,8 @@
 // or is named here with the reason why an agent may use it.
 import { expect, test } from 'vitest';
 import { actOfForm } from '../../src/access/rights.ts';
+import { formOf } from '../../src/app/operation.ts';
 import { OPERATIONS } from '../../src/app/operations/table.ts';
-import { formOf } from '../../src/app/refusals.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { MCP_TOOLS, refusalFor } from '../../src/mcp/server.ts';
 

@@ -1,4 +1,4 @@
-// Every operation, as plain data. `load.ts` says in which file the function of each one is; it is loaded when it is called.
+// Every operation, as plain data. `perform.ts` says in which file the function of each one is.
 
 import type { OperationRun } from '../operation.ts';
 import { CAST_ROWS, WORK_ROWS } from './casts.ts';
