@@ -113,3 +113,14 @@ test('a cast whose beginning was erased or is odd is followed as far as it goes'
   ).toMatchObject([{ turn: 1, materia: '', prompt: null }]);
   expect(turnsOf('c', [])).toEqual([]);
 });
+
+test('a handoff to an orchestrator that mediated leads to the turn that it was for', () => {
+  const [started, attempt, accepted] = turn(1, 'Socket-1', null, {});
+  const envelope = { handoff_id: 'h2', mediation: { agent: 'desk', handoff_id: 'h1', envelope: {} } };
+  const mediated = turnsOf(
+    'c',
+    lines([{ kind: 'cast.started', rules }, started, { ...attempt, envelope }, accepted] as object[]),
+  );
+  for (const id of ['h1', 'h2']) expect(aheadOf(mediated, id).map((each) => each.turn)).toEqual([1]);
+  expect(aheadOf(mediated, 'h3')).toEqual([]);
+});

@@ -21,6 +21,8 @@ export type TracedTurn = {
   readonly output: string | null;
   /** The id of the handoff to this turn. Null for a first turn or without trust. */
   readonly handoff: string | null;
+  /** The id of the handoff to the orchestrator that mediated; absent where none did. */
+  readonly mediation?: string;
   /** The turn whose handoff led to this one, or null for the first turn. */
   readonly after: number | null;
   readonly decisions: readonly { readonly seq: number; readonly kind: string; readonly by: string }[];
@@ -58,6 +60,8 @@ export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly b
       turn.brief = digestOfText(fact.brief);
       const handoff = memberOf(fact, ['envelope', 'handoff_id']);
       if (typeof handoff === 'string') turn.handoff = handoff;
+      const mediation = memberOf(fact, ['envelope', 'mediation', 'handoff_id']);
+      if (typeof mediation === 'string') turn.mediation = mediation;
       // A script answered instead of the runner.
       if (isObject(fact.script)) Object.assign(turn, { runner: 'scripted', model: null });
     } else if (turn && kind === 'turn.accepted') {
@@ -90,8 +94,8 @@ export function aheadOf(turns: readonly TracedTurn[], digest: string): readonly 
 }
 
 /** Every digest of a turn. */
-function partsOf({ prompt, brief, output, handoff, touched }: TracedTurn): readonly (string | null)[] {
-  return [prompt, brief, output, handoff, ...Object.values(touched)];
+function partsOf({ prompt, brief, output, handoff, mediation, touched }: TracedTurn): readonly (string | null)[] {
+  return [prompt, brief, output, handoff, mediation ?? null, ...Object.values(touched)];
 }
 
 /** A foreign handoff and its verdict. */
