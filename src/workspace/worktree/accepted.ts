@@ -17,7 +17,7 @@ export async function acceptedTip(record: WorktreeRecord, isOpen: IsTurn): Promi
   return (await commitOf(record.top, accepted)) ?? refuseGone(record);
 }
 
-/** A record of an older version knows only where the turn began. */
+/** A record of an older version has only the start of the turn. */
 function acceptedIn({ accepted, starts }: WorktreeRecord, turn: string): string | null {
   return accepted ?? starts[turn] ?? null;
 }
@@ -25,9 +25,8 @@ function acceptedIn({ accepted, starts }: WorktreeRecord, turn: string): string 
 type Kept = { readonly at: WorkPosition; readonly stashed: Stash | null };
 
 /**
- * The branch as it has to be before anything is put on it: it has what was accepted. What an agent committed on it or on top
- * of it stays; a branch that was removed or moved elsewhere comes back, and what was committed elsewhere is stashed. The
- * files stay as they are.
+ * Makes sure that the branch has the accepted work before a commit is added. Commits of an agent on top of it stay. A removed
+ * or moved branch is restored, and commits elsewhere are stashed. The files stay unchanged.
  */
 export async function keepAccepted(stateDir: string, record: WorktreeRecord, turn: number): Promise<Kept> {
   const { folder, top, accepted } = record;
@@ -46,7 +45,7 @@ export async function keepAccepted(stateDir: string, record: WorktreeRecord, tur
   return { at: { tip: accepted, head: accepted }, stashed };
 }
 
-/** What others may begin from: where a turn is open in the folder, what it committed itself is no part of it. */
+/** The commit that other work may start from: without the commits of an open turn in the same folder. */
 export function acceptedPart({ open, accepted }: WorktreeRecord, tip: string): string {
   return Object.keys(open).length === 0 ? tip : (accepted ?? tip);
 }
@@ -56,7 +55,7 @@ export function isAlone({ open }: WorktreeRecord, turn: number): boolean {
   return Object.keys(open).every((each) => each === `${turn}`);
 }
 
-/** The branch goes back to a commit; what it had, and what differs from it, is stashed. The files stay as they are. */
+/** Moves the branch back to a commit and stashes its later work. The files stay unchanged. */
 export async function putBack(
   stateDir: string,
   record: WorktreeRecord,
@@ -68,7 +67,7 @@ export async function putBack(
   const { folder, branch } = record;
   const stashed = await stash(stateDir, record, turn, to, what, [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
-  // An agent beside may hold the index for a moment; it only lags behind then.
+  // An agent may lock the index for a moment. The index is then only out of date.
   if ((await tryGit(folder, ['reset', '-q', '--mixed', to])).code !== 0) {
     await git(folder, ['update-ref', '-m', 'baton', `refs/heads/${branch}`, to]);
   }
@@ -76,8 +75,8 @@ export async function putBack(
 }
 
 /**
- * What an agent committed itself in a turn that was refused for good is taken off the branch, and stashed; the files stay
- * as they are. While a turn may still be mended nothing is moved under its agent.
+ * Takes the commits of a finally refused turn off the branch and stashes them. The files stay unchanged. While the turn may
+ * still be repaired, nothing moves under its agent.
  */
 export async function takeOffRefused(
   stateDir: string,
@@ -97,13 +96,13 @@ export async function takeOffRefused(
   return putBack(stateDir, record, Number(turn), accepted, what, tip);
 }
 
-// What a turn that is open has committed itself, while others that are accepted come onto the same branch: it stays after
-// them, so that it is neither accepted with them nor lost.
+// Commits of an open turn stay after newly accepted commits on the same branch, so that they are neither accepted with them nor
+// lost.
 type Carried = { readonly tip: string; readonly stashed: Stash | null };
 
 /**
- * Where the branch, which is at `tip`, has to be for `to` to be accepted: there, or at both together where it has more than
- * was accepted. What cannot be joined is stashed; its files stay.
+ * Where the branch, now at `tip`, must be for `to` to be accepted: there, or at both merged if it has more than was accepted.
+ * What cannot be merged is stashed; its files stay.
  */
 export async function carryOpen(
   stateDir: string,
@@ -119,17 +118,17 @@ export async function carryOpen(
     const what = 'What an open turn had committed in the way of what was accepted beside it';
     return { tip: to, stashed: await putBack(stateDir, record, turn, accepted, what, tip) };
   }
-  // What was accepted comes first, so that one step back from here takes back what is not.
+  // The accepted commit is the first parent, so one step back removes the rest.
   const input = `What is not accepted yet, on top of what is\n\nBaton-Cast: ${cast}\n`;
   const commit = await git(folder, ['commit-tree', joined.tree, '-p', to, '-p', tip], { input, env: AUTHOR });
   return { tip: commit, stashed: null };
 }
 
-// Moves the branch of a worktree on to another commit, and its files with it. It may be cut off anywhere: the record says
-// which commit the files still are at until they are not, so that what others did never looks as if it was taken back here.
+// Moves the branch of a worktree and its files to another commit. It may be interrupted anywhere: the record names the commit
+// of the files until they are moved, so work of others never looks reverted here.
 type Moved<T> = { readonly record: T; readonly stashed: Stash | null };
 
-/** What is not committed stays as it is; where it is in the way it is stashed. Accepted is all of it, or as far as is said. */
+/** Uncommitted work stays, or is stashed if it is in the way. By default the whole new commit counts as accepted. */
 export async function moveBranch<T extends WorktreeRecord>(
   stateDir: string,
   record: T,
@@ -145,14 +144,14 @@ export async function moveBranch<T extends WorktreeRecord>(
   return catchUp(stateDir, moving, turn);
 }
 
-/** Brings the files to where the branch is, after a move that may have been cut off. */
+/** Brings the files to the commit of the branch, after a possibly interrupted move. */
 export async function catchUp<T extends WorktreeRecord>(stateDir: string, record: T, turn: number): Promise<Moved<T>> {
   const { behind, reaches, top } = record;
   if (behind === undefined) return { record, stashed: null };
   const to = await tipOf(record);
   const stashed = to === behind ? null : await moveFiles(stateDir, record, behind, to, turn);
   const { behind: _done, reaches: _reached, ...rest } = record;
-  // Cut off before the branch was moved, nothing was accepted by it; an agent may have committed meanwhile.
+  // Interrupted before the branch moved, nothing was accepted. An agent may have committed meanwhile.
   const accepted = reaches === undefined ? to : (await isIn(top, reaches, to)) ? reaches : record.accepted;
   return { record: writeRecord(stateDir, { ...(rest as T), ...(accepted ? { accepted } : {}) }), stashed };
 }
@@ -162,7 +161,7 @@ async function moveFiles(stateDir: string, record: WorktreeRecord, from: string,
   if (Object.keys(record.open).length === 0) dropStaleLock(folder);
   const what = `What was in the way when ${branch} was moved on`;
   const head = (await commitOf(folder, 'HEAD')) ?? to;
-  // An agent may have committed beside the branch; that is nothing that was accepted.
+  // An agent may have committed outside of the branch, which was not accepted.
   const stray = (await isIn(folder, head, to)) ? null : await stash(stateDir, record, turn, to, what);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await tryGit(folder, ['update-index', '-q', '--refresh']);
@@ -173,17 +172,17 @@ async function moveFiles(stateDir: string, record: WorktreeRecord, from: string,
   return alsoMoved(stashed, moved);
 }
 
-// The last commit of a worktree's branch. Agents have git at hand and may remove the branch they work on; what was accepted
-// is written down beside the worktree, so that the branch comes back with it whoever asks next.
+// The last commit of a worktree's branch. Agents can remove their branch with git. The record next to the worktree has the
+// accepted commit, so the branch is restored on the next use.
 /** Where the branch is, and what is checked out in the folder. */
 export type WorkPosition = {
   readonly tip: string;
   readonly head: string;
-  /** The full name of the branch that is checked out; missing where it is not known. */
+  /** The full name of the checked out branch. Missing if unknown. */
   readonly on?: string;
 };
 
-/** The last commit, of a branch that was taken away on purpose too; null where git has nothing of it any more. */
+/** The last commit, even of a branch that was removed on purpose. Null if git has none of it. */
 export async function branchTip(record: WorktreeRecord): Promise<string | null> {
   const { top, branch, state } = record;
   const ref = `refs/heads/${branch}`;
@@ -195,7 +194,7 @@ export async function branchTip(record: WorktreeRecord): Promise<string | null> 
   return found;
 }
 
-/** The same for whoever cannot do without. */
+/** The same, or an error. */
 export async function tipOf(record: WorktreeRecord): Promise<string> {
   return (await branchTip(record)) ?? refuseGone(record);
 }
@@ -215,19 +214,19 @@ const STATUS = [
   ...['--no-renames', '--ignore-submodules=dirty'],
 ];
 
-/** The position where the branch is checked out and no file differs from its last commit; else null. */
+/** The position if the branch is checked out and no file differs from its last commit, else null. */
 export async function unchangedPosition({ folder, branch }: WorktreeRecord): Promise<WorkPosition | null> {
   const { code, out } = await tryGit(folder, STATUS, { env: { GIT_OPTIONAL_LOCKS: '0' } });
   const lines = records(out);
   const after = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length);
   const tip = after('# branch.oid ') ?? '';
   const isUnchanged = code === 0 && lines.every((line) => line.startsWith('# '));
-  // A branch without a commit has words in the place of one.
+  // For a branch without a commit, git prints words instead.
   if (!isUnchanged || !/^[0-9a-f]+$/.test(tip) || after('# branch.head ') !== branch) return null;
   return { tip, head: tip, on: `refs/heads/${branch}` };
 }
 
-/** What was accepted and is in no branch has to be in git at least. */
+/** Accepted commits without a branch must still exist in git. */
 export function refuseGone(record: WorktreeRecord): never {
   const { cast, branch } = record;
   const last = record.state === 'ready' ? lastAccepted(record) : record.tip;
@@ -238,7 +237,7 @@ export function refuseGone(record: WorktreeRecord): never {
   throw new WorktreeError(`${what}; ${fix}`);
 }
 
-/** A record of an older version tells it only as long as no turn has begun. */
+/** A record of an older version has it only while no turn has begun. */
 function lastAccepted({ accepted, starts, base }: WorktreeRecord): string | null {
   return accepted ?? (Object.keys(starts).length === 0 ? base : null);
 }

@@ -24,10 +24,10 @@ import {
   uncommittedOf,
 } from './turns.ts';
 
-/** In a worktree of its own an item is alone. */
+/** In its lane an item is alone. */
 const alone = (watch: Watch): Watch => ({ ...watch, beside: null });
 
-/** Brings the worktree to where an attempt begins; for another item than the last one, to the cast's branch. */
+/** Brings the worktree to the start of an attempt. A new item starts at the cast's branch. */
 export async function beginInLane(
   stateDir: string,
   own: WorktreeRecord,
@@ -62,14 +62,14 @@ export async function keepInLane(
   return { record: writeRecord(stateDir, { ...record, lane: { ...record.lane, kept: watch.turn } }), ...rest };
 }
 
-/** Takes away what was written outside of the paths that the item may change. */
+/** Removes files outside of the paths that the item may change. */
 export function dropStraysInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<Stash | null> {
   return dropStrays(stateDir, { ...lane, open: { [watch.turn]: watch.beside ?? [] } }, watch);
 }
 
 type Leftovers = { readonly commits: number; readonly files: number };
 
-/** What lies in the worktree and not in the cast's branch, whose last commit is `tip`. */
+/** Work in the lane that is not in the cast's branch, whose last commit is `tip`. */
 export async function leftoversOf(lane: LaneRecord, tip: string): Promise<Leftovers> {
   const work = await branchTip(lane);
   const counted = work === null ? null : await tryGit(lane.top, ['rev-list', '--count', `${tip}..${work}`]);
@@ -77,7 +77,7 @@ export async function leftoversOf(lane: LaneRecord, tip: string): Promise<Leftov
   return { commits: Number(counted?.out) || 0, files };
 }
 
-/** Keeps what is nowhere else under a name of its own. */
+/** Stashes work that exists nowhere else. */
 export async function putLeftoversAside(
   stateDir: string,
   lane: LaneRecord,
@@ -93,8 +93,8 @@ export async function putLeftoversAside(
 }
 
 /**
- * Takes the worktree, its branch and its record away, whatever they hold, except repositories with work of their own. Answers
- * which ignored files went with it.
+ * Removes the worktree, its branch and its record with all content, except repositories with own work. Returns the ignored
+ * files that were lost.
  */
 export async function removeLane(stateDir: string, lane: LaneRecord): Promise<OrphanedFiles> {
   if (lane.state !== 'making') await refuseApart(lane);
@@ -104,14 +104,13 @@ export async function removeLane(stateDir: string, lane: LaneRecord): Promise<Or
   return behind;
 }
 
-// Takes what an item did in a worktree of its own over into the cast's branch. It is asked again after a crash, so it may
-// have been done already: then the item's last commit is in the branch. Where others changed the same, the item's worktree
-// gets both versions, for whoever mends it, and the branch stays as it was.
+// Merges the work of a lane into the cast's branch. After a crash it is called again; if the item's last commit is in the
+// branch, it is done. On a conflict, the lane gets both versions for a repair, and the branch stays unchanged.
 type LaneMerge = {
   readonly own: WorktreeRecord;
   readonly lane: LaneRecord;
   readonly end: MergeEnd;
-  /** What was in the way in either of them. */
+  /** The stashes of both worktrees. */
   readonly stashes: readonly Stash[];
 };
 
@@ -130,14 +129,14 @@ export async function mergeLane(
   ];
   const stashes = [mine, theirs, held, heldLane].flatMap(({ stashed }) => stashed ?? []);
   let work = heldLane.at.tip;
-  // Nothing of this item was ever written here: what lies here is another one's.
+  // This item has no work here. The files belong to another one.
   if (lane.lane.task !== watch.task) return { own, lane, stashes, end: { ok: true, commit: null } };
-  // A crash right after the turn was accepted came before its commit. What comes later is nobody's who was accepted.
+  // After a crash right after the acceptance, the commit is missing. Later work was not accepted.
   if (lane.lane.kept !== watch.turn) {
     work = (await commitAll(lane, heldLane.at, subjectOf(watch), trailersOf(lane.cast, watch))).commit;
     lane = writeRecord(stateDir, { ...lane, accepted: work, lane: { ...lane.lane, kept: watch.turn } });
   }
-  // What a turn that is open in the cast's own worktree has committed there is not accepted by what is merged beside it.
+  // A merge does not accept commits of an open turn in the cast's own worktree.
   const tip = acceptedPart(own, held.at.tip);
   if (await isIn(own.top, work, tip)) return { own, lane, stashes, end: { ok: true, commit: tip } };
   const marked = await stillMarked(lane, work);
@@ -169,7 +168,7 @@ type Clash = {
   readonly files: readonly string[];
 };
 
-/** Both versions in one commit of the item's branch: when they are mended there is nothing left that clashes. */
+/** Both versions in one commit of the item's branch. After the repair, no conflict is left. */
 async function takeBoth(stateDir: string, lane: LaneRecord, { tip, work, tree, files }: Clash, watch: Watch) {
   const { folder, cast, branch } = lane;
   const stashed = await stash(stateDir, lane, watch.turn, work, `What was in the way when ${branch} was moved on`);
@@ -178,7 +177,7 @@ async function takeBoth(stateDir: string, lane: LaneRecord, { tip, work, tree, f
   const apart = await cleanPath(lane, folder);
   const input = message(`Both versions, to be mended (turn ${watch.turn})`, trailersOf(cast, watch));
   const both = await git(folder, ['commit-tree', tree, '-p', work, '-p', tip], { input, env: AUTHOR });
-  // The files come first: with them unknown the marks could be taken for the item's work.
+  // The record of the files comes first. Otherwise the marks could count as the item's work.
   const noted = writeRecord(stateDir, { ...lane, lane: { ...lane.lane, conflicts: files } });
   const moved = await moveBranch(stateDir, noted, both, watch.turn);
   return { lane: moved.record, stashes: [alsoMoved(stashed, apart), moved.stashed].flatMap((each) => each ?? []) };
@@ -186,7 +185,7 @@ async function takeBoth(stateDir: string, lane: LaneRecord, { tip, work, tree, f
 
 const MARKS = ['<<<<<<< ', '>>>>>>> '];
 
-/** The files in which both versions still stand side by side. */
+/** The files that still have conflict marks. */
 async function stillMarked({ top, lane }: LaneRecord, commit: string): Promise<readonly string[]> {
   const marked: string[] = [];
   for (const path of lane.conflicts) {

@@ -1,5 +1,5 @@
-// Makes the worktree of a cast, or of an item that walks beside others, finds it again, and takes it away. It is made in steps that may be cut off anywhere: until
-// the record says that it is ready it holds nobody's work, and is made again from the beginning.
+// Makes, finds and removes the worktree of a cast or lane. Making it may be interrupted anywhere: until its record says that it
+// is ready it holds no work, and is made again from the beginning.
 import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { gitArguments, gitEnvironment } from '../../git/run-git.ts';
@@ -28,15 +28,15 @@ export type SetUpStep = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** It ends by itself, as git does. */
+  /** The program ends by itself, like git. */
   readonly isBrief?: true;
 };
 export type StepEnd = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
-/** Runs programs so that none is left behind, whatever becomes of us. */
+/** Runs programs so that none survives this process. */
 export type Steps = {
   run(step: SetUpStep): Promise<StepEnd>;
-  /** Ends what an earlier process may have left running. */
+  /** Ends programs of an earlier process. */
   clear(): Promise<void>;
 };
 
@@ -44,23 +44,23 @@ export type WorktreeRequest = {
   readonly dir: string;
   readonly stateDir: string;
   readonly cast: string;
-  /** The folder of the workspace in the cast's worktree, as the cast was started with it. */
+  /** The workspace's folder in the cast's worktree, from the start of the cast. */
   readonly cwd: string;
-  /** How it is set up: as the cast was started with, and as the workspace says now. */
+  /** The set-up rules from the start of the cast, and the present ones of the workspace. */
   readonly rules: WorktreeRules | null;
   readonly now?: WorktreeRules | null;
-  /** Told what is not as it was wanted, and keeps nobody from working. */
+  /** Receives warnings that do not stop the work. */
   readonly warn?: (line: string) => void;
   readonly steps: Steps;
-  /** Runs one thing after the other, where several worktrees are made at the same time. */
+  /** Serializes work, because several worktrees may be made at the same time. */
   readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 const ADD_TIMEOUT_MS = 600_000;
-/** What is beyond is told when the worktree is cleared away, and no harm is done. */
+/** Ignored files beyond this limit are reported when the worktree is removed. */
 const IGNORED_MAX = 5_000;
 
-/** The worktree of a cast, ready to be worked in. */
+/** The worktree of a cast, ready for work. */
 export async function readyWorktree(wanted: WorktreeRequest): Promise<WorktreeRecord> {
   const record = readRecord(wanted.stateDir, wanted.cast);
   if (record === null || record.state === 'making') {
@@ -73,7 +73,7 @@ export async function readyWorktree(wanted: WorktreeRequest): Promise<WorktreeRe
   throw new WorktreeError(`the work of cast ${record.cast} was ${what}, and its worktree is gone; start a new cast`);
 }
 
-/** The worktree of an item beside others, by its place; a new one begins from the cast's branch as it is now. */
+/** The worktree of a lane, by its number. A new one begins at the present commit of the cast's branch. */
 export async function readyLane(wanted: WorktreeRequest, own: WorktreeRecord, place: number): Promise<LaneRecord> {
   const record = readLane(wanted.stateDir, wanted.cast, place);
   if (record?.state === 'ready') return foundWorktree(wanted, record);
@@ -119,7 +119,7 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
   makePlace(folder);
   writeRecord(stateDir, record);
   const { branch } = record;
-  // Git clears away what it takes for left over, which one that is being made at the same moment looks like.
+  // Git removes leftover worktrees, and one that is being made looks like that.
   const { inTurn = (work) => work() } = wanted;
   const added = await inTurn(async () => {
     if (before !== null || existsSync(folder)) await clearAway(record);
@@ -140,7 +140,7 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
       withoutSecrets(await steps.run({ argv, cwd: top, env, timeoutMs: ADD_TIMEOUT_MS, isBrief: true }), env);
     const first = await add();
     if (first.ok || before !== null) return first;
-    // Something of the same name is left from before, without a record.
+    // A leftover with the same name has no record.
     await clearAway(record);
     return add();
   });
@@ -152,13 +152,13 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
   return writeRecord(stateDir, { ...record, state: 'ready', ...(await leftBySetUp(record, rules, shared)) });
 }
 
-/** An agent that changes the link is noticed like one that changes a record. */
+/** A changed link is noticed like a changed record. */
 function noteLink(wanted: WorktreeRequest, folder: string): void {
   const link = linkWorkspace(folder, wanted);
   if (link) noteRecord(wanted.stateDir, wanted.cast, link.file, link.text);
 }
 
-/** A project around the folder, such as a home that git keeps, does not get worktrees as its files. */
+/** A repository around the folder, such as a versioned home, must not see worktrees as its files. */
 function makePlace(folder: string): void {
   if (!isWorktreePlace(folder, basename(folder))) return;
   const all = dirname(dirname(folder));
@@ -172,8 +172,8 @@ function makePlace(folder: string): void {
 }
 
 /**
- * The step itself may have been wrong: where the workspace says something else than when it was tried last, that counts.
- * Else a cast keeps what it was started with, which may come from another file.
+ * The set-up step itself may have been wrong. If the rules of the workspace changed since the last try, the new ones count.
+ * Else a cast keeps the rules from its start, which may come from another file.
  */
 function rulesFor({ rules, now }: WorktreeRequest, before: WorktreeRecord | null) {
   const tried = before?.configured;
@@ -182,7 +182,7 @@ function rulesFor({ rules, now }: WorktreeRequest, before: WorktreeRecord | null
   return { rules: mended ?? rules, ...(configured ? { configured } : {}), ...(mended ? { mended } : {}) };
 }
 
-/** What lies there now and is no part of the branch is nobody's work; a repository cannot become part of it. */
+/** Untracked files after the set-up are not work. A nested repository cannot become part of the branch. */
 async function leftBySetUp({ folder }: WorktreeRecord, rules: WorktreeRules | null, shared: number) {
   if (shared + (rules?.setup.length ?? 0) + (rules?.copy.length ?? 0) === 0) return { ignored: [] };
   const [stranger] = await unknownRepositoriesIn(folder);
@@ -215,8 +215,8 @@ function withoutSecrets(end: StepEnd, env: SetUpStep['env']): StepEnd {
 const HOW_TO_CONTINUE = 'mend it, or worktree in the configuration, then carry on';
 
 /**
- * Shares installed packages: those that the rules name, or those that are found where nothing else sets the worktree up.
- * Answers how many folders.
+ * Shares installed packages: those in the rules, or all that are found if no other set-up exists. Returns the number of
+ * folders.
  */
 async function shareInto(
   { workspace, top, folder, cwd }: WorktreeRecord,
@@ -247,7 +247,7 @@ async function shareInto(
   return count;
 }
 
-/** What git would not ignore would end up in a commit; what it has already is in the worktree as it was committed. */
+/** Git would commit a file that it does not ignore, and tracked files are in the worktree already. */
 async function copyInto(cwd: string, dir: string, name: string, warn: (line: string) => void): Promise<void> {
   const [from, to] = [join(dir, name), join(cwd, name)];
   if ((await tryGit(cwd, ['--literal-pathspecs', 'ls-files', '--error-unmatch', '--', name])).code === 0) {
@@ -277,7 +277,7 @@ async function foundWorktree<T extends WorktreeRecord>(wanted: WorktreeRequest, 
   }
   if (tip === null) refuseGone(record);
   if ((await commitOf(folder, 'HEAD')) === null) await tryGit(top, ['worktree', 'repair', folder]);
-  // An agent may have left it on a branch that has no commit.
+  // An agent may have switched to a branch without a commit.
   if ((await commitOf(folder, 'HEAD')) === null) await tryGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   if ((await commitOf(folder, 'HEAD')) === null) {
     const fix = `clear it away and bring it back with \`git -C ${top} worktree add -f ${folder} ${branch}\`, or drop the cast with \`baton undo ${cast}\``;
@@ -289,8 +289,8 @@ async function foundWorktree<T extends WorktreeRecord>(wanted: WorktreeRequest, 
 }
 
 /**
- * Takes the worktree of a cast away, whatever it holds, except repositories with work of their own. Answers a record with the
- * branch's last commit.
+ * Removes the worktree of a cast with all its files, except repositories with own work. Returns a record with the branch's last
+ * commit.
  */
 export async function removeWorktree(stateDir: string, record: WorktreeRecord, state: 'merged' | 'undone') {
   if (record.state !== 'making') await refuseApart(record);
@@ -299,13 +299,13 @@ export async function removeWorktree(stateDir: string, record: WorktreeRecord, s
   return writeRecord(stateDir, { ...record, state, starts: {}, open: {}, ...(tip === null ? {} : { tip }) });
 }
 
-/** Takes the folder and the branch away, whatever they hold. */
+/** Removes the folder and the branch with their content. */
 export async function clearAway({
   top,
   folder,
   branch,
 }: Pick<WorktreeRecord, 'top' | 'folder' | 'branch'>): Promise<void> {
-  // Twice forced: one that was cut off while it was made is locked.
+  // Forced twice, because an interrupted new worktree is locked.
   await tryGit(top, ['worktree', 'remove', '--force', '--force', folder]);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   await tryGit(top, ['worktree', 'unlock', folder]);
@@ -314,12 +314,12 @@ export async function clearAway({
   if ((await commitOf(top, `refs/heads/${branch}`)) !== null) await git(top, ['branch', '-q', '-D', branch]);
 }
 
-/** The folder of the workspace goes with its last worktree. */
+/** The workspace's folder is removed with its last worktree. */
 function dropEmpty(folder: string): void {
   if (!isWorktreePlace(folder, basename(folder))) return;
   try {
     rmdirSync(dirname(folder));
   } catch {
-    // Others are still in it.
+    // It still has other worktrees.
   }
 }

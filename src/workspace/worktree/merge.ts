@@ -1,5 +1,5 @@
-// Merges the branch of a cast into the branch that is checked out, and takes such a merge back. Whether it works without a person
-// is found out before any file is touched, where git can tell.
+// Merges the branch of a cast into the checked out branch, and undoes such a merge. Conflicts are detected before any file is
+// changed, if git can tell.
 import type { Code } from '../../kernel/codes.ts';
 import { AUTHOR, commitOf, git, records, tryGit, WorktreeError } from '../git.ts';
 import type { Merge } from './record.ts';
@@ -13,10 +13,10 @@ export type Merged =
     }
   | { readonly ok: false; readonly code: Code; readonly reason: string; readonly files: readonly string[] };
 
-/** What else may be under way in a folder, by the name that git gives to its state. */
+/** Unfinished operations in a folder, by the name of their ref. */
 const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD'];
 
-/** As far as `upTo`, where the branch has more than was accepted. */
+/** Only up to `upTo`, if the branch has more than the accepted work. */
 export async function mergeBranch(dir: string, branch: string, upTo: string): Promise<Merged> {
   const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, upTo)];
   if (before === null || tip === null) return no('WORKTREE_UNUSABLE', `there is no branch ${branch} any more`);
@@ -25,7 +25,7 @@ export async function mergeBranch(dir: string, branch: string, upTo: string): Pr
   if (await isIn(dir, tip, before)) return { ok: true, before, commit: before, how: 'nothing to merge' };
   const conflicts = await conflictsAhead(dir, before, tip);
   if (conflicts.length > 0) return conflicting(branch, conflicts);
-  // Git names a merge after the branch only where all of it is merged.
+  // Git names the branch in the message only if all of it is merged.
   const isWhole = tip === (await commitOf(dir, `refs/heads/${branch}`));
   const what = isWhole ? ['--no-edit', branch] : ['-m', `Merge what was accepted of ${branch}`, tip];
   const merged = await tryGit(dir, ['merge', '-q', '--no-autostash', ...what], { env: await identity(dir) });
@@ -38,7 +38,7 @@ export async function mergeBranch(dir: string, branch: string, upTo: string): Pr
   return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${merged.error.replace(/\s+/g, ' ')}`);
 }
 
-/** All of it as one commit of the person, on top of the branch that is checked out. */
+/** All of it as one commit of the person, on top of the checked out branch. */
 export async function squashBranch(dir: string, branch: string, upTo: string, message: string): Promise<Merged> {
   const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, upTo)];
   if (before === null || tip === null) return no('WORKTREE_UNUSABLE', `there is no branch ${branch} any more`);
@@ -55,19 +55,19 @@ export async function squashBranch(dir: string, branch: string, upTo: string, me
   if (tree === (await git(dir, ['rev-parse', `${before}^{tree}`])))
     return { ok: true, before, commit: before, how: 'nothing to merge' };
   const commit = await git(dir, ['commit-tree', tree, '-p', before, '-F', '-'], { input: message });
-  // Files are touched by the last step alone, which git does whole or not at all.
+  // Only the last step changes files, and git does it completely or not at all.
   const moved = await tryGit(dir, ['merge', '-q', '--no-autostash', '--ff-only', commit]);
   if (moved.code === 0) return { ok: true, before, commit, how: 'one commit' };
   return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${moved.error.replace(/\s+/g, ' ')}`);
 }
 
-/** The name of the branch that is checked out; null where none is. */
+/** The name of the checked out branch, or null. */
 export async function branchIn(dir: string): Promise<string | null> {
   const { code, out } = await tryGit(dir, ['symbolic-ref', '-q', 'HEAD']);
   return code === 0 ? out.trim().replace(/^refs\/heads\//, '') : null;
 }
 
-/** What else is under way in the folder, in words; null where nothing is. */
+/** A text about an unfinished operation in the folder, or null. */
 async function underWay(dir: string): Promise<string | null> {
   for (const name of UNDER_WAY) {
     if ((await commitOf(dir, name)) === null) continue;
@@ -81,7 +81,7 @@ export async function isIn(dir: string, commit: string, other: string): Promise<
   return (await tryGit(dir, ['merge-base', '--is-ancestor', commit, other])).code === 0;
 }
 
-/** The tree of two commits together, and the files in which they clash; these hold both versions, between marks. */
+/** The merged tree of two commits, and the conflicting files. These have both versions between marks. */
 export async function joinTrees(top: string, ours: string, theirs: string) {
   const merged = await tryGit(top, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
   const [tree = ''] = merged.out.split('\0');
@@ -91,13 +91,13 @@ export async function joinTrees(top: string, ours: string, theirs: string) {
   throw new WorktreeError(`git cannot merge what ran side by side (it has to be 2.38 or newer): ${why}`);
 }
 
-/** The files that could not be merged; none where this git cannot tell. */
+/** The conflicting files. None if this version of git cannot tell. */
 async function conflictsAhead(dir: string, ours: string, theirs: string): Promise<readonly string[]> {
   const { code, out } = await tryGit(dir, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
   return code === 1 ? conflictsIn(out) : [];
 }
 
-/** The files in an answer of `merge-tree`: the tree comes first, after them an empty part and what git says about them. */
+/** The files in the output of `merge-tree`: after the tree, before an empty part and the messages. */
 function conflictsIn(out: string): readonly string[] {
   const [, ...parts] = out.split('\0');
   const end = parts.indexOf('');
@@ -113,19 +113,18 @@ function no(code: Code, reason: string): Merged {
   return { ok: false, code, reason, files: [] };
 }
 
-/** A merge is the person's own, unless git does not know who that is. */
+/** The person is the author of a merge, if git knows the name. */
 async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
   return (await tryGit(dir, ['var', 'GIT_COMMITTER_IDENT'])).code === 0 ? {} : AUTHOR;
 }
 
-// Takes a merge back as a commit of its own: history stays, and what was done since stays too. Whether that goes is found
-// out before anything is touched.
+// Undoes a merge with a new commit, so history and later work stay. Whether this is possible is checked first.
 type MergeUndone =
-  /** Null where nothing of it was left. */
+  /** Null if nothing of it was left. */
   | { readonly ok: true; readonly commit: string | null }
   | { readonly ok: false; readonly code: Code; readonly reason: string };
 
-/** What `merge` brought into the branch that is checked out in `top`, all of its commits, is taken out of it again. */
+/** Removes all changes of `merge` from the branch that is checked out in `top`. */
 export async function undoMerge(top: string, merge: Merge, title: string): Promise<MergeUndone> {
   const { before, after } = merge;
   const byHand = undoByHand(merge);
@@ -142,7 +141,7 @@ export async function undoMerge(top: string, merge: Merge, title: string): Promi
   const reverse = ['diff', '--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', after, before];
   const { bytes } = await tryGit(top, reverse);
   if (bytes.length === 0) return { ok: true, commit: null };
-  // All of it or nothing, and only where the files are what git has: what nobody has committed is never written over.
+  // All or nothing, and only on unchanged files: uncommitted work is never overwritten.
   const applied = await tryGit(top, ['apply', '--index', '--whitespace=nowarn', '-'], { input: bytes });
   if (applied.code !== 0) {
     const why = applied.error.split('\n').slice(0, 3).join('; ');
@@ -154,8 +153,8 @@ export async function undoMerge(top: string, merge: Merge, title: string): Promi
 }
 
 /**
- * Why it is not taken back here: other branches may contain it too, and it would stay in the one it was merged into. Where
- * that one is gone, or was put back to before it, whichever has it now will do.
+ * Why the merge is not undone in this branch: it was merged into another one and would stay there. If that branch is gone or
+ * was reset, any branch with the merge will do.
  */
 async function elsewhereIs(top: string, { after, into }: Merge): Promise<string | null> {
   const theirs = into === undefined ? null : await commitOf(top, `refs/heads/${into}`);
@@ -167,7 +166,7 @@ async function elsewhereIs(top: string, { after, into }: Merge): Promise<string 
   return `it is not in the branch that is checked out; check one out that has it (\`${list}\` names them)`;
 }
 
-/** How a person takes the same back with git, several commits or one. */
+/** How a person undoes the same with git. */
 function undoByHand({ before, after }: Merge): string {
   const patch = `git diff --binary ${after.slice(0, 12)} ${before.slice(0, 12)} | git apply --3way`;
   return `commit or stash your own changes, then \`${patch}\` puts both versions side by side where they differ`;

@@ -1,5 +1,5 @@
-// What would be lost with a worktree: work in repositories inside of it, files in the place of a submodule that is not checked
-// out, and ignored files. A commit of the branch holds at most the name of a commit of another repository.
+// What would be lost with a worktree: work in nested repositories, files in the folder of a submodule that is not checked out,
+// and ignored files. A commit of the branch holds at most the id of a commit of a nested repository.
 import { createHash } from 'node:crypto';
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { nameOf } from '../changes-mark.ts';
 import { git, indexed, records, SUBMODULE_MODE, tryGit, WorktreeError } from '../git.ts';
 import { lanesOf, type NestedStates, type WorktreeRecord } from './record.ts';
 
-/** Work in, or in the place of, a repository inside of a worktree that is nowhere else, in words. */
+/** Work in a nested repository, or in its empty folder, that exists nowhere else, in words. */
 type Apart = { readonly path: string; readonly what: string };
 
-/** Without those that git ignores: what lies there beside the files of the worktree and is no submodule. */
+/** Nested repositories that are neither submodules nor ignored by git. */
 export async function unknownRepositoriesIn(folder: string, path = '.'): Promise<readonly string[]> {
   const listed = ['--literal-pathspecs', 'ls-files', '-o', '--exclude-standard', '-z', '--', path];
   return foldersIn(await git(folder, listed));
 }
 
-/** What is in repositories of the worktree alone, or in the place of one, wherever they lie in it. */
+/** All work of nested repositories that exists only in this worktree. */
 export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Promise<readonly Apart[]> {
   if (!existsSync(folder)) return [];
   const found: Apart[] = [];
@@ -29,7 +29,7 @@ export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Pr
     if (what !== null) found.push({ path, what });
     if (isAsSetUp || what !== null) told.add(path);
   }
-  // One without a commit may be a repository that hides what lies beside it.
+  // A repository without a commit may hide the files around it.
   for (const vacant of await filledIn(folder)) {
     if (told.has(vacant.path) || stands[vacant.path] === stateOfVacant(folder, vacant)) continue;
     const count = vacant.files.length;
@@ -39,7 +39,7 @@ export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Pr
   return found;
 }
 
-/** A set-up step may leave something in them, which is nobody's work. */
+/** Changes by a set-up step are not work. */
 export async function nestedStatesIn(folder: string): Promise<NestedStates> {
   const found: Record<string, string> = {};
   for (const path of await repositoriesIn(folder)) found[path] = await stateOfNested(join(folder, path));
@@ -47,14 +47,14 @@ export async function nestedStatesIn(folder: string): Promise<NestedStates> {
   return found;
 }
 
-/** Whoever clears a worktree away does not take what is nowhere else with it, whatever a person has agreed to. */
+/** A worktree with such work is never removed, even if a person agreed to its removal. */
 export async function refuseApart(record: WorktreeRecord): Promise<void> {
   const apart = await apartIn(record);
   if (apart.length === 0) return;
   throw new WorktreeError(noticeOfApart(record, apart), 'NOT_ALLOWED_NOW');
 }
 
-/** Why the worktrees of a cast cannot be cleared away, in words; null where they can. */
+/** Why the worktrees of a cast cannot be removed, or null. */
 export async function apartOf(stateDir: string, record: WorktreeRecord): Promise<string | null> {
   for (const each of [record, ...lanesOf(stateDir, record.cast)]) {
     const apart = each.state === 'ready' ? await apartIn(each) : [];
@@ -74,19 +74,19 @@ async function repositoriesIn(folder: string): Promise<readonly string[]> {
   return paths.filter((path) => existsSync(join(folder, path, '.git')));
 }
 
-/** Git names files only, and walks into every folder except those that are repositories. */
+/** Git lists files only, and enters every folder except repositories. */
 function foldersIn(listed: string): readonly string[] {
   return records(listed).flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : []));
 }
 
-/** The commit that a commit of the outer repository has of the one at a path; null where it has none. */
+/** The submodule commit at a path in a commit of the outer repository, or null. */
 async function linkIn(folder: string, commit: string, path: string): Promise<string | null> {
   const { code, out } = await tryGit(folder, ['ls-tree', '-z', commit, '--', path]);
   const [mode = '', , id = ''] = (out.split('\t')[0] ?? '').split(' ');
   return code === 0 && mode === SUBMODULE_MODE ? id : null;
 }
 
-/** Commits that no remote has, apart from the one that the outer repository names, and files that are not committed. */
+/** Commits that no remote has, except the one in the outer repository, and uncommitted files. */
 async function workIn(at: string, known: string | null): Promise<string | null> {
   const files = (await statusOf(at)).length;
   const commits = await unpushedIn(at, known);
@@ -105,7 +105,7 @@ async function unpushedIn(at: string, known: string | null): Promise<number> {
   return Number(out) || 0;
 }
 
-/** Whether a commit of the repository is in one of its remotes, as far as was seen last. */
+/** Whether a known remote ref of the repository contains the commit. */
 async function isPushed(at: string, commit: string): Promise<boolean> {
   const { code, out } = await tryGit(at, ['rev-list', '--count', '--max-count=1', commit, '--not', '--remotes']);
   return code === 0 && out.trim() === '0';
@@ -130,15 +130,15 @@ async function stateOfNested(at: string): Promise<string> {
     .digest('hex');
 }
 
-// Folders that stand for a commit of another repository which is not checked out in them, such as a submodule nobody asked
-// for. Git takes them for unchanged and never looks inside, so what is written there is found by looking, or by nobody.
+// Folders of submodules that are not checked out. Git treats them as unchanged and never looks inside, so only a direct look
+// finds files there.
 type Vacant = {
   readonly path: string;
-  /** What lies in it all the same, by paths from the same folder. */
+  /** The files in it, by paths from the same folder. */
   readonly files: readonly string[];
 };
 
-/** What stands for commits of other repositories in the index, by paths from the folder. */
+/** The submodules in the index, by paths from the folder. */
 export async function submodulesIn(folder: string): Promise<readonly string[]> {
   return indexed(folder).then(
     ({ links }) => links.map(nameOf),
@@ -146,7 +146,7 @@ export async function submodulesIn(folder: string): Promise<readonly string[]> {
   );
 }
 
-/** Of the links, those without a repository; and those of the repositories in the others. */
+/** The submodules without a repository, and those inside of the other submodules. */
 export async function vacantOf(folder: string, links: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
     links.map(async (path): Promise<readonly string[]> => {
@@ -159,13 +159,13 @@ export async function vacantOf(folder: string, links: readonly string[]): Promis
   return found.flat();
 }
 
-/** The folders without a repository in which something lies all the same. */
+/** The submodule folders without a repository that contain files. */
 export async function filledIn(folder: string): Promise<readonly Vacant[]> {
   const vacant = await vacantOf(folder, await submodulesIn(folder));
   return vacant.map((path) => ({ path, files: filesIn(folder, path) })).filter(({ files }) => files.length > 0);
 }
 
-/** What lies in it, told by what nobody can set at will. */
+/** The state of its files, by values that cannot be forged. */
 export function stateOfVacant(folder: string, { files }: Vacant): string {
   const hash = createHash('sha256');
   for (const path of files) {
@@ -178,11 +178,11 @@ export function stateOfVacant(folder: string, { files }: Vacant): string {
 async function isCheckedOut(at: string): Promise<boolean> {
   const own = join(at, '.git');
   if (!lstatSync(own, { throwIfNoEntry: false })) return false;
-  // Git would look for one further up.
+  // Git would find a repository further up.
   return (await tryGit(at, ['--git-dir', own, 'rev-parse', '-q', '--verify', 'HEAD^{commit}'])).code === 0;
 }
 
-/** Somebody may have put a link of the file system in its place, or in that of a folder above. */
+/** An agent may have replaced it, or a folder above, with a link. */
 function isRealFolder(folder: string, path: string): boolean {
   const at = join(folder, path);
   if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
@@ -202,17 +202,17 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // Gone again, or not for us to see.
+    return []; // It is gone or unreadable.
   }
 }
 
-// What the branch of a worktree may say of other repositories. It holds of a submodule the name of a commit, which is worth
-// something only where others find that commit: in the submodule's remote, or in what the main repository has of it.
+// Which submodule commits a branch may contain. It holds only the id of a commit, so others must be able to find that commit:
+// in the submodule's remote, or in the main repository's copy.
 type Env = Readonly<Record<string, string>>;
 
 /**
- * Why what stands for another repository at a path of the worktree cannot be kept in a commit; null where it can, or where
- * nothing of the kind is there. `since` is the commit from before.
+ * Why the submodule at a path of the worktree cannot be committed. Null if it can, or if there is none. `since` is the earlier
+ * commit.
  */
 export async function faultOfLink(folder: string, path: string, since: string): Promise<string | null> {
   const staged = await tryGit(folder, ['--literal-pathspecs', 'ls-files', '-s', '-z', '--', path]);
@@ -231,13 +231,13 @@ export function noticeOfRepository(path: string): string {
   return `${path} is a git repository of its own, so its files are no part of the branch; remove ${path}/.git, and they are`;
 }
 
-/** `files` are what lies in it all the same, at least one. */
+/** `files` are the files in it, at least one. */
 export function noticeOfVacant(path: string, [first, ...others]: readonly string[]): string {
   const which = `${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
   return `${path} is a submodule that is not checked out here, so git cannot keep files in it (${which}); put them elsewhere. Where it is to be worked on, a person lets worktree.setup check it out`;
 }
 
-/** Takes commits that nobody else would find out of an index again. Answers what is wrong with them. */
+/** Removes submodule commits that others cannot find from an index. Returns what is wrong with them. */
 export async function dropLostLinks(folder: string, env: Env): Promise<readonly string[]> {
   if (!existsSync(join(folder, '.gitmodules'))) return [];
   const args = ['diff-index', '--cached', '-z', '--no-renames', '--ignore-submodules=none', 'HEAD'];
@@ -267,7 +267,7 @@ async function faultOfCommit(folder: string, path: string, commit: string, known
   return `${path} is a submodule at commit ${commit.slice(0, 12)}, which lies in this worktree alone; push it from there${back}`;
 }
 
-/** As `.gitmodules` calls it; null where it is not in there. */
+/** Its name in `.gitmodules`, or null. */
 async function nameOfModule(folder: string, path: string): Promise<string | null> {
   const listed = await tryGit(folder, ['config', '-z', '-f', '.gitmodules', '--get-regexp', '^submodule\\..*\\.path$']);
   const line = records(listed.out).find((each) => each.slice(each.indexOf('\n') + 1) === path);
@@ -281,11 +281,10 @@ async function isInMain(folder: string, name: string, commit: string): Promise<b
   return (await tryGit(common, ['--git-dir', own, 'cat-file', '-e', `${commit}^{commit}`])).code === 0;
 }
 
-// What git ignores in a worktree is in no commit and goes with the worktree. Whether there is something beside what the set-up
-// had left is told before it goes.
+// Ignored files are in no commit and are lost with the worktree. Files that the set-up did not make are reported before that.
 export type OrphanedFiles = {
   readonly count: number;
-  /** The files and folders in which they are. */
+  /** Their files and folders. */
   readonly places: readonly string[];
 };
 
@@ -293,17 +292,17 @@ export const NOTHING_ORPHANED: OrphanedFiles = { count: 0, places: [] };
 const LIST = ['ls-files', '-o', '-i', '--exclude-standard', '-z'];
 const PLACES_MAX = 3;
 
-/** The ignored files, and the folders of which everything is ignored, with a slash behind them. */
+/** The ignored files, and the fully ignored folders with a slash at the end. */
 export async function ignoredIn(folder: string): Promise<readonly string[]> {
   return records(await git(folder, [...LIST, '--directory', '--', '.']));
 }
 
-/** The ignored files that somebody made after the worktree was set up; none where git does not know the folder any more. */
+/** The ignored files that were made after the set-up. None if git does not know the folder any more. */
 export async function orphanedIn({ folder, ignored = [] }: WorktreeRecord): Promise<OrphanedFiles> {
   if (!existsSync(folder)) return NOTHING_ORPHANED;
   const known = new Set(ignored);
   const listed = (await ignoredIn(folder).catch(() => [])).filter((path) => !known.has(path));
-  // Git names a folder that holds nothing else beside what it holds.
+  // Git also lists the folder of a lone ignored file.
   const places = listed.filter((path, at) => !listed[at + 1]?.startsWith(path));
   if (places.length === 0) return NOTHING_ORPHANED;
   const files = records((await tryGit(folder, [...LIST, '--', '.'])).out);
@@ -312,12 +311,12 @@ export async function orphanedIn({ folder, ignored = [] }: WorktreeRecord): Prom
   return { count, places };
 }
 
-/** Of several worktrees that go together. */
+/** The sum for several worktrees. */
 export function allOrphaned(each: readonly OrphanedFiles[]): OrphanedFiles {
   return { count: each.reduce((sum, { count }) => sum + count, 0), places: each.flatMap(({ places }) => places) };
 }
 
-/** In words, for whoever clears the worktree away; empty where there are none. */
+/** The notice about them, or an empty text. */
 export function noticeOfOrphaned({ count, places }: OrphanedFiles): string {
   if (count === 0) return '';
   const which = `${places.slice(0, PLACES_MAX).join(', ')}${places.length > PLACES_MAX ? ' …' : ''}`;

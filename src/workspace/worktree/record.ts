@@ -11,11 +11,11 @@ import { type LocatedWorkspace, WORKTREES, workspaceName } from '../locate.ts';
 type WorktreeState =
   | 'making'
   | 'ready'
-  /** Its work is in another branch, or was dropped; folder and branch are gone. */
+  /** Its work was merged or dropped. Folder and branch are gone. */
   | 'merged'
   | 'undone';
 
-/** By path, what the repositories were like when the worktree was set up. */
+/** By path, the state of nested repositories after the set-up. */
 export type NestedStates = Readonly<Record<string, string>>;
 
 export type WorktreeRecord = {
@@ -26,54 +26,54 @@ export type WorktreeRecord = {
   readonly workspace: string;
   /** The top folder of the repository's own working tree. */
   readonly top: string;
-  /** The worktree, and the folder in it that is the workspace's. */
+  /** The worktree, and the workspace's folder in it. */
   readonly folder: string;
   readonly cwd: string;
   readonly branch: string;
   /** The commit it began from. */
   readonly base: string;
-  /** By turn, the commit from which it began; only of turns that may still be open. */
+  /** The start commit of each turn that may still be open. */
   readonly starts: Readonly<Record<string, string>>;
-  /** By turn that runs beside others, the paths that are its own until its work is committed. */
+  /** The own paths of each turn that runs next to others, until its work is committed. */
   readonly open: Readonly<Record<string, readonly string[]>>;
-  /** The commit that the branch was put to last, for turns that were accepted: what an open turn commits itself comes after it. */
+  /** The last accepted commit of the branch. Commits of an open turn come after it. */
   readonly accepted?: string;
-  /** The commit that the files still are at, while the branch is moved on to another one. */
+  /** The commit of the files, while the branch moves to another one. */
   readonly behind?: string;
-  /** The commit up to which it is accepted once it was moved. */
+  /** The accepted commit after that move. */
   readonly reaches?: string;
-  /** The last commit of the branch when it was taken away. */
+  /** The last commit of the removed branch. */
   readonly tip?: string;
-  /** What of it was merged into a branch of the user, and was not taken back; in order. */
+  /** Its merges into branches of the user that were not undone, in order. */
   readonly merges?: readonly Merge[];
-  /** How the workspace said to set it up when that was tried last, and how it was set up where that had to be mended. */
+  /** The set-up rules of the workspace at the last try, and the corrected rules if that try failed. */
   readonly configured?: string;
   readonly mended?: WorktreeRules;
-  /** What its set-up left: what git ignores, and what repositories inside of it were like. */
+  /** After the set-up: the ignored files, and the state of nested repositories. */
   readonly ignored?: readonly string[];
   readonly stands?: NestedStates;
-  /** The task that was begun last in the cast's own worktree, the commit before it, and what clashed when its work came back. */
+  /** The last task in the cast's own worktree, the commit before it, and the conflicts when its parked work came back. */
   readonly item?: { readonly task: string; readonly base: string; readonly conflicts: readonly string[] };
-  /** Of a worktree in which one item after the other walks beside those of other worktrees. */
+  /** Present for a lane, in which items run one after the other, next to those of other lanes. */
   readonly lane?: Lane;
 };
 
-/** The commits of the branch before and after, and its name; without one where none was checked out. */
+/** The commits of the branch before and after, and its name, unless HEAD was detached. */
 export type Merge = {
   readonly before: string;
   readonly after: string;
   readonly into?: string;
-  /** The commit of the cast up to which all became one commit. */
+  /** For a squash: the last commit of the cast in it. */
   readonly squashed?: string;
 };
 
 type Lane = {
   readonly place: number;
-  /** The task whose work lies in it; null before the first. */
+  /** The task whose work is in it. Null before the first. */
   readonly task: string | null;
   /** The last turn whose work was committed when it was accepted. */
   readonly kept: number | null;
-  /** Files of which two versions were put into one, and that have to be mended before they can be merged. */
+  /** Files with conflict marks, which must be resolved before a merge. */
   readonly conflicts: readonly string[];
 };
 
@@ -100,7 +100,7 @@ export function readLane(stateDir: string, cast: string, place: number): LaneRec
   return { ...record, lane };
 }
 
-/** The worktrees of a cast's items, by place. */
+/** The lanes of a cast, by number. */
 export function lanesOf(stateDir: string, cast: string): readonly LaneRecord[] {
   return recordNames(stateDir)
     .map(namedBy)
@@ -119,8 +119,8 @@ function recordNamed(stateDir: string, cast: string, place: number | null): Work
 }
 
 /**
- * A worktree lies where its record says, and its branch is named after its cast. A record with a place of another form must
- * not lead a command that clears the worktree away to other folders: then it is looked for in the state folder.
+ * A worktree is in the folder of its record, and its branch is named after its cast. A changed record must not lead a clean-up
+ * to other folders, so a folder of another form is replaced by one in the state folder.
  */
 function placed(stateDir: string, cast: string, place: number | null, record: WorktreeRecord): WorktreeRecord | null {
   const name = worktreeName(cast, place);
@@ -130,7 +130,7 @@ function placed(stateDir: string, cast: string, place: number | null, record: Wo
   return { ...record, cast, folder, cwd: join(folder, below), branch: branchOf(cast, place) };
 }
 
-/** By cast, how far its worktree has come. */
+/** By cast, the state of its worktree. */
 export function worktreeStates(stateDir: string): ReadonlyMap<string, WorktreeState> {
   const states = new Map<string, WorktreeState>();
   for (const { cast, place } of recordNames(stateDir).map(namedBy)) {
@@ -140,7 +140,7 @@ export function worktreeStates(stateDir: string): ReadonlyMap<string, WorktreeSt
   return states;
 }
 
-/** The casts of which there is a worktree, or a record of one. */
+/** The casts with a worktree or a record of one. */
 export function castsWithWorktrees(stateDir: string): readonly string[] {
   return [...new Set(recordNames(stateDir).map((name) => namedBy(name).cast))].sort();
 }
@@ -150,7 +150,7 @@ function recordNames(stateDir: string): readonly string[] {
   return names.map((name) => name.slice(0, -'.json'.length));
 }
 
-/** Whole or not at all. Git ignores the folder whatever the project's own rules say. */
+/** Atomic. Git ignores the folder, independent of the project's rules. */
 export function writeRecord<T extends WorktreeRecord>(stateDir: string, record: T): T {
   const folder = worktreesIn(stateDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -173,9 +173,9 @@ export function recordName({ cast, lane }: Pick<WorktreeRecord, 'cast' | 'lane'>
   return worktreeName(cast, lane?.place ?? null);
 }
 
-/** The worktree of the workspace that a path lies in; null where it is in none. */
+/** The worktree around a path, or null. */
 export function worktreeAround(stateDir: string, path: string): string | null {
-  // Everything in a folder of the state folder's own is a worktree, with a record or without.
+  // Every folder in the worktree folder of the state folder counts, with a record or without.
   const [name = '..', ...rest] = relative(worktreesIn(stateDir), path).split('/');
   const isFile = rest.length === 0 && (name.endsWith('.json') || name === '');
   if (name !== '..' && !isAbsolute(name) && !isFile) return join(worktreesIn(stateDir), name);
@@ -193,14 +193,14 @@ export function workRoot(cwd: string, { dir, stateDir }: Pick<LocatedWorkspace, 
   return worktreeAround(stateDir, cwd) ?? dir;
 }
 
-/** The path of a file below the worktree that it is in; null where it is in none. */
+/** The path of a file from its worktree, or null. */
 export function belowWorktree(stateDir: string, path: string): string | null {
   const folder = worktreeAround(stateDir, path);
   const below = folder === null ? '' : relative(folder, path);
   return below === '' ? null : below;
 }
 
-/** The path that a file in the worktree of an item has in that of its cast; any other path as it is. */
+/** The path in the worktree of the cast for a file in a lane. Any other path stays unchanged. */
 export function asInCast(stateDir: string, path: string): string {
   const folder = worktreeAround(stateDir, path);
   if (folder === null) return path;
@@ -220,22 +220,22 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-// The names of a cast's branches and worktrees. Git cannot have a branch below another one, so the name of an item's own
-// stands beside that of the cast.
-/** Branches of casts begin so. */
+// The names of a cast's branches and worktrees. Git cannot have a branch below another one, so the branch of a lane is next to
+// that of the cast.
+/** The prefix of branches of casts. */
 export const BRANCHES = 'baton';
 
-/** The branch on which a cast works, or an item of it that has a worktree of its own. */
+/** The branch of a cast, or of one of its lanes. */
 export function branchOf(cast: string, place: number | null = null): string {
   return `${BRANCHES}/${worktreeName(cast, place)}`;
 }
 
-/** The name of a worktree's folder, and of the record beside it. */
+/** The name of a worktree's folder, and of the record next to it. */
 export function worktreeName(cast: string, place: number | null): string {
   return place === null ? cast : `${cast}${LANE}${place}`;
 }
 
-/** The cast and the place that a worktree is named after. */
+/** The cast and lane in the name of a worktree. */
 export function namedBy(name: string): { readonly cast: string; readonly place: number | null } {
   const at = name.lastIndexOf(LANE);
   const number = at === -1 ? '' : name.slice(at + LANE.length);
@@ -246,16 +246,16 @@ export function namedBy(name: string): { readonly cast: string; readonly place: 
 
 const LANE = '.lane-';
 
-// Where worktrees lie: outside the project, so that no relative path leads from one into the user's checkout. The record of a
-// worktree says where it was made; the place that is computed here is for new ones only.
+// Worktrees are outside the project, so that no relative path leads from one into the user's checkout. The record of a worktree
+// has its folder; the folder computed here is only for new ones.
 type Owner = Pick<LocatedWorkspace, 'dir' | 'stateDir'>;
 
-/** The folder for new worktrees of the workspace. Programs in one are told of it without links, so it has none. */
+/** The folder for new worktrees of the workspace, as a real path, because programs in one see it so. */
 export function worktreesFolder(workspace: Owner, env: NodeJS.ProcessEnv, platform = process.platform): string {
   return realPath(join(homeOf(workspace, env, platform), WORKTREES, workspaceName(workspace.dir)));
 }
 
-/** Whether a path has the form of a worktree's place, so that a changed record leads nobody to another folder. */
+/** Whether a path has the form of a worktree folder, so that a changed record cannot name another folder. */
 export function isWorktreePlace(folder: string, name: string): boolean {
   const above = dirname(folder);
   return (
@@ -267,7 +267,7 @@ export function isWorktreePlace(folder: string, name: string): boolean {
   );
 }
 
-/** What a cast starts has the state folder of its workspace as `BATON_HOME`; that is not the user's choice. */
+/** Programs of a cast have the state folder of its workspace as `BATON_HOME`. That is not the user's choice. */
 function homeOf({ stateDir }: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   if (env.BATON_HOME && resolve(env.BATON_HOME) !== stateDir) return resolve(env.BATON_HOME);
   if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return join(env.XDG_STATE_HOME, 'baton');
@@ -276,13 +276,13 @@ function homeOf({ stateDir }: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Pl
   return join(home, ...state, 'baton');
 }
 
-// The records of a cast's worktrees as the process that drives the cast wrote them. They say what was accepted, and while a
-// cast is driven nobody else has to write them: what an agent makes of them is put back, and held against who ran meanwhile.
+// The records of a cast's worktrees, as its driver wrote them. They say what was accepted, and only the driver writes them
+// while a cast is driven. Changes by an agent are reverted and count against the turns that ran meanwhile.
 type Hold = { readonly texts: Map<string, string>; breaches: number };
 
 const holds = new Map<string, Hold>();
 
-/** From now on, until they are let go, the records are as they are now and as this process writes them. */
+/** Protects the records: from now until release, only changes by this process stay. */
 export function holdRecords(stateDir: string, cast: string): void {
   const texts = new Map(filesOf(stateDir, cast).map((file) => [file, textOf(file) ?? '']));
   holds.set(keyOf(stateDir, cast), { texts, breaches: 0 });
@@ -292,14 +292,14 @@ export function letRecordsGo(stateDir: string, cast: string): void {
   holds.delete(keyOf(stateDir, cast));
 }
 
-/** Null where it was taken away. */
+/** Null for a removed file. */
 export function noteRecord(stateDir: string, cast: string, file: string, text: string | null): void {
   const texts = holds.get(keyOf(stateDir, cast))?.texts;
   if (text === null) texts?.delete(file);
   else texts?.set(file, text);
 }
 
-/** Puts back what somebody else changed, added or removed. Answers how often that was found so far. */
+/** Reverts changes by others. Returns how often that happened so far. */
 export function mendRecords(stateDir: string, cast: string): number {
   const hold = holds.get(keyOf(stateDir, cast));
   if (!hold) return 0;

@@ -1,5 +1,5 @@
-// Keeps the state of a worktree under a name of its own before anything in it is put back, and stages files for a commit.
-// Nothing is thrown away, because it may be a person's.
+// Stashes the state of a worktree under a ref of its own before anything in it is restored, and stages files for a commit.
+// Nothing is deleted, because it may be a person's work.
 import { copyFileSync, lstatSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownGitFile } from '../../git/repository-files.ts';
@@ -8,10 +8,10 @@ import { AUTHOR, commitOf, git, indexed, lastLines, tryGit, WorktreeError } from
 import { dropLostLinks, noticeOfRepository, submodulesIn } from './nested-repositories.ts';
 import { recordName, type WorktreeRecord, worktreesIn } from './record.ts';
 
-/** The name under which git keeps it; for repositories that lay there, which it cannot keep, the folders they are in now. */
+/** The ref of the stash. Repositories cannot be stashed, so it also names the folders to which they were moved. */
 export type Stash = { readonly ref: string };
 
-/** Keeps what differs from `start` in the worktree, committed or not, and `more` commits; null where nothing does. */
+/** Stashes what differs from `start` in the worktree, committed or not, and `more` commits. Null if nothing differs. */
 export async function stash(
   stateDir: string,
   record: WorktreeRecord,
@@ -48,7 +48,7 @@ function stashRefs(cast: string): string {
   return `refs/baton/${cast}`;
 }
 
-/** Where the work of parked items is kept. It outlives what was stashed: only a person gives it up. */
+/** The refs of parked items. It outlives what was stashed: only a person gives it up. */
 export function parkedRefs(cast: string): string {
   return `${stashRefs(cast)}/parked`;
 }
@@ -65,7 +65,7 @@ export function parkedOf({ top, cast }: Pick<WorktreeRecord, 'top' | 'cast'>): P
   return refsIn(top, parkedRefs(cast));
 }
 
-/** What is said of it after the worktree is gone. */
+/** The notice about parked work after the worktree is gone. */
 export function noticeOfParked(refs: readonly string[]): string {
   if (refs.length === 0) return '';
   return `; the work of parked items is kept as ${refs.join(', ')}: \`git branch NAME REF\` brings it back`;
@@ -76,7 +76,7 @@ async function refsIn(top: string, folder: string): Promise<readonly string[]> {
   return refs.split('\n').filter((line) => line !== '');
 }
 
-/** Everything that lies in the worktree as a tree of git, without touching its index. */
+/** All files of the worktree as a tree of git, without changing its index. */
 export async function treeOfWork(stateDir: string, record: WorktreeRecord): Promise<string> {
   const { folder } = record;
   return withIndex(stateDir, record, async (env) => {
@@ -94,8 +94,8 @@ export async function withIndex<T>(
   const { folder } = record;
   const own = join(worktreesIn(stateDir), `${recordName(record)}.index`);
   try {
-    // The copy knows which files were not touched since, so that they are not read again. Git doubts what was touched in the
-    // second in which the index was written; a copy that looked younger would make it believe too much.
+    // The copy knows which files are unchanged, so they are not read again. Git re-reads files that changed in the second of
+    // the index, so the copy keeps the time of the original.
     const index = ownGitFile(folder, 'index');
     if (index === null) throw new WorktreeError(`${folder} is in no git repository any more`);
     const writtenAt = Math.floor(statSync(index).mtimeMs / 1000);
@@ -108,13 +108,12 @@ export async function withIndex<T>(
   }
 }
 
-// Takes what lies in a worktree into an index of git, all that git can keep. An agent may have told git not to look at files;
-// what it was seen to change is taken all the same, unless the `.gitignore` files of the worktree, which everybody can
-// read, leave it out. One thing that cannot be taken keeps nothing else from being taken.
+// Stages the files of a worktree, as far as git can keep them. An agent may have told git to skip files. Observed changes are
+// staged anyway, unless a `.gitignore` of the worktree ignores them. A file that cannot be staged does not stop the others.
 type Env = Readonly<Record<string, string>>;
 type WorkFolders = Pick<WorktreeRecord, 'folder' | 'cwd'>;
 
-/** `seen` are paths from the workspace's folder. Answers what could not be taken, and why. */
+/** `seen` are paths from the workspace's folder. Returns what could not be staged, and why. */
 export async function stageAll(
   place: WorkFolders,
   env: Env = {},
@@ -141,7 +140,7 @@ export async function stageAll(
 const EMBEDDED = 'warning: adding embedded git repository: ';
 const ERROR = 'error: ';
 
-/** Git takes files for unchanged, or for absent, where its index says so. Without `paths` all such files are looked at again. */
+/** Clears the marks in the index that make git treat files as unchanged or absent, for `paths` or for all files. */
 export async function unhide(cwd: string, paths?: readonly string[], env: Env = {}): Promise<void> {
   if (paths?.length === 0) return;
   const hidden = (await indexed(cwd)).hidden.map(nameOf);
@@ -153,14 +152,14 @@ export async function unhide(cwd: string, paths?: readonly string[], env: Env = 
   }
 }
 
-/** The paths without those that the `.gitignore` files of the worktree leave out and git does not have. */
+/** The paths without untracked ones that a `.gitignore` of the worktree ignores. */
 export async function withoutIgnored(cwd: string, paths: readonly string[], env: Env = {}): Promise<readonly string[]> {
   const ignored = await ignoredOf(cwd, await committable(cwd, paths), env);
   const open = new Set(ignored.filter(({ source }) => isOpenRule(source)).map(({ path }) => path));
   return paths.filter((path) => !open.has(path));
 }
 
-/** Which of the paths git leaves out, and the file that says so. */
+/** Which of the paths git ignores, and the file with the rule. */
 async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
   const input = paths.join('\0');
   if (input === '') return [];
@@ -168,13 +167,13 @@ async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
   const fields = out.split('\0');
   const found: { readonly source: string; readonly path: string }[] = [];
   for (let at = 0; at + 3 < fields.length; at += 4) {
-    // A rule that takes others back is told too.
+    // Git also reports rules with `!`.
     if (!fields[at + 2]?.startsWith('!')) found.push({ source: fields[at] ?? '', path: fields[at + 3] ?? '' });
   }
   return found;
 }
 
-/** Files of git itself, and those in the place of another repository, are told of as changes too, and are in no commit. */
+/** Without files of git itself and of other repositories. They are reported as changes, but no commit can have them. */
 export async function committable(cwd: string, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return paths;
   const folders = ['.git', ...(await submodulesIn(cwd))].map((path) => `${path}/`);

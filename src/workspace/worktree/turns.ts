@@ -1,5 +1,5 @@
-// The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
-// the first time. What is stashed for that is kept under a name of its own; nothing is thrown away.
+// The work of a cast's turns on its branch. Each accepted turn is a commit, and a restarted turn finds its original state. What
+// is in the way is stashed, never deleted.
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { ownGitFile } from '../../git/repository-files.ts';
@@ -34,14 +34,14 @@ type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
 export type Begun<T = WorktreeRecord> = {
   readonly record: T;
   readonly stashed: Stash | null;
-  /** What git could not take into a commit, and why. */
+  /** What git could not commit, and why. */
   readonly untaken?: readonly string[];
 };
 type Committed = { readonly commit: string; readonly untaken: readonly string[] };
 
 const TITLE_CHARS_MAX = 60;
 
-/** Brings the worktree to where a turn begins. */
+/** Brings the worktree to the state in which a turn begins. */
 export async function beginTurn<T extends WorktreeRecord>(
   stateDir: string,
   record: T,
@@ -53,10 +53,10 @@ export async function beginTurn<T extends WorktreeRecord>(
   const unchanged = begins === 'first' && beside === null ? await unchangedPosition(record) : null;
   const at = unchanged ?? (await positionOf(record));
   const stashed = begins === 'over' ? await startOver(stateDir, record, watch, at) : null;
-  // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
+  // Uncommitted files were accepted right before a crash, or are a person's. They are not the work of this turn.
   const mayDiffer = begins === 'first' && beside === null && unchanged === null;
   const head = mayDiffer ? (await commitAll(record, at, `Before turn ${turn}`)).commit : at.head;
-  // An attempt that could change nothing is not announced here, so a later one may be the first to be.
+  // An attempt that could change nothing is not announced, so a later one may be the first.
   const start = (begins === 'first' ? undefined : record.starts[turn]) ?? head;
   const [starts, open] =
     beside === null
@@ -71,15 +71,15 @@ export async function beginTurn<T extends WorktreeRecord>(
   return { record: writeRecord(stateDir, { ...record, starts, open, accepted, ...item }), stashed };
 }
 
-/** The commit before the first turn of a task, to which the worktree goes back when its item is parked. */
+/** The commit before the first turn of a task. The worktree goes back to it when the item is parked. */
 function itemOf({ item, lane }: WorktreeRecord, { task }: Watch, base: string): Pick<WorktreeRecord, 'item'> {
   if (task === null || lane || item?.task === task) return {};
   return { item: { task, base, conflicts: [] } };
 }
 
 /**
- * Commits the work of an accepted turn, if it changed anything. What whoever may change nothing committed all the same, and
- * took back again, is stashed.
+ * Commits the work of an accepted turn, if it changed anything. Commits of a turn that may change nothing, and that it
+ * reverted, are stashed.
  */
 export async function keepTurn<T extends WorktreeRecord>(
   stateDir: string,
@@ -108,7 +108,7 @@ export async function keepTurn<T extends WorktreeRecord>(
     const { commit, untaken } = await commitAll(record, at, subject, trailers, changes);
     return { record: writeRecord(stateDir, { ...record, accepted: commit }), stashed, untaken };
   }
-  // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
+  // A change during this turn may belong to another turn, which commits it when it is accepted.
   const [isOwn, isAnother] = [coverOf(beside), coverOf(Object.values(open).flat())];
   const mine = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
   const own = await withoutIgnored(record.cwd, await committable(record.cwd, mine));
@@ -116,7 +116,7 @@ export async function keepTurn<T extends WorktreeRecord>(
   return { ...kept, stashed: stashed ?? kept.stashed };
 }
 
-/** What others that are open in the same folder committed themselves is not accepted with it. */
+/** Commits of other open turns in the same folder are not accepted with it. */
 async function keepPaths<T extends WorktreeRecord>(
   stateDir: string,
   record: T,
@@ -140,8 +140,8 @@ async function keepPaths<T extends WorktreeRecord>(
 }
 
 /**
- * Takes away what a turn beside others, or one that only runs checks, wrote where no turn may. Any other turn that is alone
- * begins over from its first state anyway. What lies in the paths of an open turn is that turn's.
+ * Removes files outside of every turn's paths, for a turn that runs next to others or only runs checks. Any other turn restarts
+ * from its first state anyway. Files in the paths of an open turn belong to that turn.
  */
 export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<Stash | null> {
   if (watch.beside === null && !watch.putsBack) return null;
@@ -155,7 +155,7 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   const isOwned = coverOf([...(watch.readsOnly ? [] : own), ...Object.values(others).flat()]);
   const { head } = await positionOf(record);
   const { accepted = head } = record;
-  // What it committed itself stays in its history, which nobody moves under it, and goes from its files all the same.
+  // Its own commits stay in its history, but the files are removed.
   const committed = records(await git(folder, ['diff', '--name-only', '--no-renames', '-z', accepted, head]));
   const isStray = (path: string) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC'));
   const strays = [...new Set([...(await changedIn(folder)), ...committed])].filter(isStray);
@@ -166,7 +166,7 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   return alsoMoved(stashed, moved);
 }
 
-/** Commits everything that lies in the worktree, `seen` even where git was told not to look. Answers the last commit of the branch. */
+/** Commits all files of the worktree, and `seen` even if git was told to skip them. Returns the last commit of the branch. */
 export async function commitAll(
   record: WorktreeRecord,
   at: WorkPosition,
@@ -183,8 +183,8 @@ export async function commitAll(
 }
 
 /**
- * After a crash: what accepted turns left is committed before anything else begins from the branch. `isOpen` tells of a turn
- * whether it still may be refused; `seen` is what they were seen to change.
+ * After a crash: commits the work of accepted turns before other work starts from the branch. `isOpen` says whether a turn may
+ * still be refused; `seen` are the observed changes.
  */
 export async function commitAccepted(
   stateDir: string,
@@ -219,18 +219,18 @@ export async function uncommittedOf({ folder }: WorktreeRecord): Promise<number>
 }
 
 async function changedIn(folder: string): Promise<readonly string[]> {
-  // Looking must not get in the way of an agent that uses git at the same moment.
+  // The look must not lock out an agent that uses git at the same moment.
   const env = { GIT_OPTIONAL_LOCKS: '0' };
   const status = await git(folder, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'], { env });
   return records(status).map((line) => line.slice(3));
 }
 
-/** What stands before the workspace's own paths. */
+/** The prefix of the workspace's paths. */
 function prefixOf({ folder, cwd }: WorktreeRecord): string {
   return cwd === folder ? '' : `${relative(folder, cwd)}/`;
 }
 
-/** Beside others only what the turn changed is its own. */
+/** Next to other turns, only observed changes belong to the turn. */
 async function commitPaths(
   stateDir: string,
   record: WorktreeRecord,
@@ -247,14 +247,14 @@ async function commitPaths(
 
 const UPDATE = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
 
-/** What a commit has, with these paths as they lie in the folder. */
+/** The tree of a commit with these paths from the folder. */
 function treeWith(stateDir: string, record: WorktreeRecord, commit: string, paths: readonly string[]): Promise<Tree> {
   const { folder, cwd } = record;
   return withIndex(stateDir, record, async (env) => {
     await git(folder, ['read-tree', commit], { env });
     const all = await tryGit(cwd, UPDATE, { env, input: paths.join('\0') });
     const untaken: string[] = [];
-    // What cannot be taken keeps nothing else from being taken.
+    // A file that cannot be staged does not stop the others.
     for (const path of all.code === 0 ? [] : paths) {
       const { code, error } = await tryGit(cwd, UPDATE, { env, input: path });
       if (code !== 0) untaken.push(error.split('\n')[0] ?? path);
@@ -265,7 +265,7 @@ function treeWith(stateDir: string, record: WorktreeRecord, commit: string, path
 
 type Tree = { readonly tree: string; readonly untaken: readonly string[] };
 
-/** An agent beside may hold the index for a moment; it only lags behind then. */
+/** An agent may lock the index for a moment. The index is then only out of date. */
 async function stage({ cwd }: WorktreeRecord, paths: readonly string[]): Promise<void> {
   await unhide(cwd, paths).catch(() => undefined);
   await tryGit(cwd, UPDATE, { input: paths.join('\0') });
@@ -273,7 +273,7 @@ async function stage({ cwd }: WorktreeRecord, paths: readonly string[]): Promise
 
 const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply', 'sequencer'];
 
-/** One run of git for the usual case. Null where nothing is staged, or where git would commit something else as well. */
+/** One git call for the usual case. Null if nothing is staged, or if git would commit more. */
 async function commitStaged(
   { folder, branch }: WorktreeRecord,
   at: WorkPosition,
@@ -287,7 +287,7 @@ async function commitStaged(
   return code === 0 ? (/^\[[^\]]* ([0-9a-f]{40,})\]/.exec(out)?.[1] ?? null) : null;
 }
 
-/** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
+/** An agent may have committed on the branch or elsewhere. Its commits stay if they build on the branch. */
 async function commitTree(record: WorktreeRecord, { tip, head, on }: WorkPosition, tree: string, text: string) {
   const { folder, branch } = record;
   const ref = `refs/heads/${branch}`;
@@ -298,7 +298,7 @@ async function commitTree(record: WorktreeRecord, { tip, head, on }: WorkPositio
   return commit;
 }
 
-/** The parent itself where it has the same tree. */
+/** The parent itself if it has the same tree. */
 async function commitOn({ folder }: WorktreeRecord, parent: string, tree: string, text: string): Promise<string> {
   if ((await git(folder, ['rev-parse', `${parent}^{tree}`])) === tree) return parent;
   return git(folder, ['commit-tree', tree, '-p', parent], { input: text, env: AUTHOR });
@@ -319,10 +319,10 @@ async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch,
   return resetTo(stateDir, record, turn, start, tip);
 }
 
-/** Brings the branch and all files that git does not ignore back to a commit. What differs is stashed. */
+/** Restores the branch and all files that git does not ignore to a commit. What differs is stashed. */
 async function resetTo(stateDir: string, record: WorktreeRecord, turn: number, to: string, tip: string) {
   const { folder, branch } = record;
-  // Git does not restore a file that its index tells it not to look at.
+  // Git does not restore a file that its index marks as skipped.
   await unhide(folder);
   const stashed = await stash(stateDir, record, turn, to, stashTitle(turn), [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
@@ -330,7 +330,7 @@ async function resetTo(stateDir: string, record: WorktreeRecord, turn: number, t
   return alsoMoved(stashed, [...(await cleanPath(record, folder)), ...(await cleanVacant(record))]);
 }
 
-/** Where every turn beside others has paths of its own, only those are brought back. */
+/** A turn next to others has its own paths, and only those are restored. */
 async function restorePaths(record: WorktreeRecord, scope: readonly string[]): Promise<readonly string[]> {
   const moved: string[] = [];
   for (const path of scope) moved.push(...(await restorePath(record, record.cwd, path)));
@@ -351,7 +351,7 @@ export function message(subject: string, trailers: readonly string[]): string {
   return `${subject}\n\n${trailers.join('\n')}\n`;
 }
 
-/** A title is an agent's text: it must not add lines of its own. */
+/** A title is an agent's text and must stay on one line. */
 function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length <= TITLE_CHARS_MAX ? line : `${line.slice(0, TITLE_CHARS_MAX - 1)}…`;
