@@ -1,5 +1,5 @@
-// What differs from the last commit of a git repository. Files that git was told not to look at, by its index, its rules or
-// its settings, are looked at all the same.
+// What differs from the last commit of a git repository. Files that git was told to skip, by its index, its rules or its
+// settings, are read as well.
 import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,12 +17,12 @@ import {
 } from './git.ts';
 import { vacantOf } from './worktree/nested-repositories.ts';
 
-/** A file of git's own by which it takes different content for the same; the name under which a change of it is told. */
+/** With this file of its own, git may treat different contents as equal. The name under which its change is reported. */
 const ATTRIBUTES = '.git/info/attributes';
 
 export type GitHead = {
   readonly head: string | null;
-  /** Where the folder stands in its repository, and the settings that held there; missing in older snapshots. */
+  /** The path of the folder in its repository, and the settings in force there. Missing in older snapshots. */
   readonly prefix?: string;
   readonly settings?: GitSettings;
 };
@@ -36,16 +36,16 @@ type GitSnapshot = {
   readonly git: GitHead;
   readonly files: Readonly<Record<string, FileMark>>;
   readonly committed: readonly string[];
-  /** By which rules files were ignored. */
+  /** The ignore rules in force. */
   readonly ignores: IgnoreRules;
   readonly repositories: readonly string[];
-  /** Folders for other repositories that are not checked out in them. */
+  /** Folders of submodules that are not checked out. */
   readonly vacant: readonly string[];
-  /** Folders in which another repository may lie. */
+  /** Folders that may contain another repository. */
   readonly nested: readonly string[];
 };
 
-/** Null where there is no repository that could tell; where there was one before, that is an error. */
+/** Null without a repository. An error if there was one before. */
 export async function gitSnapshot(
   root: string,
   reader: FileReader,
@@ -78,7 +78,7 @@ export async function gitSnapshot(
     const mark = await reader.mark(path, Buffer.concat([base, bytes]));
     if (mark) files[path] = mark;
     else if (path.endsWith('/')) await walkInto(files, reader, path.slice(0, -1), skip);
-    else files[path] = { ...NO_NUMBERS, content: null }; // A folder stands where the file was.
+    else files[path] = { ...NO_NUMBERS, content: null }; // A folder replaced the file.
   };
   const { hidden, links, ignoreFiles } = await indexed(root);
   const isFirst = since?.ignores === undefined;
@@ -103,16 +103,16 @@ export async function gitSnapshot(
     const mark = await reader.mark(name, Buffer.from(file));
     if (mark?.content || (since && Object.hasOwn(since.files, name))) files[name] = mark ?? NOTHING;
   }
-  // What differed from the commit before and does not any more is compared by its content too.
+  // A file that differed before and does not any more is also compared by content.
   for (const path of Object.keys(since?.files ?? {})) {
     if (!Object.hasOwn(files, path) && path !== EXCLUDE && path !== ATTRIBUTES) await add(Buffer.from(path));
   }
   const commits = since ? await changedCommits(root, since.git?.head ?? null, head) : NO_COMMITS;
   const committed = own(commits.paths);
   addModules(commits.links);
-  // What was committed meanwhile does not differ from the last commit, and is told by its content all the same.
+  // A file that was committed meanwhile does not differ from the last commit, and is also compared by content.
   for (const bytes of committed) if (!Object.hasOwn(files, nameOf(bytes))) await add(bytes);
-  // What was made meanwhile and is gone again, committed or not, is no change.
+  // A file that was made and removed meanwhile, committed or not, is no change.
   const isNew = (path: string) => since !== null && !Object.hasOwn(since.files, path);
   const gone = Object.keys(files).filter((path) => files[path]?.content === null && isNew(path));
   const had = gone.length === 0 ? [] : own((await changedCommits(root, since?.git?.head ?? null, null)).paths);
@@ -120,7 +120,7 @@ export async function gitSnapshot(
   for (const bytes of had) passing.delete(nameOf(bytes));
   for (const path of passing) delete files[path];
   const told = committed.map(nameOf).filter((path) => !passing.has(path));
-  // Git names files only, and does not walk into what is a repository of its own.
+  // Git lists files only, and does not enter nested repositories.
   const repositories = unknown.map(nameOf).filter((path) => path.endsWith('/'));
   const nested = [...repositories.map((path) => path.slice(0, -1)), ...links.map(nameOf).filter(isOurs)];
   return { git: { head, prefix, settings }, nested, files, committed: told, ignores, repositories, vacant };
@@ -135,29 +135,29 @@ const ALL = ['--untracked-files=all', '--ignored=matching'];
 const FILES = ['info/exclude', 'info/attributes', 'index'].flatMap((name) => ['--git-path', name]);
 
 type Place = {
-  /** The path of the folder inside its repository, with a slash behind it. */
+  /** The path of the folder inside its repository, with a slash at the end. */
   readonly prefix: string;
   readonly head: string | null;
-  /** Where git keeps files of its own; worktrees of a repository share some of them. */
+  /** Git's own files. Worktrees of a repository share some of them. */
   readonly exclude: string;
   readonly attributes: string;
   readonly index: string;
 };
 
-/** Null where no repository looks at the folder. */
+/** Null if no repository tracks the folder. */
 async function placeOf(root: string, isKnown: boolean): Promise<Place | null> {
   const asked = ['--is-inside-work-tree', ...FILES, '--show-prefix', '-q', '--verify', 'HEAD'];
   const { out } = await tryReadGit(root, ['rev-parse', ...asked]);
   const [isInside, exclude, attributes, index, prefix = '', head = ''] = nameOf(out).split('\n');
   if (isInside !== 'true' || exclude === undefined || attributes === undefined || index === undefined) return null;
-  // A folder that its repository ignores would never show a change; one that was looked at before is not ignored by a new rule.
+  // An ignored folder would never show a change. A new rule does not make an earlier folder ignored.
   const isIgnored = prefix !== '' && !isKnown && (await tryReadGit(root, ['check-ignore', '-q', '.'])).code === 0;
   if (isIgnored) return null;
   const [from, named] = [(path: string) => resolve(root, path), head === '' ? null : head];
   return { prefix, head: named, exclude: from(exclude), attributes: from(attributes), index: from(index) };
 }
 
-/** The files in which two commits differ; without one of them, all files of the other. */
+/** The files in which two commits differ. Without one of them, all files of the other. */
 async function changedCommits(root: string, before: string | null, after: string | null): Promise<Commits> {
   if (before === after) return NO_COMMITS;
   if (before !== null && after !== null) {
@@ -173,11 +173,11 @@ async function changedCommits(root: string, before: string | null, after: string
   return { paths: byteRecords(await readGit(root, names)), links: [] };
 }
 
-/** `links` are those that stand for a commit of another repository in the second one. */
+/** `links` are the submodules of the second commit. */
 type Commits = { readonly paths: readonly Buffer[]; readonly links: Status['modules'] };
 const NO_COMMITS: Commits = { paths: [], links: [] };
 
-/** The tracked files that differ, as an index would tell that hides none of them. */
+/** The tracked files that differ, including those that the index hides. */
 async function statusOf(
   root: string,
   index: string,
@@ -190,8 +190,7 @@ async function statusOf(
   const folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
   try {
     const open = { ...options, index: join(folder, 'index') };
-    // Git doubts what was touched in the second in which the index was written; a copy that looked younger would make it
-    // believe too much.
+    // Git re-reads files that changed in the second of the index, so the copy keeps the time of the original.
     const writtenAt = Math.floor(statSync(index).mtimeMs / 1000);
     copyFileSync(index, open.index);
     utimesSync(open.index, writtenAt, writtenAt);
@@ -234,7 +233,7 @@ export function parseStatus(output: Buffer): Status {
   return { paths, modules, untracked: others['?'] ?? [], ignored: others['!'] ?? [] };
 }
 
-/** How many fields stand before the path. */
+/** The number of fields before the path. */
 const FIELDS: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1, '!': 1 };
 
 function afterSpaces(line: Buffer, count: number): number {

@@ -1,12 +1,12 @@
-// Which files git is told to ignore is itself written in files, which whoever works may change. What was not ignored when the
-// work began still counts when it ends: the rules of the beginning are kept, and git looks for unknown files by them and
-// by no others. What they ignore, such as a folder of packages, is not walked into.
+// The ignore rules of git are files, and an agent may change them. A file that was not ignored at the start of the work still
+// counts at its end. So the rules of the start are kept, and git looks for unknown files only by them. Ignored folders, such as
+// packages, are not entered.
 import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix } from 'node:path';
 import { byteRecords, type ReadGitOptions, readGit } from './git.ts';
 
-/** The text of each file of rules: a `.gitignore` by its path from the top of the repository, and the two below. */
+/** The text of each rule file: a `.gitignore` by its path from the top of the repository, and the two below. */
 export type IgnoreRules = Readonly<Record<string, string>>;
 
 export const EXCLUDE = '.git/info/exclude';
@@ -15,8 +15,7 @@ const FILE = '.gitignore';
 
 /**
  * The rules in force in the folder, which is at `prefix` of its repository. `paths` are all files from the top that may have
- * rules. A `.gitignore` that ignores itself has rules
- * too; one inside of what others ignore has none.
+ * rules. A `.gitignore` that ignores itself counts; one in an ignored folder does not.
  */
 export function ignoreRules(
   root: string,
@@ -41,7 +40,7 @@ export function ignoreRules(
   return rules;
 }
 
-/** More than this is not handed over as arguments, of which a program takes only so many. */
+/** Longer rules are passed as a file, because the arguments of a program are limited. */
 const ARGUMENT_BYTES_MAX = 64 * 1024;
 
 /** The files below the folder that git does not know and the rules do not ignore, by their paths from the top. */
@@ -53,14 +52,14 @@ export async function unknownFiles(
   const lines = rulesAtTop(rules);
   const list = async (...excludes: string[]) =>
     byteRecords(await readGit(root, ['ls-files', '-z', '-o', '--full-name', ...excludes, '--', '.'], options));
-  // Whoever is killed leaves no file behind where none was written.
+  // Without a file, a killed process leaves none behind.
   const isShort = Buffer.byteLength(lines.join('\n')) <= ARGUMENT_BYTES_MAX;
   if (isShort) return list(...lines.map((line) => `--exclude=${line}`));
   const folder = mkdtempSync(join(tmpdir(), 'baton-ignore-'));
   try {
     const file = join(folder, 'rules');
     writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
-    // Whoever keeps temporary files in the folder itself would find ours there.
+    // If temporary files are in the folder itself, ours would be found.
     const ours = Buffer.from(posix.join(basename(folder), 'rules'));
     const found = await list(`--exclude-from=${file}`);
     return found.filter((path) => !path.subarray(-ours.length).equals(ours));
@@ -69,7 +68,7 @@ export async function unknownFiles(
   }
 }
 
-/** All rules as they would stand in one file at the top: the last one that fits a path counts, so deeper ones come later. */
+/** All rules as one file at the top. The last matching rule counts, so deeper ones come later. */
 export function rulesAtTop(rules: IgnoreRules): readonly string[] {
   const depth = (path: string) => path.split('/').length;
   const files = Object.keys(rules)
@@ -81,7 +80,7 @@ export function rulesAtTop(rules: IgnoreRules): readonly string[] {
 }
 
 function linesOf(text: string, folder: string): readonly string[] {
-  // A name with a line feed cannot be written into such a file.
+  // A folder name with a line feed cannot be in such a file.
   if (folder.includes('\n')) return [];
   return text
     .replace(/^\uFEFF/, '')
@@ -91,7 +90,7 @@ function linesOf(text: string, folder: string): readonly string[] {
     .flatMap((line) => (folder === '' ? [line] : below(folder, line)));
 }
 
-/** A rule with a slash in it is about one place below its folder; one without is about every place there. */
+/** A rule with a slash inside is about one path below its folder; any other is about all paths there. */
 function below(folder: string, line: string): readonly string[] {
   const [not, rule] = line.startsWith('!') ? ['!', line.slice(1)] : ['', line];
   if (rule === '' || rule === '/') return [];
@@ -100,14 +99,14 @@ function below(folder: string, line: string): readonly string[] {
   return [`${not}${place}${isPlaced ? rule.replace(/^\//, '') : `**/${rule}`}`];
 }
 
-/** Blanks at the end do not count, except after a backslash. */
+/** Trailing blanks do not count, except after a backslash. */
 function trimmed(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === ' ' && line[end - 2] !== '\\') end--;
   return line.slice(0, end);
 }
 
-/** Null where there is no file; a link that stands in its place is not followed by git either. */
+/** Null without a file. Git does not follow a link there either. */
 function textOf(file: string): string | null {
   try {
     return lstatSync(file).isFile() ? readFileSync(file, 'utf8') : null;

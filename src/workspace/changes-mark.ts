@@ -1,5 +1,5 @@
-// The mark of a file: its content, and the numbers that show that it was not touched since. A file is read only where the numbers
-// of an earlier mark do not vouch for it. All files below a folder are marked without following links.
+// The mark of a file: its content, and the numbers that show whether it changed. A file is read only if the numbers differ from
+// an earlier mark. All files below a folder are marked without following links.
 
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -16,11 +16,11 @@ import {
 } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 
-/** It cannot be told what was changed, and why. */
+/** The changes cannot be determined, and why. */
 export class ChangesError extends Error {}
 
 export type FileMark = {
-  /** `sha256:…`, with `run-` before it where the file can be run; `link:…`; null where there is nothing. */
+  /** `sha256:…`, with the prefix `run-` for an executable file; `link:…`; null if there is no file. */
   readonly content: string | null;
   readonly size: number;
   readonly mtimeMs: number;
@@ -29,10 +29,10 @@ export type FileMark = {
 };
 
 export const FILES_MAX = 200_000;
-/** A larger file is told apart by its size and times only. */
+/** A larger file is compared only by its size and times. */
 const READ_BYTES_MAX = 64 * 1024 * 1024;
 const TOTAL_BYTES_MAX = 4 * 1024 * 1024 * 1024;
-/** Times on disk tick slowly: a file touched so shortly before a snapshot may have been touched again in the same tick. */
+/** File times are coarse: a file that changed this shortly before a snapshot may have changed again in the same tick. */
 const TICK_MS = 100;
 const BREATHE_EVERY = 500;
 const CHUNK = 1024 * 1024;
@@ -52,7 +52,7 @@ export class FileReader {
     this.#known = known;
   }
 
-  /** The mark of a file by its name on disk; a folder has none. Others get their turn now and then. */
+  /** The mark of a file by its name on disk. A folder has none. Yields now and then. */
   async mark(path: string, file: Buffer): Promise<FileMark | null> {
     this.#files += 1;
     if (this.#files > FILES_MAX) {
@@ -90,7 +90,7 @@ export class FileReader {
   }
 
   #read(file: Buffer, { size, mtimeMs, ctimeMs, ino }: Stats): string {
-    // The time of a change can be set by whoever changes it; that of the entry cannot.
+    // A program can set the modification time, but not the time of the entry.
     const numbers = `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
     if (size > READ_BYTES_MAX) return `large:${numbers}`;
     this.#bytes += size;
@@ -126,7 +126,7 @@ export class FileReader {
 
 const GONE: FileMark = { content: null, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 };
 
-// Marks every file below a folder. Links are files of their own and are never followed.
+// Marks every file below a folder. Links count as files and are never followed.
 /** Adds the marks of everything below `folder`, a path below the root or the root itself. */
 export async function walkInto(
   files: Record<string, FileMark>,
@@ -154,7 +154,7 @@ export async function walkInto(
 
 export const SLASH = Buffer.of(0x2f);
 
-/** A name on disk is any bytes; one that is no text is shown byte by byte, so that no two look alike. */
+/** A file name may be any bytes. A name that is no UTF-8 is shown byte by byte, so that all names differ. */
 export function nameOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
@@ -163,6 +163,6 @@ function entriesOf(folder: Buffer): Dirent<Buffer>[] {
   try {
     return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
   } catch {
-    return []; // It is gone again, or not for us to see; then nobody could have changed it for us.
+    return []; // It is gone or unreadable.
   }
 }

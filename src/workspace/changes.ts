@@ -1,6 +1,6 @@
-// What was really changed in a folder between two moments, whatever anybody reports. In a git repository only what differs
-// from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
-// targets and our own state are nobody's changes.
+// What changed in a folder between two moments, independent of any report. In a git repository only files that differ from the
+// last commit, or that were committed meanwhile, are read; elsewhere every file. Ignored files, targets of links and our own
+// state do not count.
 
 import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,35 +13,35 @@ import { byteRecords, readGit, tryReadGit } from './git.ts';
 
 export type FileChange = {
   readonly path: string;
-  /** What it is now: `sha256:…`, or `link:…` with its target; null where it is gone. */
+  /** The present content: `sha256:…`, or `link:…` with its target. Null if it is gone. */
   readonly digest: string | null;
 };
 
 export type FolderSnapshot = {
-  /** In milliseconds, from before the first file was looked at. */
+  /** In milliseconds, from before the first file was read. */
   readonly taken: number;
-  /** The last commit, where a git repository tells what differs from it; null where every file was looked at. */
+  /** The last commit. Null without a git repository, when every file was read. */
   readonly git: GitHead | null;
-  /** Of git, the files that differ from the last commit; else all of them. */
+  /** With git, the files that differ from the last commit, else all files. */
   readonly files: Readonly<Record<string, FileMark>>;
-  /** Of git, the files in which the last commit differs from that of the snapshot before. */
+  /** With git, the files in which the last commit differs from that of the earlier snapshot. */
   readonly committed: readonly string[];
-  /** Of git, the rules by which files were ignored when it was first looked at. */
+  /** With git, the ignore rules at the first look. */
   readonly ignores?: IgnoreRules;
-  /** Of git, the folders that are repositories of their own and are not known to it, with a slash behind them. */
+  /** With git, the nested repositories that it does not track, with a slash at the end. */
   readonly repositories?: readonly string[];
-  /** Of git, the folders for other repositories that are not checked out in them; every file in there is looked at. */
+  /** With git, the folders of submodules that are not checked out. Every file in them is read. */
   readonly vacant?: readonly string[];
-  /** Of git, the files by which agent programs take orders and that it does not track, ignored or not; missing in older ones. */
+  /** With git, the untracked files that configure agent programs, ignored or not. Missing in older snapshots. */
   readonly orders?: AgentConfigFiles;
-  /** Of git, its own files by which it runs commands; missing in older ones. */
+  /** With git, its own files that make it run commands. Missing in older snapshots. */
   readonly commands?: CommandFiles;
 };
 
 type SnapshotOptions = {
-  /** An earlier snapshot of the folder with which this one is to be compared. */
+  /** An earlier snapshot of the folder for the comparison. */
   readonly since?: FolderSnapshot;
-  /** Any earlier snapshot: what it knows of a file that was not touched since is not read again. */
+  /** Any earlier snapshot: its unchanged files are not read again. */
   readonly known?: FolderSnapshot;
   /** Paths below the root that are left out. */
   readonly skip?: readonly string[];
@@ -49,7 +49,7 @@ type SnapshotOptions = {
 
 const SKIPPED = ['.baton/state'];
 
-/** Everything that is needed to tell later what was changed since. Throws a `ChangesError` that says why it cannot. */
+/** Everything needed to find later changes. Throws a `ChangesError` with the reason if that is impossible. */
 export async function snapshotOf(root: string, options: SnapshotOptions = {}): Promise<FolderSnapshot> {
   const { since } = options;
   const skip = [...SKIPPED, ...(options.skip ?? [])];
@@ -69,7 +69,7 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
   return { taken, git: null, files, committed: [] };
 }
 
-/** The files whose content, kind or mode is another one than it was, by path. */
+/** The files whose content, kind or mode changed, by path. */
 export function changesBetween(before: FolderSnapshot, after: FolderSnapshot): readonly FileChange[] {
   const committed = new Set(after.committed);
   const paths = new Set([...Object.keys(before.files), ...Object.keys(after.files), ...committed]);
@@ -106,16 +106,16 @@ function markIn({ files }: FolderSnapshot, path: string): FileMark | undefined {
   return Object.hasOwn(files, path) ? files[path] : undefined;
 }
 
-/** Without the letter that tells whether it can be run. */
+/** Without the prefix for executable files. */
 function digestOf(content: string | null): string | null {
   return content?.replace(/^run-/, '') ?? null;
 }
 
-// The files at the top of a repository by which agent programs take orders, where git does not track them: a program reads them
-// although git ignores them, so they are looked at by name; and those that are links to other files, tracked or not.
+// The untracked files at the top of a repository that configure agent programs. Programs read them even if git ignores them, so
+// they are looked up by name. Links to other files are included, tracked or not.
 type AgentConfigFiles = Readonly<Record<string, FileMark>>;
 
-/** `known` are those of an earlier look: what was not touched since is not read again. */
+/** `known` are those of an earlier look: unchanged files are not read again. */
 export async function untrackedAgentConfig(
   root: string,
   known: { readonly taken: number; readonly orders?: AgentConfigFiles } | null,
@@ -124,7 +124,7 @@ export async function untrackedAgentConfig(
   const orders: Record<string, FileMark> = {};
   const followed: Record<string, FileMark> = {};
   for (const path of AGENT_CONFIG) {
-    // What a link leads to is what is obeyed, whatever git makes of the link.
+    // Programs obey the target of a link, however git sees the link.
     const target = linkedFrom(join(root, path));
     const leads = target === null ? null : await reader.mark(path, Buffer.from(target));
     if (leads) followed[path] = leads;
@@ -146,8 +146,8 @@ function linkedFrom(path: string): string | null {
   }
 }
 
-// Whether there is more in a folder than can be looked at for changes, found out without reading a file.
-/** As a snapshot would find them: of a git repository what differs from its last commit, else everything. */
+// Whether a folder has too many files to watch for changes. Reads no file.
+/** Counts like a snapshot: in a git repository the files that differ from the last commit, else all. */
 export async function hasTooManyFiles(dir: string, skip: readonly string[], max = FILES_MAX): Promise<boolean> {
   const { code } = await tryReadGit(dir, ['rev-parse', '--is-inside-work-tree']);
   if (code !== 0 || (await tryReadGit(dir, ['check-ignore', '-q', '.'])).code === 0) return countsMore(dir, skip, max);
@@ -175,6 +175,6 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // Gone again, or not for us to see.
+    return []; // It is gone or unreadable.
   }
 }

@@ -1,4 +1,4 @@
-// Runs the checkers that people declared, and says in one line what was found. A program starts without a shell, with bounded
+// Runs the declared checkers and gives one line for each result. A program starts without a shell, with bounded
 // output and time, in a process group that ends with it. Passes are sealed and remembered.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -28,7 +28,7 @@ import type { Check } from '../kernel/ledger/fact.ts';
 import { coverOf, normalPath } from '../kernel/ledger/path.ts';
 import { scrub } from '../kernel/secrets.ts';
 
-/** Where a checker looks, and what was changed there. */
+/** The folder of a checker, and the changes in it. */
 type Scene = {
   readonly root: string;
   readonly changes: readonly string[];
@@ -47,7 +47,7 @@ const FOUND_CHARS_MAX = 300;
 const PIPES_OPEN_MS_MAX = 2_000;
 const SAY_EVERY_MS = 30_000;
 
-/** Runs the named checkers, one after the other: of each criterion, whether it holds. A name that is not declared fails. */
+/** Runs the named checkers, one after the other. Returns whether each criterion holds. An undeclared name fails. */
 export async function runCheckers(
   wanted: Readonly<Record<string, string>>,
   declared: JsonObject,
@@ -71,8 +71,8 @@ export async function runChecker(name: string, checker: Checker, scene: Scene): 
 }
 
 /**
- * Runs the named checkers of a project. A red one keeps the end of what its program printed; a command that passed on the same
- * files is not run again. What the signal cut off is left out.
+ * Runs the named checkers of a project. A failed check keeps the end of its output. A command that passed on the same files is
+ * not repeated. Checks that the signal stopped are left out.
  */
 export async function checkProject(
   names: readonly string[],
@@ -129,7 +129,7 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
   const [program = ''] = command;
   const missing = whyNotStartable(program, root);
   if (missing !== null) return Promise.resolve({ pass: false, found: `${program} could not be started: ${missing}` });
-  // What a checker starts counts as an agent, because the checker may run what agents wrote.
+  // A program of a checker counts as an agent, because it may run code of agents.
   const [shell = '', ...args] = belowCheckerParent(command);
   return new Promise((resolve) => {
     const child = spawn(shell, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -137,13 +137,13 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
     let isLate = false;
     let pipes: NodeJS.Timeout | undefined;
     const end = () => endGroup(child.pid);
-    // It must not outlive whoever waits for it.
+    // It must not outlive this process.
     process.once('exit', end);
     signal?.addEventListener('abort', end);
     const keep = (text: string) => {
       tail = Buffer.concat([tail, Buffer.from(text, 'latin1')]).subarray(-OUTPUT_BYTES_KEPT);
     };
-    // Secrets are taken out before the output is cut: half of one would not be found.
+    // Secrets are removed before the output is truncated, because half of one would not be found.
     const secrets = knownValues(process.env).map((value) => Buffer.from(value).toString('latin1'));
     const filters = [child.stdout, child.stderr].map((stream) => {
       const filter = new ValueFilter(secrets);
@@ -160,7 +160,7 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
       signal?.removeEventListener('abort', end);
       resolve({ pass: false, found: `${program} could not be started: ${error.message}` });
     });
-    // What the program started and left behind may still hold its output open; it ends with the program.
+    // Child processes that keep the output open end with the program.
     child.on('exit', () => {
       clearTimeout(timer);
       process.off('exit', end);
@@ -182,7 +182,7 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
   });
 }
 
-/** A shell tells by its exit code which signal ended a program. */
+/** The exit code of a shell shows which signal ended a program. */
 function signalOf(code: number | null): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
 }
@@ -205,7 +205,7 @@ function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // It has ended.
   }
 }
 
@@ -291,7 +291,7 @@ function lastLine(output: string): string {
   return line === undefined ? '' : `; it said: ${line}`;
 }
 
-/** Without secrets and without what would act on a terminal. */
+/** Without secrets and terminal control characters. */
 function printable(output: string): string {
   return withoutSecrets(stripVTControlCharacters(output))
     .replace(/\r\n?/g, '\n')
@@ -311,11 +311,11 @@ function inOneLine(found: string): string {
   return line.length > FOUND_CHARS_MAX ? `${line.slice(0, FOUND_CHARS_MAX - 1)}…` : line;
 }
 
-// Checks that passed, so that the same command is not run again on the same files. Agents can write to the state folder, so that
-// each pass is sealed with a key of the user.
+// Passed checks, so that a command is not repeated on the same files. Agents can write to the state folder, so each pass is
+// sealed with a key of the user.
 export type Passes = { has(what: string): boolean; add(what: string): void };
 
-/** What is checked, and the passes of it so far. */
+/** The checked state, and its passes so far. */
 type Checked = { readonly about: string; readonly passes: Passes };
 
 const KEPT_MAX = 500;
@@ -335,7 +335,7 @@ export function passesIn(stateDir: string, seal: (text: string) => string): Pass
   };
 }
 
-/** Names what a turn has changed: where it began is the same for the whole turn. */
+/** Identifies the changes of a turn. Its start is the same for the whole turn. */
 export function aboutTurn(cast: string, turn: number, changes: Readonly<Record<string, string | null>>): string {
   const sorted = Object.keys(changes)
     .sort()

@@ -1,7 +1,6 @@
-// What a folder looked like when a task was claimed, kept beside the log under the token of the claim until the claim is
-// over. From it one can tell what was changed since, and what of it is this task's. The picture is taken and written down
-// before the claim is asked for: whoever is killed between the claim and its record leaves the picture behind, and the
-// record is made from it when the result comes.
+// A snapshot of the folder at the claim of a task, stored next to the log under the fence of the claim until the claim is over.
+// It shows the later changes, and which of them belong to this task. The snapshot is stored before the claim is requested.
+// After a crash between claim and record, the record is made from that snapshot when the result comes.
 import {
   copyFileSync,
   mkdirSync,
@@ -27,29 +26,29 @@ import { governingFiles } from './main-checkout.ts';
 export type ClaimRecord = {
   readonly run: string;
   readonly task: string;
-  /** The head of the log before the picture was taken. */
+  /** The head of the log before the snapshot. */
   readonly seq: number;
-  /** The paths that others were writing below the same root then. */
+  /** The paths that others were writing below the same root. */
   readonly others: readonly string[];
-  /** The checkers that people had declared, by name; what becomes of the configuration later does not change them. */
+  /** The declared checkers, by name. Later changes of the configuration do not change them. */
   readonly checkers?: JsonObject;
-  /** The digest of each file that governs the work, whether or not it is one that git ignores. */
+  /** The digest of each file that governs the work, even if git ignores it. */
   readonly governing?: Readonly<Record<string, string>>;
 } & Picture;
 
-/** What a folder looked like, or why that could not be told. */
+/** A snapshot of a folder, or why there is none. */
 type Picture = { readonly snapshot: FolderSnapshot } | { readonly why: string };
 
-/** A picture that was taken for a claim which was not granted yet, as far as anybody wrote down. */
+/** A snapshot for a claim that is not recorded as granted. */
 export type Prepared = {
   /** Its file in the folder of the claims. */
   readonly name: string;
   readonly root: string;
-  /** Whose claim it is, as far as that is known before: a search claims what it finds. */
+  /** The owner and task of the claim, as far as known before. A search claims what it finds. */
   readonly owner?: string;
   readonly task?: string;
   readonly seq: number;
-  /** The head of the log after the picture was taken: every claim after it began with what is on the picture. */
+  /** The head of the log after the snapshot. Every later claim began with this state. */
   readonly through: number;
   readonly others: readonly string[];
   readonly checkers?: JsonObject;
@@ -58,20 +57,20 @@ export type Prepared = {
 
 export type ClaimCandidate = { readonly root: string; readonly owner?: string; readonly task?: string };
 
-/** The newest record of a claim that is over: most of what it knows of the files still holds. */
+/** The newest record of an ended claim. Most of its marks are still valid. */
 const LAST = 'last.json';
 const PREPARED = /^before-([0-9]+)-[0-9]+\.json$/;
 const RECORD = /^([0-9]+)\.json$/;
 const DRAFT = /\.([0-9]+)\.new$/;
 let count = 0;
 
-/** Takes the picture of the folder at `dir`, which the ledger calls `wish.root`, and keeps it for the claim to come. */
+/** Takes and stores the snapshot of the folder at `dir`, which the ledger calls `wish.root`, for the coming claim. */
 export async function prepareClaim(
   stateDir: string,
   dir: string,
   wish: ClaimCandidate,
   about: {
-    /** The paths that others are writing below the same root. */
+    /** The paths that others write below the same root. */
     readonly others: readonly string[];
     readonly head: () => Promise<{ readonly seq: number }>;
     readonly checkers: JsonObject;
@@ -88,7 +87,7 @@ export async function prepareClaim(
   return prepared;
 }
 
-/** Makes the record of a claim from the picture that was taken for it. */
+/** Makes the record of a claim from its snapshot. */
 export function recordClaim(
   stateDir: string,
   fence: number,
@@ -100,20 +99,20 @@ export function recordClaim(
   const picture = 'why' in prepared ? { why: prepared.why } : { snapshot: prepared.snapshot };
   const now: ClaimRecord = { run: task.run, task: task.id, seq, others, ...rules, ...picture };
   const stray = readRecord(join(claimsIn(stateDir), strayName(task)));
-  // A stray change is compared with what was there before it, however often the task is claimed again.
+  // A stray change is compared with the state before it, even after later claims.
   const record = stray && 'snapshot' in stray ? { ...stray, others: [...stray.others, ...others] } : now;
   write(stateDir, recordName(fence), record);
   return record;
 }
 
-/** The claim was answered, in whatever way, and what there is to keep of it is kept. */
+/** The claim was answered, and its record is stored if needed. */
 export function dropPrepared(stateDir: string, { name }: Prepared): void {
   rmSync(join(claimsIn(stateDir), name), { force: true });
 }
 
 /**
- * The newest picture that somebody left behind who may have been killed over this claim: of the same folder, for the same
- * owner and task as far as they were known, and complete before the claim was granted.
+ * The newest snapshot of a process that may have been killed during this claim: of the same folder, for the same owner and task
+ * as far as known, and complete before the claim was granted.
  */
 export function preparedFor(
   stateDir: string,
@@ -129,16 +128,16 @@ export function preparedFor(
   return fitting.sort((a, b) => a.through - b.through).at(-1) ?? null;
 }
 
-/** A result was refused for a change outside its scope: claiming the task again does not make the change everybody's. */
+/** A result was refused for a change outside its scope. A new claim of the task does not excuse the change. */
 export function keepStray(stateDir: string, fence: number, task: Pick<Task, 'run' | 'id'>): void {
   try {
     copyFileSync(join(claimsIn(stateDir), recordName(fence)), join(claimsIn(stateDir), strayName(task)));
   } catch {
-    // Nothing was kept of the claim, so that there is nothing to go on with.
+    // The claim has no record to continue from.
   }
 }
 
-/** The change was taken back, or a person has decided about the task. */
+/** The change was reverted, or a person decided about the task. */
 export function dropStray(stateDir: string, task: Pick<Task, 'run' | 'id'>): void {
   rmSync(join(claimsIn(stateDir), strayName(task)), { force: true });
 }
@@ -152,14 +151,14 @@ export function dropClaim(stateDir: string, fence: number): void {
   try {
     renameSync(join(claimsIn(stateDir), recordName(fence)), join(claimsIn(stateDir), LAST));
   } catch {
-    // There was none, or somebody else dropped it.
+    // There was none, or another process removed it.
   }
 }
 
 /**
- * Drops what was kept of claims that are over, however they ended. `open` answers the tokens of the others; it is asked
- * after one has seen what there is, so that what a claim of this very moment keeps is not taken for something old. While
- * one of them has no record, a picture that a dead process left may still be the one to make it from.
+ * Drops the records of ended claims. `open` returns the fences of the others. It is called after the files are listed, so that
+ * the record of a new claim does not count as old. While an open claim has no record, the snapshot of a dead process may still
+ * be needed for it.
  */
 export async function dropEndedClaims(stateDir: string, open: () => Promise<ReadonlySet<number>>): Promise<void> {
   const names = namesIn(stateDir);
@@ -178,7 +177,7 @@ export async function dropEndedClaims(stateDir: string, open: () => Promise<Read
   if ([...fences].every((fence) => records.includes(recordName(fence)))) left.forEach(drop);
 }
 
-/** What was changed since the claim and lies in nobody else's way: `since` are the claims of tasks after it. */
+/** The changes since the claim that belong to no other claim. `since` are the later claims. */
 export async function changesOfTask(
   record: ClaimRecord,
   stateDir: string,
@@ -194,7 +193,7 @@ export async function changesOfTask(
     return fact.locks.filter(({ root: of, mode }) => of === task.root && mode === 'write').map(({ path }) => path);
   });
   const isOthers = coverOf([...record.others, ...claimed, ...writtenIn(ledger, task.root, task)].map(key));
-  // Whoever held a path of the task when the picture was taken had given it back when the task was claimed.
+  // A path of the task that another held at the snapshot was free again at the claim.
   const isOwn = coverOf(task.lockScope.map(key));
   const reports = new Set(reportsOfOthers(ledger, task).map(key));
   const seen = changesBetween(record.snapshot, after).filter(({ path }) => {
@@ -205,7 +204,7 @@ export async function changesOfTask(
   return [...seen, ...governingChanges(record, root).filter(({ path }) => !known.has(path))];
 }
 
-/** What governs the work counts also where git ignores it. */
+/** Files that govern the work count even if git ignores them. */
 function governingChanges({ governing: before }: ClaimRecord, root: string): readonly FileChange[] {
   if (!before) return [];
   const now = governingFiles(root);
@@ -226,21 +225,21 @@ async function pictureOf(stateDir: string, dir: string): Promise<Picture> {
   }
 }
 
-/** The paths of the root that are being written, but for those of one task. */
+/** The paths of the root that other tasks write. */
 export function writtenIn(ledger: Ledger, root: string, but?: Pick<Task, 'run' | 'id'>): readonly string[] {
   return heldLocks(ledger)
     .filter(({ mode, run, task }) => mode === 'write' && !(run === but?.run && task === but.id))
     .flatMap((lock) => seenFrom(root, lock) ?? []);
 }
 
-/** Worklogs and reports lie outside of lock scopes, and each belongs to its own task. */
+/** Worklogs and reports are outside of lock scopes and belong to their own tasks. */
 function reportsOfOthers(ledger: Ledger, { run, id, root }: Task): readonly string[] {
   return Object.values(ledger.tasks)
     .filter((other) => other.root === root && !(other.run === run && other.id === id))
     .flatMap(filesOf);
 }
 
-/** The state folder may have been moved to another place below the root. */
+/** The state folder may be at another path below the root. */
 function skipped(root: string, stateDir: string): readonly string[] {
   const below = relative(root, stateDir);
   return below === '' || below.startsWith('..') || isAbsolute(below) ? [] : [below];
@@ -266,7 +265,7 @@ function strayName({ run, id }: Pick<Task, 'run' | 'id'>): string {
   return `stray-${encodeURIComponent(`${run}-${id}`).slice(0, 200)}.json`;
 }
 
-/** Whole or not at all: who is killed while writing leaves no half of it behind. */
+/** Atomic: a killed process leaves no half of it. */
 function write(stateDir: string, name: string, value: object): void {
   mkdirSync(claimsIn(stateDir), { recursive: true, mode: 0o700 });
   const file = join(claimsIn(stateDir), name);
@@ -300,7 +299,7 @@ function readJson(file: string): unknown {
   }
 }
 
-/** A number that was given to another process since is taken for the same one: what it left then only stays for longer. */
+/** A reused process number counts as the same process. Its files then only stay longer. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,5 +1,5 @@
-// What the static checks ask of the registry on disk: which agents exist, who can never hand to whom, and why no turn of an agent
-// could start. The manifest and a lock that fits it are enough, so that hashes are loaded only where there are both.
+// What the static checks need from the registry on disk: which agents exist, who can never hand to whom, and why no turn of an
+// agent could start. A manifest with its lock is enough for that, so the code that hashes is loaded only if both exist.
 import { isUtf8 } from 'node:buffer';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ import { hashBytes, readInside } from '../trust/registry-folder.ts';
 import { TRUST_POLICY } from '../trust/stage.ts';
 import type { LocatedWorkspace } from './locate.ts';
 
-/** Null where the folder has no manifest that a registry could be loaded from. */
+/** Null if the folder has no usable manifest. */
 export function boundariesIn(dir: string): Boundaries | null {
   return boundariesOf(readInside(dir, MANIFEST_PATH));
 }
 
-/** The same of the bytes of a manifest. */
+/** The same, from the bytes of a manifest. */
 export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
   const read = readRegistryJson('manifest', manifest);
   if ('code' in read || !isWellFormed(read.json)) return null;
@@ -55,10 +55,10 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
   };
 }
 
-/** Why nothing can be dispatched under a registry, why an agent cannot, and whether a text is the one it is pinned to. */
+/** Why a registry stops every dispatch, why it stops an agent, and whether a prompt is not the pinned one. */
 type Standing = Pick<Boundaries, 'unusable' | 'unfit' | 'otherPrompt'>;
 
-/** Null where the folder has neither manifest nor lock. `boundaries` are what the manifest says. */
+/** Null if the folder has neither manifest nor lock. `boundaries` come from the manifest. */
 export async function standingIn(dir: string): Promise<((boundaries: Boundaries | null) => Standing) | null> {
   const [manifest, lock] = [MANIFEST_PATH, LOCK_PATH].map((path) => existsSync(join(dir, path)));
   if (!manifest && !lock) return null;
@@ -87,14 +87,14 @@ export async function standingIn(dir: string): Promise<((boundaries: Boundaries 
     },
     otherPrompt(identity, prompt) {
       const agent = agents.get(identity);
-      // What is no text was changed by reading it.
+      // Reading changed bytes that are no text.
       if (!agent || (agent.bytesMatch && agent.prompt && !isUtf8(agent.prompt))) return false;
       return typeof agent.lockedHash === 'string' && sha256(prompt) !== agent.lockedHash;
     },
   });
 }
 
-/** The standing of a registry that is as it was locked; null where it has to be read in full to tell. */
+/** The result for a registry that is unchanged since its lock. Null if it must be read in full. */
 async function untouchedIn(dir: string): Promise<((boundaries: Boundaries | null) => Standing) | null> {
   const [manifest, lock] = [
     readRegistryJson('manifest', readInside(dir, MANIFEST_PATH)),
@@ -110,7 +110,7 @@ async function untouchedIn(dir: string): Promise<((boundaries: Boundaries | null
   });
 }
 
-/** Text with half a character has no digest, so that no registry with it can be identified. */
+/** Text with half a character has no digest, so its registry cannot be identified. */
 function isWellFormed(value: Json): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
@@ -118,8 +118,8 @@ function isWellFormed(value: Json): boolean {
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
 }
 
-// Whose boundaries hold for a configuration that is checked: the workspace's own registry, else one beside the configuration.
-// Of its own registry a workspace is also told everything for which no turn could start, as a dispatch would find it out.
+// Which boundaries apply to a checked configuration: those of the workspace's registry, else of one next to the configuration.
+// For its own registry the check also reports everything that would stop a dispatch.
 const NOTHING_KNOWN: Boundaries = {
   knows: () => false,
   unfit: () => null,
@@ -128,7 +128,7 @@ const NOTHING_KNOWN: Boundaries = {
 };
 
 /**
- * Null where neither has a registry, nor ever had, and no agent asks for one. Then nothing is loaded to read one. `baseDir` is the
+ * Null if neither has or had a registry and no agent names one. Then no code to read one is loaded. `baseDir` is the
  * folder of the configuration.
  */
 export async function nearestBoundaries(
@@ -146,19 +146,19 @@ export async function nearestBoundaries(
   if (namesAgents(config) && (await hadRegistry(workspace.stateDir)))
     return { ...NOTHING_KNOWN, unusable: 'it was taken away; restore .baton/versions', isInForce: true };
   const boundaries = isBeside ? boundariesIn(baseDir) : null;
-  // A registry beside the configuration says who may hand to whom, and is not in force here.
+  // A registry next to the configuration gives boundaries, but is not in force here.
   const known = { ...(boundaries ?? NOTHING_KNOWN), isInForce: false };
   if (namesAgents(config)) return { ...known, isBundled: (await import('./registry-lock.ts')).bundledAgents() };
   return boundaries && known;
 }
 
-/** Whether some agent is named after a registry. Only then is it worth the time to ask the log whether there was one. */
+/** Whether an agent has a registry id. Only then the log is asked whether there was a registry. */
 function namesAgents(config: Json): boolean {
   const all = isObject(config) ? objectAt(config, 'materia') : {};
   return Object.keys(all).some((id) => given(objectAt(all, id), 'identity') !== undefined);
 }
 
-/** Once there was a registry, there has to be one. */
+/** Whether the workspace ever had a registry. Then it must still have one. */
 async function hadRegistry(stateDir: string): Promise<boolean> {
   const file = join(stateDir, 'log.sqlite');
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
@@ -171,10 +171,9 @@ async function hadRegistry(stateDir: string): Promise<boolean> {
   }
 }
 
-// Whether a registry is still the one that its lock was made for: the manifest and every prompt, by their hashes. A lock is
-// written only for a registry that can be used, so that nothing else need be read and loaded to know that this one can.
-// Whatever is not plainly so is left to the reader of registries, which says what is wrong.
-/** The locked hashes by agent; null where there is any doubt. `agents` are those of the manifest. */
+// Whether manifest and prompts still match the hashes of the lock. A lock is written only for a usable registry, so a match
+// means that this one is usable. In any doubt the reader of registries decides and reports the fault.
+/** The locked hashes by agent. Null in any doubt. `agents` are those of the manifest. */
 export function lockedHashes(
   dir: string,
   manifest: Json,
@@ -196,7 +195,7 @@ export function lockedHashes(
   return hashes.size === agents.size ? hashes : null;
 }
 
-/** Names with no way out of the folder. */
+/** Names that cannot lead out of the folder. */
 const PLAIN = /^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/;
 
 function hashOf(value: Json): string | null {

@@ -26,26 +26,26 @@ import { git, tryGit } from './git.ts';
 import { submodulesIn } from './worktree/nested-repositories.ts';
 
 export type LeftFile = {
-  /** Null where it is gone. */
+  /** Null if it is gone. */
   readonly digest: string | null;
-  /** What is to be said of a file that changed beside a turn, when whose change it was cannot be told; null of the cast's own. */
+  /** The remark for a file that changed next to a turn, by an unknown author. Null for the cast's own changes. */
   readonly remark: string | null;
 };
 
-/** What a cast left, and what changed beside it, by path. */
+/** What a cast left, and what changed next to it, by path. */
 export type Left = Readonly<Record<string, LeftFile>>;
 
 export type Restoring = {
   readonly path: string;
-  /** What is to be done with it; `leave` where it cannot be taken back. */
+  /** What to do with the file. `leave` if it cannot be restored. */
   readonly what: 'remove' | 'restore' | 'leave';
   readonly why: string;
   readonly commit: string | null;
-  /** What it held, where a copy was kept. */
+  /** Its earlier content, if a copy was kept. */
   readonly kept?: string;
 };
 
-/** `isKept` says whether there is a copy of what a file held. */
+/** `isKept` says whether a copy of a content exists. */
 export async function planRestoring(
   dir: string,
   before: BeforeState,
@@ -88,12 +88,12 @@ async function restoringOf(
   return present === null ? leave(DONE) : { path, what: 'remove', why: 'the cast made it', commit: null };
 }
 
-/** Whether the commit has the file, by its path from the folder on. */
+/** Whether the commit has the file, by its path from the folder. */
 export async function isInCommit(dir: string, commit: string, path: string): Promise<boolean> {
   return (await tryGit(dir, ['cat-file', '-e', `${commit}:./${path}`])).code === 0;
 }
 
-/** Answers the files that could not be put back after all. */
+/** Returns the files that could not be restored. */
 export async function restoreFiles(
   dir: string,
   plan: readonly Restoring[],
@@ -114,34 +114,34 @@ export async function restoreFiles(
   return failed;
 }
 
-/** The folder itself stays, and so do those that stand for other repositories, which git has although they are empty. */
+/** The folder itself stays, and so do empty folders of submodules, which git tracks. */
 function dropEmptyFolders(kept: readonly string[], folder: string): void {
   for (let at = folder; !kept.includes(at) && at !== dirname(at); at = dirname(at)) {
     try {
       if (existsSync(at)) rmdirSync(at);
     } catch {
-      return; // Something else lies in it.
+      return; // It is not empty.
     }
   }
 }
 
-// What the files that a cast changed in the directory itself were before it: nothing, the content of a commit or of a kept copy,
-// or something that nobody kept. Only the first time a file is touched counts.
+// The state before a cast of the files that it changed in the directory itself: missing, the content of a commit or of a kept
+// copy, or an unknown content. Only the first change of a file counts.
 export type Before = (
   | { readonly kind: 'absent' }
-  /** It was as it is in this commit. */
+  /** Its content was that of this commit. */
   | { readonly kind: 'commit'; readonly commit: string }
-  /** It was this, as a mark says it, and a copy was kept. */
+  /** Its content was that of the mark, and a copy was kept. */
   | { readonly kind: 'kept'; readonly content: string }
   | { readonly kind: 'unknown' }
 ) & {
-  /** It changed beside a turn, and whose change it was cannot be told. */
+  /** It changed next to a turn, by an unknown author. */
   readonly beside?: true;
 };
 
 export type BeforeState = Readonly<Record<string, Before>>;
 
-/** Where a file differed from the last commit, or there was none, only a copy tells what it was. */
+/** If a file differed from the last commit, or there was none, only a copy has its content. */
 export function beforeOf(
   { git, files, orders, commands }: FolderSnapshot,
   path: string,
@@ -153,10 +153,10 @@ export function beforeOf(
     return isKept(content) ? { kind: 'kept', content } : { kind: 'unknown' };
   }
   if (orders && Object.hasOwn(orders, path)) return { kind: 'unknown' };
-  // What git keeps for itself is in no commit.
+  // Git's own files are in no commit.
   if (commands && path.startsWith('.git'))
     return Object.hasOwn(commands, path) ? { kind: 'unknown' } : { kind: 'absent' };
-  // In a commit it may be absent too; whoever looks there finds out.
+  // The commit may lack the file, too. Restoring it shows that.
   return git?.head ? { kind: 'commit', commit: git.head } : { kind: 'absent' };
 }
 
@@ -170,8 +170,8 @@ export function readBefore(stateDir: string, cast: string): BeforeState {
 }
 
 /**
- * `isOwn` where the changes are the turn's own. What anybody may have changed beside a turn is no state to go back to: the
- * first one who changes the file in a turn of its own finds it as that left it.
+ * `isOwn`: the changes are the turn's own. A change next to a turn may be anyone's and must not be undone, so the next own
+ * change finds the file as it was left.
  */
 export function noteBefore(
   stateDir: string,
@@ -194,7 +194,7 @@ export function noteBefore(
   renameSync(`${file}.new`, file);
 }
 
-/** What was kept for casts that may still be taken back. */
+/** The kept contents of casts that may still be undone. */
 export function neededIn(stateDir: string): ReadonlySet<string> {
   const folder = join(stateDir, 'before');
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
@@ -275,7 +275,7 @@ export function restoreKept(stateDir: string, content: string, file: string): bo
   return true;
 }
 
-/** Drops what no cast has changed and no turn under way may change; `needed` are the contents that stay. */
+/** Drops contents that no cast changed and no running turn may change. `needed` are the contents that stay. */
 export function dropUnneeded(stateDir: string, needed: ReadonlySet<string>): void {
   const folder = folderIn(stateDir);
   if (!existsSync(folder)) return;

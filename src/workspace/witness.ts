@@ -1,5 +1,5 @@
-// Looks at a turn from outside, before it starts and after it has answered: the seal, the changed files, the checkers, the diff of
-// an item and named evidence. What was seen before a turn is kept on disk, so that it survives a crash.
+// Observes a turn from outside, before its start and after its answer: the seal, the changed files, the checkers, the diff of
+// an item and named evidence. Observations from before a turn are on disk, so that they survive a crash.
 import {
   lstatSync,
   mkdirSync,
@@ -32,7 +32,7 @@ import { type BeforeState, dropUnneeded, keepContents, neededIn, noteBefore, rea
 import { mendRecords, readRecord } from './worktree/record.ts';
 import { changedOutside, leaveUnchanged, uncommittableIn, worktreeOfOne } from './worktree/restore-path.ts';
 
-/** `say` is told, once for a folder, that what changes there is not noted, and why. */
+/** `say` receives, once per folder, why changes there are not recorded. */
 export function witnessOf(
   { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
   say: (line: string) => void = () => undefined,
@@ -41,17 +41,17 @@ export function witnessOf(
   const folder = join(stateDir, 'turns');
   const below = relative(dir, stateDir);
   const skip = below.startsWith('..') ? [] : [below];
-  /** The last snapshot of each folder: what was not touched since is not read again. */
+  /** The last snapshot of each folder. Unchanged files are not read again. */
   const known = new Map<string, FolderSnapshot>();
-  // What governs the agents is the workspace's own; the copy that a worktree has of it is nobody's to change either.
+  // The workspace's own `.baton` governs the agents. They may not change its copy in a worktree either.
   const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
   const attester = attesterOf(dir);
-  /** By turn, how often records of its cast's worktrees had been changed by others before its attempt began. */
+  /** By turn, how often others had changed the worktree records of its cast before its attempt. */
   const breaches = new Map<string, number>();
   const isBreached = (watch: Watch) => mendRecords(stateDir, watch.cast) !== (breaches.get(fileOf(folder, watch)) ?? 0);
-  /** Folders that cannot be looked at: they are not tried again for those who need not be held to anything. */
+  /** Folders that cannot be inspected. Turns without a lock scope do not try them again. */
   const unseen = new Set<string>();
-  /** Casts of which was said that not all is kept. */
+  /** Casts with a printed warning that not all contents are kept. */
   const unkept = new Set<string>();
   async function look<T>(watch: Watch, cwd: string, work: () => Promise<T>): Promise<T | null> {
     if (!watch.compares && unseen.has(cwd)) return null;
@@ -65,12 +65,12 @@ export function witnessOf(
       return null;
     }
   }
-  /** Null where the turn is not held to a worktree. */
+  /** Null if the turn has no worktree. */
   const checkoutOf = (watch: Watch, cwd: string): Checkout | null => {
     const record = cwd !== dir && watch.mainCheckout ? readRecord(stateDir, watch.cast) : null;
     return record && { top: record.top, dir };
   };
-  /** A checkout that git cannot look at keeps no turn from working. It is reported once. */
+  /** A checkout that git cannot read does not stop a turn. It is reported once. */
   async function lookAtMain<T>(checkout: Checkout | null, work: (checkout: Checkout) => Promise<T>): Promise<T | null> {
     if (checkout === null) return null;
     try {
@@ -115,14 +115,14 @@ export function witnessOf(
       say(`  ! ${watch.socket} changed ${first}, which lies outside the folder of the workspace`);
     return {};
   }
-  /** In the folder itself nothing else knows what a file held that is in no commit. */
+  /** In the folder itself, only this copy has the content of an uncommitted file. */
   async function keepForUndo({ cast }: Watch, { files }: FolderSnapshot): Promise<void> {
     const leftOut = await keepContents(stateDir, dir, files);
     if (leftOut === 0 || unkept.has(cast)) return;
     unkept.add(cast);
     say(`  ! ${leftOut} files are too large to keep copies of: undo cannot put them back`);
   }
-  /** Runs the checkers of a turn, and puts back what they change. */
+  /** Runs the checkers of a turn, and restores what they change. */
   async function leavingFiles<T>(watch: Watch, cwd: string, check: () => Promise<T>): Promise<T> {
     const runs = Object.keys(watch.checks).length + (watch.work?.checkers.length ?? 0) > 0;
     const record = runs && cwd !== dir ? aloneIn(watch) : null;
@@ -173,7 +173,7 @@ export function witnessOf(
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes), watch.compares);
       const scene = { root: cwd, changes: Object.keys(changes), say, ...(signal ? { signal } : {}) };
       const work = watch.work && changed.length > 0 ? watch.work : null;
-      // What the checkers leave behind is no part of the diff.
+      // Files of the checkers are not part of the diff.
       const diff = work && since ? await diffOfWork(watch, work, cwd, since, scene.changes) : null;
       const checked = passes && { passes, about: aboutTurn(watch.cast, watch.turn, changes) };
       const { checks, turnChecks } = await leavingFiles(watch, cwd, async () => ({
@@ -220,7 +220,7 @@ function keep(folder: string, file: string, snapshot: FolderSnapshot): void {
   renameSync(`${file}.new`, file);
 }
 
-/** What a turn has changed so far; null where it cannot be told. */
+/** The changes of a turn so far, or null if unknown. */
 export async function changedSoFar(
   { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
   turn: Pick<Watch, 'cast' | 'turn'>,
@@ -246,8 +246,8 @@ function readSnapshot(file: string): FolderSnapshot | null {
   }
 }
 
-// Looks at the files that a report names as evidence: whether they lie in the folder of the turn once every link is followed,
-// and how large they are. Nothing of them is read.
+// Checks the files that a report names as evidence: whether they are in the folder of the turn after every link, and their
+// size. Their content is not read.
 export function artifactsIn(folder: string, paths: readonly string[]): Artifacts {
   return Object.fromEntries(paths.map((path) => [path, artifactIn(folder, path)]));
 }
@@ -261,12 +261,12 @@ function artifactIn(folder: string, path: string): Artifact {
     const found = nearest === place ? statSync(place) : null;
     return { inside: true, bytes: found?.isFile() ? found.size : null };
   } catch {
-    // A link to nowhere, a circle of links, or a folder that may not be entered: where it leads is not known.
+    // A broken link, a circle of links, or a forbidden folder: the target is unknown.
     return { inside: false, bytes: null };
   }
 }
 
-/** The path itself, or the nearest folder above it that is there. A link is there, wherever it leads. */
+/** The path itself, or the nearest existing folder above it. A link exists, even a broken one. */
 function nearestThere(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     if (lstatSync(at, { throwIfNoEntry: false }) !== undefined || dirname(at) === at) return at;
@@ -278,8 +278,8 @@ function isWithin(root: string, place: string): boolean {
   return below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below);
 }
 
-// The diff of an item for those who judge it: of the files that its turns changed, from the commit before the first change to
-// what lies in the folder now. It uses an index of its own, so that nothing else that works with git is in its way.
+// The diff of an item for its judges: the files that its turns changed, from the commit before the first change to the present
+// folder. It uses its own index, so it does not disturb other git programs.
 type ItemOfTurn = {
   readonly cast: string;
   readonly cwd: string;
@@ -290,7 +290,7 @@ type ItemOfTurn = {
   readonly paths: readonly string[];
 };
 
-/** Null where git cannot show it. */
+/** Null if git cannot show it. */
 async function diffOfItem({ cast, cwd, stateDir, inPlace, base, paths }: ItemOfTurn): Promise<ItemDiff | null> {
   const before = inPlace ? readBefore(stateDir, cast) : {};
   const shown = paths.filter((path) => !isUnknown(before, path));
@@ -316,9 +316,9 @@ async function patchOf(cwd: string, stateDir: string, base: string, paths: reado
   const folder = mkdtempSync(join(stateDir, 'index-'));
   const env = { GIT_INDEX_FILE: join(folder, 'index') };
   try {
-    // The index starts empty: only the paths that are shown have to be in it.
+    // The index starts empty, because it needs only the shown paths.
     const all = await tryGit(cwd, UPDATE, { env, input: paths.join('\0') });
-    // What git cannot take keeps nothing else from being shown.
+    // A file that git cannot stage does not hide the others.
     for (const path of all.code === 0 ? [] : paths) await tryGit(cwd, UPDATE, { env, input: path });
     const { code, out } = await tryGit(cwd, ['--literal-pathspecs', ...DIFF, base, '--', ...paths], { env });
     return code === 0 ? out : null;

@@ -1,8 +1,7 @@
-// The worklog of a task as a file: one JSON object on each line, chained by the hash of the line before it. Facts are the
-// truth and the file is written from them, so whoever writes it brings all lines: what is missing is appended in one
-// write, half a line is completed, and a file that says something else is written anew. Several runs may name the same
-// file for a task of the same id: each appends its own lines, which are a chain of their own, and leaves those of the others
-// as they are. A file that is no worklog of the task is left alone, and the worklog then lies in the state folder.
+// The worklog of a task as a file: one JSON object on each line, chained by the hash of the line before it. The file is written
+// from the facts of the log. Missing lines are appended in one write, half a line is completed, and a file with other lines is
+// rewritten. Several runs may name the same file for a task of the same id. Each run appends its own chain of lines and leaves
+// the others unchanged. A file that is no worklog of the task is not touched; the worklog is then in the state folder.
 import { hash } from 'node:crypto';
 import {
   closeSync,
@@ -25,13 +24,13 @@ import { isWorklogPath } from '../kernel/ledger/scope.ts';
 import { contractCode } from '../kernel/ledger/wire.ts';
 import { scrubJson } from '../kernel/secrets.ts';
 
-/** What the first line has for the hash of the line before it. */
+/** The previous hash in the first line. */
 export const NO_LINE = '0'.repeat(64);
 
 export type WorklogPlace = {
   /** The folder in which the task works. */
   readonly root: string;
-  /** The file that its assignment names, relative to it. */
+  /** The file in its assignment, relative to that folder. */
   readonly path: string;
   readonly stateDir: string;
   readonly run: string;
@@ -41,9 +40,9 @@ export type WorklogPlace = {
 export type Written = {
   readonly file: string;
   readonly outcome: 'same' | 'appended' | 'rewritten';
-  /** How many entries the worklog has now. */
+  /** The number of entries in the worklog. */
   readonly entries: number;
-  /** Where what was found instead is kept, when the file had to be written anew. */
+  /** The copy of the earlier file, if it was rewritten. */
   readonly found: string | null;
 };
 
@@ -54,7 +53,7 @@ export function worklogLines(entries: readonly Entry[], runId?: string): readonl
   let prev = NO_LINE;
   const add = (run: string, entry: JsonObject) => {
     const { x_cast: _, ...said } = scrubJson(withKnownMembers(entry)).value as JsonObject;
-    // Casts of the same plan call their runs the same; only this tells whose line it is.
+    // Casts of the same plan have the same run name. Only this member distinguishes their lines.
     const cast = runId === undefined || runId === run ? {} : { x_cast: run };
     const line = JSON.stringify({ ...said, ...cast, x_prev: prev });
     prev = hash('sha256', line, 'hex');
@@ -88,7 +87,7 @@ function nextStep({ to }: Moved, isReturned: boolean): string {
   return isReturned ? 'it is handed out again' : 'plan it again, then move it to todo or cancel it';
 }
 
-/** The last entry of a task that did not get done, where its owner left none: why, and what comes next. */
+/** The last entry of an unfinished task without one from its owner: why, and what comes next. */
 function closing(at: string, by: string, { task, to, code, reason }: Moved, next: string): JsonObject {
   return {
     timestamp: at,
@@ -104,7 +103,7 @@ function closing(at: string, by: string, { task, to, code, reason }: Moved, next
   };
 }
 
-/** Brings the file to these lines. Nobody else may do so at the same time: the caller holds the log. */
+/** Brings the file to these lines. The caller has exclusive access to the log, so no other process writes it. */
 export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Written {
   const own = fallbackOf(place);
   const named = usableFile(place, lines[0] ?? '');
@@ -119,7 +118,7 @@ export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Writ
   }
   const found = own.replace(/\.jsonl$/, '.found.jsonl');
   mkdirSync(dirname(found), { recursive: true, mode: 0o700 });
-  // Whoever works in the folder could have put a link in the place of either file.
+  // An agent may have replaced either file with a link.
   for (const path of [found, `${file}.new`]) rmSync(path, { force: true });
   copyFileSync(file, found, constants.COPYFILE_EXCL);
   const kept = readPresent(file)
@@ -130,7 +129,7 @@ export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Writ
   return { file, outcome: 'rewritten', entries, found };
 }
 
-/** What has to be appended so that the file holds these lines in their order; null where it says something else. */
+/** The text to append so that the file has these lines in order. Null if it has other lines. */
 function missingFrom(present: string, place: WorklogPlace, lines: readonly string[]): string | null {
   const written = present.split('\n');
   const rest = written.pop() ?? '';
@@ -141,7 +140,7 @@ function missingFrom(present: string, place: WorklogPlace, lines: readonly strin
   }
   const expected = textOf(lines.slice(count));
   if (expected.startsWith(rest)) return expected.slice(rest.length);
-  // A whole line without its end, as an editor leaves it, is still another run's.
+  // A complete line without a line end, as from an editor, still belongs to another run.
   return isOfAnotherRun(rest, place) ? `\n${expected}` : null;
 }
 
@@ -167,7 +166,7 @@ function usableFile(place: WorklogPlace, firstLine: string): string | null {
   }
 }
 
-/** The folder, made where it is missing, or null where a link or a file stands in the way. */
+/** The folder, made if missing. Null if a link or a file is in the way. */
 function realFolder(root: string, segments: readonly string[]): string | null {
   let at = root;
   for (const segment of segments) {
@@ -179,7 +178,7 @@ function realFolder(root: string, segments: readonly string[]): string | null {
   return at;
 }
 
-/** Any line of a task of this name makes a file a worklog, whatever has become of the others: it can then be gone on with. */
+/** One line of a task with this name makes a file a worklog that can be continued. */
 function isOurs(file: string, { task }: WorklogPlace, firstLine: string): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return true;
@@ -190,7 +189,7 @@ function isOurs(file: string, { task }: WorklogPlace, firstLine: string): boolea
   return [first, ...rest].some((line) => entryIn(line, task) !== null);
 }
 
-/** A line of the same task in another run: a run by hand is told by its id, a cast by its own beside that of its packets. */
+/** A line of the same task in another run. A run by hand has its id in the line, a cast also its own id. */
 function isOfAnotherRun(line: string, { run, task }: WorklogPlace): boolean {
   const entry = entryIn(line, task);
   return entry !== null && (entry.x_cast ?? entry.run_id) !== run;
@@ -219,7 +218,7 @@ function readPresent(file: string): string {
   return lstatSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'utf8') : '';
 }
 
-/** In one write, so that whoever reads along never sees two writers' lines mixed. */
+/** In one write, so that a reader never sees mixed lines of two writers. */
 function append(file: string, text: string): void {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   const handle = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o644);
