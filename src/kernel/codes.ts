@@ -1,6 +1,5 @@
 // Every stable code of the product, in one table. HTTP status, CLI exit, `baton explain` and the docs read it and
 // never restate it. A code never changes its meaning; a retired one keeps its row.
-
 import { GOVERNED_CODES } from './codes/governed.ts';
 import { GRAPH_CODES } from './codes/graph.ts';
 import { OPERATOR_CODES, OPERATOR_RULES } from './codes/operator.ts';

@@ -1,6 +1,5 @@
 // A dialect is how one family of agents speaks: it tells the agent what to return, and turns what comes back into
 // one canonical `Handoff` or one refusal. Pure both ways. Policy that needs state or authority is a gate's, not a dialect's.
-
 import type { ContractName } from './capabilities.ts';
 import type { Assign } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';

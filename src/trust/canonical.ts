@@ -1,5 +1,4 @@
 // Digests of JSON values: SHA-256 over their canonical text (RFC 8785). The hash function comes from outside.
-
 import { createRequire } from 'node:module';
 import type canonicalize from 'canonicalize';
 import type { Json, JsonObject } from '../kernel/json.ts';

@@ -1,6 +1,5 @@
 // The governed dialect and the envelopes of a running cast: the brief of an agent that hands work on, the reader of its
 // envelope, and envelopes filled in from the registry.
-
 import { extractObject } from '../dialects/json-answer.ts';
 import type { Contract, Reading } from '../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';

@@ -1,6 +1,5 @@
 // From a text, or a parsed value, to a value of strict JSON within limits. After it, hashing, walking and matching need no
 // further limit.
-
 import { mayPoison, type ParseAttempt, parseJsonText } from '../dialects/json-text.ts';
 import { isObject, type Json, nameOfType } from '../kernel/json.ts';
 import { utf8Length } from '../kernel/text.ts';

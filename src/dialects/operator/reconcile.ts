@@ -1,5 +1,4 @@
 // Checks of a whole ledger: whether rows, locks and events agree, and which tasks in progress are silent for too long.
-
 import type { OperatorCode } from '../../kernel/codes/operator.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isAhead, isSilent, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';

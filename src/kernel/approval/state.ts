@@ -1,5 +1,4 @@
 // The open approvals, what each fact changes in them, and the text that the seal of a decision covers.
-
 import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson } from '../json.ts';
 import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';

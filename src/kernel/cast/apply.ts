@@ -1,5 +1,4 @@
 // What each fact changes in its cast, in place. There are no rules here, and nothing can fail.
-
 import { type ByKind, rowFor } from '../by-kind.ts';
 import { loopOf } from '../graph/route.ts';
 import { taskKey } from '../ledger/state.ts';

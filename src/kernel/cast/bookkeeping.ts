@@ -1,5 +1,4 @@
 // A cast and a turn as they are when they begin.
-
 import { dropDelivered } from '../approval/outcomes.ts';
 import type { Fact } from '../fact.ts';
 import type { Loop } from '../graph/config.ts';

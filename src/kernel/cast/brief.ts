@@ -1,6 +1,5 @@
 // The brief of one turn: the prompt, the slots it names, a bounded part of what came before, and the answer format. Never a
 // dump of the state, never longer than the limit.
-
 import { runnerCan } from '../capabilities.ts';
 import type { AgentMateria, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';

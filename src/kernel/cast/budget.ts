@@ -1,7 +1,6 @@
 // Tokens, cost and time a cast may use. A dispatch reserves what its socket used at most before, so that turns in
 // flight at the same time cannot overdraw together; the outcome settles it. A turn's own reservation does not count
 // against it: a cast must be able to reach its maximum. Time is reserved as a deadline: no attempt may outlive the budget.
-
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
 import type { Day, Pen } from '../state.ts';

@@ -1,6 +1,5 @@
 // A prepared turn is dispatched when every check before dispatch agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
-
 import type { Fact } from '../fact.ts';
 import {
   BEFORE_CLAIM,

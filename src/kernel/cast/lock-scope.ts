@@ -1,6 +1,5 @@
 // Which paths a turn may change, and whether a change during the turn counts against it. A utility is bound only by a
 // written scope. In the directory itself people write too, so a turn without paths of its own is not blamed there.
-
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { type Bystander, bystanderAt, scopeIn } from '../graph/route.ts';

@@ -1,5 +1,4 @@
 // Codes of the trust layer: handoff envelopes, and the registry of pinned prompts that they are checked against.
-
 import { HANDOFF_CODES } from './governed-handoff.ts';
 import { type CodeRow, row } from './row.ts';
 

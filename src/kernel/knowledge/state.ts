@@ -1,6 +1,5 @@
 // The knowledge of a workspace: its state, its facts, its requests and what each fact changes. Everything is bounded; the
 // history is in the log.
-
 import { type ByKind, rowFor } from '../by-kind.ts';
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';

@@ -1,5 +1,4 @@
 // What each fact changes in the ledger, in place. There are no rules here, and nothing can fail.
-
 import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson, isObject, isString, type JsonObject } from '../json.ts';
 import { fingerprint } from '../text.ts';

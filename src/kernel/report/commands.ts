@@ -1,6 +1,5 @@
 // Compares the commands that a report names with the commands that were seen to run. Both are split into steps. A change of
 // folder, a shell around them, spacing, comments and viewers behind a pipe make no difference; anything else does.
-
 import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/budget.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { truncate } from '../text.ts';

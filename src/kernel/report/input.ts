@@ -1,6 +1,5 @@
 // The INPUT of one turn of a cast: goal, knowledge, surfaces and permissions from the workspace. It fits into a fixed number
 // of bytes, and `metadata.left_out` names what did not fit.
-
 import { itemValue } from '../cast/data.ts';
 import { taskOfTurn } from '../cast/item.ts';
 import { lockScopeOf } from '../cast/lock-scope.ts';
