@@ -10,7 +10,8 @@ import { readMateria } from '../src/dialects/materia/read.ts';
 import { EXAMPLE_RESULT } from '../src/dialects/operator/brief.ts';
 import { validateOperator } from '../src/dialects/operator/read.ts';
 import type { Contract } from '../src/kernel/dialect.ts';
-import { EXAMPLE, refTo } from '../src/trust/dialect.ts';
+import { EXAMPLE } from '../src/trust/dialect.ts';
+import { ref } from '../src/trust/fixtures/world.ts';
 import { loadRegistryFolder, registryLoader } from '../src/trust/registry-folder.ts';
 import { validateGoverned } from '../src/trust/validate.ts';
 import type { Row } from './row.ts';
@@ -52,7 +53,7 @@ export function readRates(): Row[] {
   const governed = (text: string) => validateGoverned(text, { now: EXAMPLE.timestamp }, loader);
   const known = loadRegistryFolder(REGISTRY);
   // The example of the brief has placeholders for hashes; these are the registry's own.
-  const [source, target] = [EXAMPLE.source_agent, EXAMPLE.target_agent].map(({ agent_id }) => refTo(known, agent_id));
+  const [source, target] = [EXAMPLE.source_agent, EXAMPLE.target_agent].map(({ agent_id }) => ref(agent_id, known));
   const { request, state } = EXAMPLE.context;
   const roomy = (note: string) =>
     JSON.stringify({

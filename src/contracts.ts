@@ -6,7 +6,7 @@ import type { ContractName } from './kernel/capabilities.ts';
 import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
 import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
-import { governed } from './trust/index.ts';
+import { governed } from './trust/dialect.ts';
 
 export { type PayloadInput as Payload, type ValidateOptions, validate } from './contracts/validate.ts';
 export { KINDS } from './kernel/capabilities.ts';

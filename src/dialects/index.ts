@@ -5,13 +5,17 @@ import { gaiaBrief, gaiaRepair } from './gaia/brief.ts';
 import { gaiaRead } from './gaia/read.ts';
 import { materiaBrief, materiaRepair } from './materia/brief.ts';
 import { readMateria } from './materia/read.ts';
-import { operator } from './operator/index.ts';
+import { operatorBrief, operatorRepair } from './operator/brief.ts';
+import { operatorRead } from './operator/read.ts';
 
 /** An agent does the work and ends its answer with one agent_contract_handoff block. */
 export const gaia: Dialect = { brief: gaiaBrief, repair: gaiaRepair, read: gaiaRead };
 
 /** A small JSON object with `workItems`, `satisfied` and `context`, and what its socket assigns. */
 export const materia: Dialect = { brief: materiaBrief, repair: materiaRepair, read: readMateria };
+
+/** Orchestrators plan in envelopes, subagents answer in results. */
+export const operator: Dialect = { brief: operatorBrief, repair: operatorRepair, read: operatorRead };
 
 const TEXT_BRIEF = 'Return a concise plain-text result.';
 

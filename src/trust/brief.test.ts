@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { EXAMPLE, governedBrief, governedRead, governedRepair, mintEnvelope, refTo } from './dialect.ts';
+import { EXAMPLE, governed, governedRead, governedRepair } from './dialect.ts';
 import { checkSchema } from './envelope.ts';
-import { CLEAN, envelope, ID, put, verify } from './fixtures/world.ts';
-import { governed } from './index.ts';
+import { envelope, put, verify } from './fixtures/world.ts';
 
 const contract = { dialect: 'text', generator: false, utility: false, requires: [], assign: {}, schema: null } as const;
 
@@ -12,15 +11,6 @@ test('the brief shows an example that keeps the contract and reads back', () => 
   const reading = governedRead(text.slice(text.indexOf('\n{')));
   expect(reading).toEqual({ ok: true, handoff: { outcome: 'done', satisfied: null, payload: EXAMPLE } });
   expect(checkSchema(EXAMPLE as unknown as Json)).toEqual({ problems: [], unknown: [] });
-});
-
-test('the brief gives the sender what it must copy', () => {
-  const source = refTo(CLEAN, 'domain-05-product');
-  const target = refTo(CLEAN, 'domain-02-analysis');
-  if ('code' in source || 'code' in target) throw new Error('the agents are not known');
-  const text = governedBrief(contract, { source, targets: [target], handoffId: ID, timestamp: '2026-02-11T00:45:02Z' });
-  for (const value of [source.prompt_hash, target.prompt_hash, ID, '2026-02-11T00:45:02Z'])
-    expect(text).toContain(value);
 });
 
 const text = JSON.stringify(envelope());
@@ -45,7 +35,7 @@ test.each<[string, string | null, string]>([
 test('a repair names every problem, the way out and the format, and repeats nothing of the raw text', () => {
   const refused = verify(put(put(envelope(), '/timestamp'), '/context/request/type', 'chat'));
   if (refused.allow) throw new Error('a broken envelope was accepted');
-  const message = governedRepair(refused, 'RAW OUTPUT', contract);
+  const message = governed.repair(refused, 'RAW OUTPUT', contract);
   for (const part of [
     'SCHEMA_MISSING at /timestamp',
     'SCHEMA_ENUM at /context/request/type',
@@ -58,28 +48,7 @@ test('a repair names every problem, the way out and the format, and repeats noth
 });
 
 test('a repair of a refusal without details still tells the format', () => {
-  const message = governedRepair({ allow: false, code: 'INTERNAL', reason: 'a fault', details: {} }, '', contract);
+  const message = governedRepair({ allow: false, code: 'INTERNAL', reason: 'a fault', details: {} });
   expect(message).toContain('a fault');
   expect(message).toContain('An example:');
-});
-
-const minting = {
-  handoffId: ID,
-  timestamp: '2026-02-11T00:45:02Z',
-  source: 'domain-05-product',
-  target: 'domain-02-analysis',
-  request: EXAMPLE.context.request,
-  auditTrail: 'cast-1',
-};
-
-test('a minted envelope is accepted', () => {
-  const minted = mintEnvelope(CLEAN, { ...minting, links: { correlation_id: 'cast-1' } });
-  expect('envelope' in minted && verify(minted.envelope)).toMatchObject({ allow: true, details: { handoff_id: ID } });
-});
-
-test.each([
-  ['source', 'nobody', 'AGENT_UNKNOWN'],
-  ['target', 'constructor', 'AGENT_UNKNOWN'],
-])('an envelope whose %s is %s is not minted', (end, id, code) => {
-  expect(mintEnvelope(CLEAN, { ...minting, [end]: id })).toMatchObject({ allow: false, code });
 });

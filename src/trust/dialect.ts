@@ -1,33 +1,14 @@
-// The governed dialect and the envelopes of a running cast: the brief of an agent that hands work on, the reader of its
-// envelope, and envelopes filled in from the registry.
+// The governed dialect: what an agent is told that hands work on in an envelope, and the reader of that envelope. Who the
+// agents are and whether they may is for the verifier, which has the registry.
 import { extractObject } from '../dialects/json-answer.ts';
-import type { Contract, Reading } from '../kernel/dialect.ts';
+import type { Dialect, Reading } from '../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
-import { type Problem, quote } from '../kernel/trust/problem.ts';
-import { type Denied, deny } from '../kernel/verdict.ts';
-import type { Registry } from './agent.ts';
+import type { Problem } from '../kernel/trust/problem.ts';
+import type { Denied } from '../kernel/verdict.ts';
 import { refusal } from './answer.ts';
-import {
-  AGENT_TYPES,
-  type AgentRef,
-  checkSchema,
-  type Envelope,
-  type HandoffRequest,
-  type HandoffState,
-  PROTOCOL_VERSION,
-  REQUEST_TYPES,
-} from './envelope.ts';
+import { AGENT_TYPES, checkSchema, type Envelope, PROTOCOL_VERSION, REQUEST_TYPES } from './envelope.ts';
 import { LIMITS, parseEnvelope } from './parse.ts';
 import type { StageName } from './stage.ts';
-
-/** What the sender cannot know by itself and must copy. */
-export type EnvelopeValues = {
-  readonly source: AgentRef;
-  /** The agents it may hand to. */
-  readonly targets: readonly AgentRef[];
-  readonly handoffId?: string;
-  readonly timestamp?: string;
-};
 
 export const EXAMPLE: Envelope = {
   handoff_id: '3f0c6a52-8f0e-4b7a-9d35-0c2f7be1a9d4',
@@ -64,11 +45,11 @@ export const EXAMPLE: Envelope = {
   },
 };
 
-export function governedBrief(_contract?: Contract, given?: EnvelopeValues): string {
+function governedBrief(): string {
   return [
     'Hand the work on by answering with one JSON object, an envelope, and nothing around it.',
     '',
-    given ? copyThese(given) : COPY_FROM_REGISTRY,
+    'Copy agent_id, agent_type, agent_version and prompt_hash exactly as the registry gives them; do not invent or shorten them.',
     '',
     'The members, all required:',
     '- handoff_id: a new UUID version 4 for every envelope you send.',
@@ -87,7 +68,7 @@ export function governedBrief(_contract?: Contract, given?: EnvelopeValues): str
   ].join('\n');
 }
 
-export function governedRepair(refusal: Denied, _raw: string, contract?: Contract, given?: EnvelopeValues): string {
+export function governedRepair(refusal: Denied): string {
   const problems = listOf(refusal.details.problems).map(({ code, pointer, message }) =>
     isString(pointer) && pointer !== '' ? `- ${code} at ${pointer}: ${message}` : `- ${code}: ${message}`,
   );
@@ -99,20 +80,7 @@ export function governedRepair(refusal: Denied, _raw: string, contract?: Contrac
     ...(remedies.length > 0 ? ['What to do:', ...remedies, ''] : []),
     'Send the whole corrected envelope once more, with a new handoff_id and the present time.',
     '',
-    governedBrief(contract, given),
-  ].join('\n');
-}
-
-const COPY_FROM_REGISTRY =
-  'Copy agent_id, agent_type, agent_version and prompt_hash exactly as the registry gives them; do not invent or shorten them.';
-
-function copyThese({ source, targets, handoffId, timestamp }: EnvelopeValues): string {
-  return [
-    'Copy these values exactly:',
-    `- source_agent: ${JSON.stringify(source)}`,
-    ...targets.map((target) => `- a possible target_agent: ${JSON.stringify(target)}`),
-    ...(handoffId === undefined ? [] : [`- handoff_id: ${JSON.stringify(handoffId)}`]),
-    ...(timestamp === undefined ? [] : [`- timestamp: ${JSON.stringify(timestamp)}`]),
+    governedBrief(),
   ].join('\n');
 }
 
@@ -120,10 +88,7 @@ function listOf(json: Json | undefined): { readonly [member: string]: Json }[] {
   return Array.isArray(json) ? json.filter(isObject) : [];
 }
 
-/**
- * Reads the envelope an agent wrote: the one JSON object of its answer, with the shape of a handoff. Who the agents are and
- * whether they may is for the verifier, which has the registry.
- */
+/** Reads the one JSON object of an answer, with the shape of a handoff. */
 export function governedRead(raw: string): Reading {
   const found = extractObject(raw, { maxBytes: LIMITS.textBytes });
   if (!found.ok) {
@@ -143,52 +108,4 @@ function refuse(stage: StageName, problems: readonly Problem[]): Reading {
   return { ok: false, verdict: refusal(stage, problems) };
 }
 
-/**
- * Envelopes for the edges of a running cast: filled in from the registry, so that only the request and its state come from
- * outside. Id and time are given; the verifier judges the result like any other.
- */
-export type Minting = {
-  readonly handoffId: string;
-  readonly timestamp: string;
-  readonly source: string;
-  readonly target: string;
-  readonly request: HandoffRequest;
-  readonly state?: HandoffState;
-  readonly auditTrail: string;
-  readonly links?: NonNullable<Envelope['links']>;
-};
-
-const NO_STATE: HandoffState = { conversation_history: [], accumulated_context: {}, decisions_made: [] };
-
-export function mintEnvelope(registry: Registry, minting: Minting): { readonly envelope: Envelope } | Denied {
-  if (!registry.usable) return deny('REGISTRY_UNUSABLE', 'the registry cannot be used');
-  const source = refTo(registry, minting.source);
-  if ('code' in source) return source;
-  const target = refTo(registry, minting.target);
-  if ('code' in target) return target;
-  const envelope: Envelope = {
-    handoff_id: minting.handoffId,
-    timestamp: minting.timestamp,
-    protocol_version: PROTOCOL_VERSION,
-    source_agent: source,
-    target_agent: target,
-    context: { request: minting.request, state: minting.state ?? NO_STATE },
-    governance: {
-      source_agent_verified: true,
-      target_agent_verified: true,
-      composition_valid: true,
-      boundaries_respected: true,
-      audit_trail: minting.auditTrail,
-    },
-    ...(minting.links && { links: minting.links }),
-  };
-  return { envelope };
-}
-
-/** An agent as envelopes name it: all four parts as the registry has them. */
-export function refTo(registry: Registry, id: string): AgentRef | Denied {
-  const agent = registry.agents.get(id);
-  if (!agent) return deny('AGENT_UNKNOWN', `the manifest has no agent with the canonical id ${quote(id)}`);
-  if (agent.lockedHash === null) return deny('LOCK_ENTRY_MISSING', `the lock has no usable hash for ${agent.id}`);
-  return { agent_type: agent.type, agent_id: agent.id, agent_version: agent.version, prompt_hash: agent.lockedHash };
-}
+export const governed: Dialect = { brief: governedBrief, repair: governedRepair, read: governedRead };

@@ -23,9 +23,6 @@ export const STAGES = {
 export type StageName = keyof typeof STAGES;
 type ReasonClass = (typeof STAGES)[StageName]['class'];
 
-/** An envelope refused before this stage leaves its id unused, and may be corrected under the same id. */
-export const FIRST_STAGE_THAT_USES_THE_ID = STAGES.replay.number;
-
 const FLAGGED_STAGES: readonly StageName[] = [
   ...(['registry', 'replay', 'quarantine', 'hash', 'injection', 'audit'] as const),
 ];

@@ -11,7 +11,7 @@ import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
 /** Gives the registry of a folder; null asks for the one that holds where a line names none. */
 export type RegistryLoader = (dir: string | null) => Registry;
 
-export type GovernedOptions = {
+type GovernedOptions = {
   readonly registry?: string;
   readonly now?: string;
   readonly seen_handoff_ids?: readonly string[];

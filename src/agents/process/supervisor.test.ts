@@ -16,12 +16,7 @@ function loadedBy(file: string, found = new Set<string>()): Set<string> {
 
 test('the supervisor loads nothing but Node and its own folder, because it is started for every turn', () => {
   const own = [...loadedBy('./supervisor.ts')].filter((name) => !name.startsWith('node:'));
-  expect(own.sort()).toEqual([
-    './attempt-folder.ts',
-    './process-identity.ts',
-    './process-tree.ts',
-    './vigil.ts',
-  ]);
+  expect(own.sort()).toEqual(['./attempt-folder.ts', './process-identity.ts', './process-tree.ts', './vigil.ts']);
 });
 
 test.each([[[]], [['/no/such/folder']]])('with %j it says how it is used', (args) => {

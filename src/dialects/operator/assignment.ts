@@ -159,7 +159,7 @@ function checkActiveLocks(found: OperatorFindings, locks: Json | undefined, task
   }
 }
 
-export type WorkItem = { readonly title: string; readonly context: string };
+type WorkItem = { readonly title: string; readonly context: string };
 
 export function validateOrchestrator(input: unknown, options: OperatorOptions = {}): Verdict {
   const given = payloadOf(input);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import { deny } from '../../kernel/verdict.ts';
+import { operator } from '../index.ts';
 import { CHANGE, CHECK, DELTA, ENVELOPE, RESULT, requiredIn, TASK } from './contract.ts';
-import { operator } from './index.ts';
 
 const contract = (over: Partial<Contract> = {}): Contract => ({
   dialect: 'operator',

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { operator } from '../index.ts';
+import { workItemsOf } from './assignment.ts';
 import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
-import { operator, workItemsOf } from './index.ts';
 import { payloadFromText } from './read.ts';
 
 const contract = (over: Partial<Contract> = {}): Contract => ({

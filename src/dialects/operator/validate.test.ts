@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { OPERATOR_KINDS } from '../../kernel/capabilities.ts';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { operator } from '../index.ts';
 import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
 import { OPERATOR_SCHEMAS } from './contract.ts';
-import { operator } from './index.ts';
 import { validateOperator } from './read.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
