@@ -151,6 +151,8 @@ const LOAD: { readonly [N in OperationName]: () => Promise<Operation<N>> } = {
   'cast.continue': () => import('./operations/cast-carry-on.ts').then((file) => file.castContinue),
   'cast.answer': () => import('./operations/cast-carry-on.ts').then((file) => file.castAnswer),
   'cast.decide': () => import('./operations/cast-carry-on.ts').then((file) => file.castDecide),
+  'cast.talk': () => import('./operations/cast-talk.ts').then((file) => file.castTalk),
+  'cast.say': () => import('./operations/cast-talk.ts').then((file) => file.castSay),
   'cast.retry': () => import('./operations/cast-carry-on.ts').then((file) => file.castRetry),
   'cast.drop': () => import('./operations/cast-carry-on.ts').then((file) => file.castDrop),
   approve: () => import('./operations/approvals.ts').then((file) => file.approve),

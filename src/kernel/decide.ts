@@ -6,7 +6,7 @@ import { isApprovalRequest } from './approval/request.ts';
 import { expireDue, withdrawOver } from './approval/settle.ts';
 import { type ByKind, rowFor } from './by-kind.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
-import { takeAnswer, takeDecisions, waitForPerson } from './cast/asked.ts';
+import { finishConversation, takeAnswer, takeDecisions, waitForPerson } from './cast/asked.ts';
 import { budgetTimeLeft, exhausted, recordUntaken, recordUsage, takeUsage } from './cast/budget.ts';
 import { dispatch, startDue, startPostponed, startReady } from './cast/dispatch.ts';
 import { loseAttempt, markUnknown, recover, silenceReason, takeFault } from './cast/fault.ts';
@@ -15,7 +15,7 @@ import { takeMerge } from './cast/route.ts';
 import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
 import type { Cast, Turn } from './cast/state.ts';
-import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
+import { abort, changeBudget, decideTurn, pause, recast, resume, revive, sayToAgents } from './cast/steer.ts';
 import { dropItem, noticeMoves, refusalOfMoveByHand, retryItem, takeParked } from './cast/stop.ts';
 import { blockAll, cancelBlocked } from './cast/task.ts';
 import type { Fact } from './fact.ts';
@@ -87,7 +87,14 @@ function decideFor(pen: Pen, input: Input): Verdict {
   return verdict;
 }
 
-const STEERS: readonly Input['kind'][] = ['cast.abort', 'cast.recast', 'cast.revive', 'turn.answer', 'turn.decide'];
+const STEERS: readonly Input['kind'][] = [
+  'cast.abort',
+  'cast.recast',
+  'cast.revive',
+  'turn.answer',
+  'turn.decide',
+  'turn.finish',
+];
 
 /**
  * A cast that is paused or waits for a person keeps its tasks, and so does a turn that has answered: their silence is no
@@ -132,6 +139,8 @@ const CAST_INPUTS: ByKind<CastInput, [pen: Pen, cast: Cast], [], Verdict> = {
     return ring(pen, cast);
   },
   'turn.answer': takeAnswer,
+  'turn.finish': finishConversation,
+  'cast.say': sayToAgents,
   'attempt.spent': takeUsage,
   'turn.prepared': (pen, cast, input) => forTurn(cast, input, (turn) => dispatch(pen, cast, turn, input)),
   'turn.decide': (pen, cast, input) => forTurn(cast, input, (turn) => decideTurn(pen, cast, turn, input)),

@@ -169,6 +169,10 @@ export type CastRequest =
     }
   /** What a person says in a turn of theirs; without a turn, in the only one that waits. */
   | { readonly kind: 'turn.answer'; readonly cast: string; readonly turn?: number; readonly output: string }
+  /** A person says something to the agents of a cast, or to those who work on one item of it. */
+  | { readonly kind: 'cast.say'; readonly cast: string; readonly item: string | null; readonly text: string }
+  /** A person ends the conversation with the agent of a turn: it is asked for its final answer. */
+  | { readonly kind: 'turn.finish'; readonly cast: string; readonly turn?: number }
   /** `due` is the moment for which a timer was set and whose wait is over, whatever the clock says by now. */
   | { readonly kind: 'clock.rang'; readonly cast: string; readonly due?: number }
   | { readonly kind: 'cast.abort'; readonly cast: string; readonly reason: string }

@@ -51,6 +51,8 @@ test.each([
   ['cast_start', false, true],
   ['cast_wait', false, true],
   ['cast_answer', false, true],
+  ['cast_talk', false, true],
+  ['cast_say', false, true],
   ['cast_continue', false, true],
   ['cast_abort', false, true],
   ['cast_merge', false, true],
@@ -86,7 +88,7 @@ test.each<[string, Verdict | null, boolean, boolean]>([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(MCP_TOOLS.map(({ name }) => name)).size).toBe(MCP_TOOLS.length);
-  expect(MCP_TOOLS).toHaveLength(34);
+  expect(MCP_TOOLS).toHaveLength(36);
 });
 
 test('what is kept from an agent is not even begun', async () => {

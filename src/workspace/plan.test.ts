@@ -43,7 +43,7 @@ async function planned(materia: object, socket: object, script?: object) {
 
 test.each([
   [{}, {}, 'ok'],
-  [{ multiTurn: true }, {}, ['INVALID_MATERIA materia.M.multiTurn']],
+  [{ multiTurn: true }, {}, 'ok'],
   [{ generator: true, parallel: true }, {}, ['INVALID_MATERIA materia.M.parallel']],
   [{}, { contract: 'gaia' }, 'ok'],
   [{}, { contract: 'operator' }, 'ok'],

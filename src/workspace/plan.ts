@@ -4,7 +4,7 @@ import { check, issuesOf } from '../kernel/graph/check.ts';
 import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/check-config.ts';
 import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
-import { draftOf, faultOfRunner, type RunnerChoice, typeOfMateria, withChosenRunner } from '../kernel/graph/issue.ts';
+import { draftOf, faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/issue.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import {
   given,
@@ -181,12 +181,6 @@ function uncastable(config: JsonObject, loadout: string): readonly Issue[] {
     return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.${field}`, message };
   };
   return [
-    ...having('multiTurn')
-      .filter((id) => typeOfMateria(objectAt(materia, id)) === 'agent')
-      .map((id) => {
-        const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;
-        return issue(id, 'multiTurn', message);
-      }),
     ...having('parallel').map((id) => {
       const message = `parallel lanes cannot be cast by this version; remove parallel to cast ${loadout} item by item`;
       return issue(id, 'parallel', message);

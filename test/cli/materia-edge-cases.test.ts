@@ -216,7 +216,6 @@ test('a utility that sleeps beyond its time is ended, and what it had said of it
 });
 
 test.each<[string, JsonObject, string]>([
-  ['a conversation of many turns', { multiTurn: true }, 'materia.A.multiTurn'],
   ['a generator of streams', { generator: true, parallel: true }, 'materia.A.parallel'],
 ])('%s is refused by name before anything starts', async (_what, materia, path) => {
   const dir = project();

@@ -68,6 +68,8 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'cast_start',
     'cast_continue',
     'cast_answer',
+    'cast_talk',
+    'cast_say',
     'approval_approve',
     'approval_reject',
     'cast_abort',

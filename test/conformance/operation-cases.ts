@@ -289,6 +289,15 @@ const asking: SetUp = async () => {
   return { dir };
 };
 
+const TALKING = flow({ A: { ...agent, multiTurn: true } }, { 'Socket-1': { materia: 'A', parse: 'text' } });
+
+/** A cast whose agent talks with a person. */
+const talking: SetUp = async () => {
+  const dir = project({ '.baton/config.json': TALKING, 'agents.json': { A: ['Tabs or spaces?', 'Good.', 'Tabs.'] } });
+  await baton(dir, ['cast', '--agents', 'agents.json', 'do it']);
+  return { dir };
+};
+
 /** A cast whose only item is parked. */
 const parked: SetUp = async () => {
   const dir = project({ '.baton/config.json': PARKING, 'agents.json': PARKING_AGENTS });
@@ -375,6 +384,14 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   'cast.answer': {
     allowed: ok(asking, { cast: 'latest', answer: 'yes' }),
     refused: no('UNKNOWN_CAST', empty, { cast: 'latest', answer: 'yes' }),
+  },
+  'cast.talk': {
+    allowed: ok(talking, { cast: 'latest' }),
+    refused: no('NOT_ALLOWED_NOW', asking, { cast: 'latest', text: 'tabs' }),
+  },
+  'cast.say': {
+    allowed: ok(talking, { cast: 'latest', text: 'the tests lie in test/unit' }),
+    refused: no('NOT_ALLOWED_NOW', talking, { cast: 'latest:WI-7', text: 'x' }),
   },
   'cast.decide': {
     allowed: ok(unknown, { turn: 'latest:1', choice: 'rerun' }),

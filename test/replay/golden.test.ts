@@ -107,6 +107,8 @@ const KINDS_8 = [
   ...(['ledger.linked', 'park.awaited'] as const),
 ].toSorted();
 
+const KINDS_10 = [...KINDS_8, 'cast.said'].sort() as readonly Fact['kind'][];
+
 /** The kinds of facts each log must hold. That they are kinds of today is checked by the compiler. */
 const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-1': [
@@ -192,6 +194,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-7': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
   'golden-8': KINDS_8,
   'golden-9': KINDS_8,
+  'golden-10': KINDS_10,
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

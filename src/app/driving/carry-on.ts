@@ -41,7 +41,7 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
   const note = (text: string) => onEvent({ kind: 'note', text });
   await requireTrust(workspace);
   const work = async (store: Store): Promise<Verdict> => {
-    const summary = await choose(store, input.cast, verb, program, note);
+    const summary = await chooseCast(store, input.cast, verb, program, note);
     const { cast } = summary;
     const refusal = verb === 'revive' && refusalOfDecision(workspace, 'cast.revive', actor, cast);
     if (refusal) return refusal;
@@ -79,7 +79,7 @@ export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, 
 }
 
 /** Without a name: the newest cast without a driver that the verb fits, else the newest of all. */
-async function choose(
+export async function chooseCast(
   store: Store,
   word: string | undefined,
   verb: Verb,

@@ -1,18 +1,19 @@
 // What a person says to a cast that waits or stopped. Each of these then carries the cast on.
-import { turnToAnswer } from '../../kernel/cast/asked.ts';
+import { conversationsIn, turnToAnswer } from '../../kernel/cast/asked.ts';
 import { dependentsOf, parkedIn, parkedNamed } from '../../kernel/cast/item.ts';
 import type { Parked } from '../../kernel/cast/state.ts';
 import { isNotTaken } from '../../kernel/cast/steer.ts';
 import type { CastRequest } from '../../kernel/input.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import { carryOn, sayToCast } from '../driving/carry-on.ts';
+import { carryOn, chooseCast, sayToCast } from '../driving/carry-on.ts';
 import { castNamed } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
 import { refusalOfDecision } from '../refusals.ts';
 import { AsksPerson, Refused } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
+import { endConversation, tellingWhich } from './cast-talk.ts';
 import type { Operation } from './table.ts';
 
 /** The verbs that carry a cast on. */
@@ -22,8 +23,18 @@ export const castRecast: Operation<'cast.recast'> = (workspace, input, context) 
   carryOn(workspace, 'recast', input, context);
 export const castRevive: Operation<'cast.revive'> = (workspace, input, context) =>
   carryOn(workspace, 'revive', input, context);
-export const castContinue: Operation<'cast.continue'> = (workspace, input, context) =>
-  carryOn(workspace, 'continue', input, context);
+export const castContinue: Operation<'cast.continue'> = async (workspace, input, context) => {
+  const store = workspace.castStore();
+  const { cast } = await chooseCast(store, input.cast, 'continue', workspace.program, () => undefined);
+  const ended = await endConversation(workspace, { ...input, cast }, context);
+  if (ended) return ended.allow || 'cast' in ended.details ? tellingWhich(ended, 'finalized') : ended;
+  const state = await store.view('cast', cast);
+  const isTalking = state !== null && conversationsIn(state).pending.length > 0;
+  const verdict = await carryOn(workspace, 'continue', input, context);
+  if (!isTalking) return verdict;
+  context.onEvent({ kind: 'note', text: `Cast ${cast} was carried on; continue again to end the conversation.` });
+  return tellingWhich(verdict, 'resumed');
+};
 
 /** What a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on. */
 export const castAnswer: Operation<'cast.answer'> = async (workspace, input, context) => {

@@ -160,6 +160,32 @@ ${EXITS}`,
     args: 'CAST [--turn N] [TEXT… | --file FILE] [--detach] [--turns]',
     words: [1, MANY],
   },
+  {
+    ...operationCommand(
+      {
+        name: 'talk',
+        summary: 'talk with an agent before it answers',
+        note: `In a terminal without TEXT: a prompt with what was said so far. A line says something, /continue ends the conversation
+and asks for the final answer, /quit leaves the cast as it is. Elsewhere without TEXT: what was said so far.
+${EXITS}`,
+        shownBy: () => import('../commands/talk.ts').then((file) => file.talkCommand),
+      },
+      ['cast.talk'],
+    ),
+    args: 'CAST [--turn N] [TEXT…] [--detach] [--turns]',
+    words: [1, MANY],
+  },
+  {
+    ...operationCommand(
+      {
+        name: 'say',
+        summary: 'say something to a cast that goes on',
+        note: 'The agent at work goes on; the next brief of the cast, or of that item, holds it.',
+      },
+      ['cast.say'],
+    ),
+    words: [2, MANY],
+  },
   operationCommand(
     {
       name: 'approvals',

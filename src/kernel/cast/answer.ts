@@ -1,7 +1,7 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
-import type { Reading } from '../dialect.ts';
+import type { Handoff, Reading } from '../dialect.ts';
 import { AT_ANSWER, AT_HANDOFF, AT_VERIFICATION, begunIn, isGivingUp, unfinished } from '../gate/before-accept.ts';
 import { type Seen, touchedIn } from '../gate/changes.ts';
 import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
@@ -24,7 +24,7 @@ import { taskOfTurn } from './item.ts';
 import { recordedWork } from './notes.ts';
 import { artifactsOf, learn, takeReport, waitForOutcome } from './report.ts';
 import { resetCursors, route } from './route.ts';
-import { chosenMateria, contractFor, materiaOf, reportsStatus, socketOf } from './rules.ts';
+import { chosenMateria, contractFor, isConversing, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { type AgentNote, type Answered, type Cast, FREE, type Turn, type Usage } from './state.ts';
 import { giveUp } from './stop.ts';
 import { finishItem, planBlocked, planIn, takePlan } from './task.ts';
@@ -275,6 +275,8 @@ export function readOutput(
   { output, truncated = false, cutShort = false }: Answer,
 ): Reading {
   const socket = socketOf(cast, turn.socket);
+  // What is said in a conversation is for a person, whatever it reads like.
+  if (isConversing(cast, turn)) return { ok: true, handoff: saidToPerson(output) };
   const bytes = utf8Length(output);
   const { maxOutputBytes } = socket.limits;
   if (bytes > maxOutputBytes && !truncated) {
@@ -288,6 +290,10 @@ export function readOutput(
   if (cutShort) return { ok: false, verdict: cutReason(reading.ok ? null : reading.verdict, CUT_SHORT) };
   if (!truncated || (reading.ok && mayBeTruncated(cast.rules, socket, materiaOf(cast, turn.socket)))) return reading;
   return { ok: false, verdict: cutReason(reading.ok ? null : reading.verdict, truncatedAt(maxOutputBytes)) };
+}
+
+function saidToPerson(text: string): Handoff {
+  return { outcome: 'ask', satisfied: null, payload: text, note: text };
 }
 
 /**

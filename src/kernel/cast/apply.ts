@@ -20,7 +20,8 @@ import {
 import { elapsedOf } from './budget.ts';
 import type { CastFact } from './fact.ts';
 import { mayPark } from './item.ts';
-import { noteKey, noteOver, REWORK_NOTES_MAX, withoutList, withoutNoted, withSpoken } from './notes.ts';
+import { noteKey, noteOver, REWORK_NOTES_MAX, saidWithout, withoutList, withoutNoted, withSpoken } from './notes.ts';
+import { isConversing } from './rules.ts';
 import type { Cast, ReworkNote, Turn } from './state.ts';
 
 /** The facts that change a cast alone. */
@@ -54,8 +55,10 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     if (fact.script !== undefined) cast.scripted[fact.script] = (cast.scripted[fact.script] ?? 0) + 1;
     if (!turn) return;
     Object.assign(turn, { phase: 'owed', asks: null, progress: SET_TO_WORK });
+    const isTalk = isConversing(cast, turn);
+    if (fact.finalizes) turn.finalizing = true;
     if (fact.to !== undefined) turn.exchange = withSpoken(turn.exchange, { from: 'agent', text: fact.to });
-    turn.exchange = withSpoken(turn.exchange, { from: fact.from, text: fact.text });
+    turn.exchange = withSpoken(turn.exchange, { from: fact.from, text: fact.text }, isTalk);
   },
   'report.noted': (cast, fact) => {
     cast.reports = withReport(cast.reports, fact.note);
@@ -92,6 +95,15 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
       ...(fact.fence === undefined ? {} : { fence: fact.fence }),
     });
     delete cast.restores?.[cast.turns[fact.turn]?.task ?? ''];
+    const turn = cast.turns[fact.turn];
+    if (!turn || !fact.told) return;
+    const left = saidWithout(cast, turn);
+    if (left.length > 0) cast.said = left;
+    else delete cast.said;
+    for (const text of fact.told) turn.exchange = withSpoken(turn.exchange, { from: 'person', text });
+  },
+  'cast.said': (cast, fact) => {
+    cast.said = [...(cast.said ?? []), { item: fact.item, text: fact.text, told: [] }];
   },
   'attempt.answered': (cast, fact) => {
     const { output, handoff, usage, truncated, scrubbed, agent } = fact;

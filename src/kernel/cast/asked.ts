@@ -11,7 +11,8 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { reclaim, startReady } from './dispatch.ts';
 import { isLeftOut, taskOfTurn } from './item.ts';
-import { agentIdOfTurn, chosenMateria, materiaOf, reportsStatus, socketOf } from './rules.ts';
+import { endConversation } from './report.ts';
+import { agentIdOfTurn, chosenMateria, isConversing, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { reopenTurn } from './start.ts';
 import { type Cast, type CastStatus, type ExchangeLine, isOver, type OpenQuestion, type Turn } from './state.ts';
 import { leaveOut } from './stop.ts';
@@ -97,6 +98,9 @@ function questionText(
     }
     return `${turn.socket} (${label}) asks for permission: ${shown}; look with: baton approvals${then}`;
   }
+  if (isConversing(cast, turn)) {
+    return `${turn.socket} (${label}) says: ${shown}; answer with: baton talk ${cast.id}; when you agree, go on with: baton continue ${cast.id}`;
+  }
   return `${turn.socket} (${label}) asks: ${shown}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
 }
 
@@ -164,6 +168,44 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   const answer = { kind: 'attempt.output', at, by, ...where, output, agent: { runner: runnerOf(cast, turn) } } as const;
   return takeOutput(pen, cast, turn, answer, true);
+}
+
+/** The turns in which an agent talks with a person; `pending` are those in which it has not answered yet. */
+export function conversationsIn(cast: Cast): { readonly waiting: readonly Turn[]; readonly pending: readonly Turn[] } {
+  const turns = Object.values(cast.turns).filter((turn) => isConversing(cast, turn) && turn.phase !== 'failed');
+  const isWaiting = ({ phase }: Turn) => phase === 'asked';
+  return { waiting: turns.filter(isWaiting), pending: turns.filter((turn) => !isWaiting(turn)) };
+}
+
+/** The conversation that is ended; `number` names its turn where there are several. */
+export function conversationToEnd(cast: Cast, number: number | undefined): Turn | Denied {
+  const { waiting, pending } = conversationsIn(cast);
+  const [turn, ...others] = number === undefined ? waiting : waiting.filter(({ id }) => id === number);
+  if (turn && others.length === 0) return turn;
+  const ids = waiting.map(({ id }) => id);
+  if (turn) {
+    const reason = `turns ${ids.join(', ')} of cast ${cast.id} are in a conversation; name one with --turn`;
+    return deny('NOT_ALLOWED_NOW', reason, { waiting: ids });
+  }
+  const [late] = pending.filter(({ id }) => number === undefined || id === number);
+  const reason = late
+    ? `turn ${late.id} of cast ${cast.id} has not answered yet; continue when it has: baton talk ${cast.id} shows it`
+    : `cast ${cast.id} is in no conversation that could be ended`;
+  return deny('NOT_ALLOWED_NOW', reason, { waiting: ids });
+}
+
+/** A person ends the conversation of a turn: its agent is asked for its final answer. */
+export function finishConversation(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'turn.finish' }>): Verdict {
+  if (isOver(cast.status) || cast.status === 'paused') {
+    const way = cast.status === 'paused' ? 'resume' : 'recast';
+    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; \`baton ${way} ${cast.id}\` comes first`);
+  }
+  const turn = conversationToEnd(cast, input.turn);
+  if ('allow' in turn) return turn;
+  if (cast.status === 'waiting')
+    pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `the conversation of turn ${turn.id} is over` });
+  endConversation(pen, cast, turn);
+  return allow(`turn ${turn.id} gives its final answer`, { turn: turn.id });
 }
 
 /** Sets an agent that asked to work again, with this text. */

@@ -7,6 +7,7 @@ import { noteSpeaker } from '../trust/watch.ts';
 import { committed } from './data.ts';
 import type { CastFact } from './fact.ts';
 import { aboutOf, noteAccepted, noteUsage, withLine, withSpoken } from './notes.ts';
+import { isConversing } from './rules.ts';
 import { type AgentNote, attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from './state.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
@@ -119,7 +120,7 @@ export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.repor
   // What it changed so far was looked at; what changes while a person is waited for is not the agent's.
   turn.seal = null;
   turn.session = fact.agent?.session ?? null;
-  turn.exchange = withSpoken(turn.exchange, { from: 'agent', text: note });
+  turn.exchange = withSpoken(turn.exchange, { from: 'agent', text: note }, isConversing(cast, turn));
   dropDelivered(turn, fact);
   turn.phase = outcome === 'continue' ? 'owed' : 'asked';
   turn.asks =

@@ -31,6 +31,7 @@ import {
   continuedSession,
   contractFor,
   getsPacket,
+  isConversing,
   isScripted,
   materiaOf,
   OFFER,
@@ -50,11 +51,11 @@ type Section = { readonly text: string; readonly optional: boolean };
  * `pinned` says that the prompt was attested: then it goes to the agent as it was hashed, without slots and never cut, as
  * its system prompt or in front of the rest.
  */
-export function briefFor(pen: Writer, cast: Cast, turn: Turn, pinned = false): string {
+export function briefFor(pen: Writer, cast: Cast, turn: Turn, pinned = false, told: readonly string[] = []): string {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return '';
   const bytesMax = cap(cast, turn);
-  const sections = sectionsOf(pen, cast, turn, materia, pinned);
+  const sections = sectionsOf(pen, cast, turn, materia, pinned, told);
   if (!isInFront(cast, turn, pinned)) return fitted(sections, bytesMax);
   const left = Math.max(BESIDE_PROMPT_BYTES_MIN, bytesMax - utf8Length(materia.prompt));
   return `${materia.prompt}\n\n${fitted(sections, left)}`;
@@ -90,22 +91,26 @@ function sectionsOf(
   turn: Turn,
   materia: AgentMateria,
   pinned: boolean,
+  told: readonly string[] = [],
 ): readonly Section[] {
   const socket = socketOf(cast, turn.socket);
   const dialect = dialects[socket.contract];
   const contract = contractFor(cast, turn);
   const isApart = pinned && takesSystem(cast, turn);
   const prompt = pinned ? '' : render(materia.prompt, scopeOf(cast, turn.item), { maxSlotBytes: SLOT_CHARS_MAX });
-  const format = turn.refusal
-    ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
-    : dialect.brief(contract);
+  const format = isConversing(cast, turn)
+    ? CONVERSATION
+    : turn.refusal
+      ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
+      : dialect.brief(contract);
   const answer = [format, languageLine(cast, socket), offersTools(cast, turn) ? OFFER : '']
     .filter((part) => part !== '')
     .join('\n\n');
+  const said = must(block('A person says', asData(told.join('\n\n'))));
   // In the same conversation the agent still has its brief. Only the fault of its answer is new.
   if (isContinued(cast, turn)) {
     const news = turn.refusal ? '' : block('What is new', soFar(turn, true));
-    return [must(news), must(block('Your answer', answer))];
+    return [must(news), said, must(block('Your answer', answer))];
   }
   return [
     must(prompt),
@@ -120,6 +125,7 @@ function sectionsOf(
     must(block('What you are given (INPUT)', inputText(turn))),
     must(renderRework(notesOf(cast, turn))),
     must(block('This turn so far', soFar(turn, false))),
+    said,
     may(turn.input ? block('What others reported on this goal', othersReported(cast, agentIdOfTurn(cast, turn))) : ''),
     may(materia.generator ? upstreamItems(cast) : ''),
     may(block(turn.item ? 'What was done for this item' : 'What was done so far', workText(cast, turn))),
@@ -129,6 +135,11 @@ function sectionsOf(
     must(block('Your answer', answer)),
   ];
 }
+
+const CONVERSATION = [
+  'You talk with a person. Answer them in your own words: say what you propose, and ask what you need to know. Nothing of it is parsed or handed on.',
+  'When the person ends the conversation you are asked for your final answer and its form.',
+].join(' ');
 
 /** The agent remembers its brief and gets only what is new. */
 function isContinued(cast: Cast, turn: Turn): boolean {

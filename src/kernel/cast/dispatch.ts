@@ -26,7 +26,7 @@ import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
 import { refusalOfFullLoop, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
-import { clashNote, noteKey } from './notes.ts';
+import { clashNote, noteKey, saidFor } from './notes.ts';
 import {
   chosenMateria,
   isPersons,
@@ -110,12 +110,20 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
   const task = taskOfTurn(pen.state, cast, turn);
   const attempt = turn.attempt + 1;
   const input = reportsStatus(cast, turn.socket) ? inputOf(pen.state, cast, turn) : null;
+  const isAgents = materiaOf(cast, turn.socket).type === 'agent';
+  const told = isAgents ? saidFor(cast, turn).map(({ text }) => text) : [];
   pen.write({
     kind: 'attempt.started',
     cast: cast.id,
     turn: turn.id,
     attempt,
-    brief: briefFor(pen, cast, { ...turn, input }, trust?.attestation !== undefined && trust.attestation !== null),
+    brief: briefFor(
+      pen,
+      cast,
+      { ...turn, input },
+      trust?.attestation !== undefined && trust.attestation !== null,
+      told,
+    ),
     script: nextScripted(cast, turn),
     reserved: reservationFor(cast, turn.socket),
     // The first attempt's seal counts for the whole turn: a second attempt must not cover up what the first one changed.
@@ -124,6 +132,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
     ...(trust?.attestation ? { attestation: trust.attestation } : {}),
     ...(trust?.envelope ? { envelope: trust.envelope } : {}),
     ...(input ? { input } : {}),
+    ...(told.length > 0 ? { told } : {}),
   });
   if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);

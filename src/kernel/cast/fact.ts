@@ -125,7 +125,11 @@ export type CastFact =
       readonly to?: string;
       /** The script it was taken from. */
       readonly script?: string;
+      /** It ends the conversation: the agent is asked for its final answer. */
+      readonly finalizes?: true;
     }
+  /** What a person says to a cast that goes on: the next brief of an agent holds it. */
+  | { readonly kind: 'cast.said'; readonly cast: string; readonly item: string | null; readonly text: string }
   /** What the report of an agent says about the goal as a whole. */
   | {
       readonly kind: 'report.noted';
@@ -155,6 +159,8 @@ export type CastFact =
       readonly envelope?: EnvelopeNote;
       /** The INPUT envelope, in dialects that have one. */
       readonly input?: JsonObject;
+      /** What a person said meanwhile, which this brief holds. */
+      readonly told?: readonly string[];
     }
   | ({
       /** The output kept its contract. The changes of the turn are verified before it is accepted. */

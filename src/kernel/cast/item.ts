@@ -51,6 +51,15 @@ function labelOf(value: Json | undefined, key: string): string {
 
 const EMPTY: TaskList = { ids: [], places: {} };
 
+/** Whether a loop of the cast has an item by this name. */
+export function hasItem(cast: Cast, key: string): boolean {
+  return cast.rules.graph.loops.some((loop) => {
+    const { iterator } = loop;
+    const total = iterator ? totalOf(cast, loop) : 0;
+    return iterator && Array.from({ length: total }, (_, at) => itemKey(iterator.items, iterator.as, at)).includes(key);
+  });
+}
+
 export function numbered(number: number): string {
   return `T-${number}`;
 }

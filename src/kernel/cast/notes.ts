@@ -20,6 +20,7 @@ import type {
   ItemDiff,
   ItemWork,
   ReworkNote,
+  Said,
   Turn,
   TurnCheck,
   Usage,
@@ -137,9 +138,37 @@ export function aboutOf(item: Item | null): string | null {
 
 const LINES_MAX = 8;
 const SPOKEN_CHARS_MAX = 4_000;
+/** In a conversation with a person every line counts. */
+const TALK_LINES_MAX = 60;
+const TALK_CHARS_MAX = 16_000;
 
-export function withSpoken(exchange: readonly ExchangeLine[], { from, text }: ExchangeLine): readonly ExchangeLine[] {
-  return [...exchange, { from, text: truncate(text, SPOKEN_CHARS_MAX) }].slice(-LINES_MAX);
+export function withSpoken(
+  exchange: readonly ExchangeLine[],
+  { from, text }: ExchangeLine,
+  isTalk = false,
+): readonly ExchangeLine[] {
+  const said = { from, text: truncate(text, isTalk ? TALK_CHARS_MAX : SPOKEN_CHARS_MAX) };
+  return [...exchange, said].slice(isTalk ? -TALK_LINES_MAX : -LINES_MAX);
+}
+
+/** What a person said and the agent of this turn was not told yet. */
+export function saidFor({ said = [] }: Pick<Cast, 'said'>, turn: Pick<Turn, 'item' | 'lane'>): readonly Said[] {
+  return said.filter((one) => isFor(one, turn));
+}
+
+function isFor({ item, told }: Said, turn: Pick<Turn, 'item' | 'lane'>): boolean {
+  const key = turn.item?.key ?? null;
+  if (item !== null) return item === key;
+  return turn.lane === null || key === null || !told.includes(key);
+}
+
+/** What is left to be told: where items walk side by side, each of their agents is told what is for all. */
+export function saidWithout({ said = [] }: Pick<Cast, 'said'>, turn: Pick<Turn, 'item' | 'lane'>): readonly Said[] {
+  return said.flatMap((one) => {
+    if (!isFor(one, turn)) return [one];
+    const key = turn.item?.key;
+    return one.item === null && turn.lane !== null && key ? [{ ...one, told: [...one.told, key] }] : [];
+  });
 }
 
 const SPEAKERS: Readonly<Record<ExchangeLine['from'], string>> = {

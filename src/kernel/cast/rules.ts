@@ -166,11 +166,20 @@ export function scriptedTurn(cast: Cast, { key, index }: ScriptedTurn): Json | u
  * Whether an agent is offered our own tools in a turn. Then it may hand in its work by a call. The brief says so, and the
  * runner gives its program the server.
  */
-export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
+export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | 'finalizing'>): boolean {
   const materia = chosenMateria(cast, turn);
+  // In a conversation there is nothing to hand in yet.
+  if (isConversing(cast, turn)) return false;
   if (materia.type === 'utility' || materia.mcp === false || isScripted(cast, turn.socket)) return false;
   // In a sandbox the folder of the attempt cannot be written, so nothing could be handed in.
   return runnerCan(cast.rules, materia.runner, 'callsTools') && materia.sandbox === undefined;
+}
+
+/** Whether what the agent says is said to a person, and is not its answer yet. */
+export function isConversing(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | 'finalizing'>): boolean {
+  const materia = chosenMateria(cast, turn);
+  const isTalker = materia.type === 'agent' && materia.multiTurn && !runnerCan(cast.rules, materia.runner, 'isPerson');
+  return isTalker && turn.finalizing !== true;
 }
 
 type OfferedTurn = Pick<Turn, 'socket' | 'task'>;

@@ -50,6 +50,8 @@ export type Cast = {
   restores?: Record<string, ParkedWork>;
   /** By cursor, who advanced last in a loop whose items may be parked. */
   advancedBy?: Record<string, { readonly socket: string; readonly satisfied: boolean | null }>;
+  /** What a person said and no agent was told yet; absent where there is nothing. */
+  said?: readonly Said[];
   turnsStarted: number;
   turnsAccepted: number;
   traversals: Record<string, number>;
@@ -222,6 +224,8 @@ export type Turn = {
   exchange: readonly ExchangeLine[];
   /** What a person has to decide before the agent can go on. */
   asks: OpenQuestion | null;
+  /** The conversation with a person is over: its next answer is the final one. */
+  finalizing?: true;
   /** The INPUT envelope its last attempt was started with, in dialects that have one. */
   input: JsonObject | null;
   /** Decisions made before its agent asked, and not delivered yet. */
@@ -232,6 +236,9 @@ export type Turn = {
 
 /** A line of the conversation in a turn. */
 export type ExchangeLine = { readonly from: 'agent' | 'person' | 'runtime'; readonly text: string };
+
+/** `told` are the items that walk side by side and whose agents were told it. */
+export type Said = { readonly item: string | null; readonly text: string; readonly told: readonly string[] };
 
 export type OpenQuestion = {
   readonly what: 'answer' | 'approval';

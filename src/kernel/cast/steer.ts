@@ -1,6 +1,7 @@
 // What a person may ask of a cast, stopped or running.
 import { contractOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
+import { scrub } from '../secrets.ts';
 import { fail, type Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
@@ -8,7 +9,7 @@ import { decideBlocked, isAnswerableWhenBlocked, isExpired, refusalOfLate, type 
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { claimFor, reclaim, startDue } from './dispatch.ts';
 import { markUnknown, waitIfUnknown } from './fault.ts';
-import { isLeftOut, taskOfTurn } from './item.ts';
+import { hasItem, isLeftOut, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
 import { carriesOn, extendEdge, route } from './route.ts';
 import { materiaOf } from './rules.ts';
@@ -57,6 +58,21 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   // The cause of a postponed start may have passed meanwhile.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
+}
+
+/** What a person says to a cast is kept for the next brief of an agent that it concerns. */
+export function sayToAgents(pen: Pen, cast: Cast, { item, text }: Extract<Input, { kind: 'cast.say' }>): Verdict {
+  if (isOver(cast.status)) {
+    const reason = `cast ${cast.id} has ${cast.status}; nobody of it can be told anything`;
+    return deny('NOT_ALLOWED_NOW', reason, { cast: cast.id });
+  }
+  if (item !== null && !hasItem(cast, item)) {
+    const reason = `cast ${cast.id} has no item ${item}; \`baton show ${cast.id}\` names them`;
+    return deny('NOT_ALLOWED_NOW', reason, { cast: cast.id, item });
+  }
+  pen.write({ kind: 'cast.said', cast: cast.id, item, text: scrub(text).text });
+  const who = item === null ? 'the next agent of the cast' : `the next agent that works on ${item}`;
+  return allow(`${who} is told it`, { cast: cast.id, item });
 }
 
 function isRunning({ status }: Cast): boolean {

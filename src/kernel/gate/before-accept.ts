@@ -4,7 +4,7 @@ import { notRunIn, refusalOfUnrun } from '../approval/outcomes.ts';
 import { outcomeUnknown } from '../approval/settle.ts';
 import { type Approval, isUnsettled } from '../approval/state.ts';
 import { dialectCan } from '../capabilities.ts';
-import { reportsStatus } from '../cast/rules.ts';
+import { isConversing, reportsStatus } from '../cast/rules.ts';
 import type { Cast, Turn } from '../cast/state.ts';
 import { isUnstated, type PlanReading } from '../cast/task.ts';
 import type { Handoff, Reading } from '../dialect.ts';
@@ -215,7 +215,7 @@ export function stepOf(
   turn: Turn,
   { outcome }: Handoff,
 ): { readonly refusal: Denied | null; readonly progress: Progress } {
-  if (!reportsStatus(cast, turn.socket)) return { refusal: null, progress: turn.progress };
+  if (!reportsStatus(cast, turn.socket) || isConversing(cast, turn)) return { refusal: null, progress: turn.progress };
   const { verdict, progress } = step(turn.progress, statusOf(outcome));
   return { refusal: verdict.allow ? null : verdict, progress };
 }

@@ -37,6 +37,26 @@ export async function tellOfAgents(stage: Stage): Promise<void> {
   await broken(stage);
   await published(stage);
   await halted(stage);
+  await talked(stage);
+}
+
+const TALK = graph(
+  { 'Socket-1': { materia: 'Plan', parse: 'json' } },
+  { materia: { Plan: { tools: 'none', prompt: 'Plan it.', runner: 'claude', multiTurn: true } } },
+);
+
+/** An agent talks with a person before it answers, and hears what is said to the cast beside that. */
+async function talked(stage: Stage): Promise<void> {
+  await stage.start('talked', { config: TALK, request: 'golden talked' });
+  await stage.prepare('talked');
+  await stage.say(await stage.turn('talked'), 'Tabs or spaces?');
+  await stage.tell({ kind: 'turn.answer', cast: 'talked', output: 'tabs' });
+  await stage.tell({ kind: 'cast.say', cast: 'talked', item: null, text: 'The tests lie in test/unit.' });
+  await stage.prepare('talked');
+  await stage.say(await stage.turn('talked'), 'Tabs it is.');
+  await stage.tell({ kind: 'turn.finish', cast: 'talked' });
+  await stage.prepare('talked');
+  await stage.say(await stage.turn('talked'), '{"satisfied":true}');
 }
 
 async function live(stage: Stage): Promise<void> {

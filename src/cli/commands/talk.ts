@@ -1,0 +1,71 @@
+// `baton talk`: a prompt in the terminal, with what was said so far. A script says one thing, or reads the conversation.
+import { createInterface } from 'node:readline/promises';
+import type { OperationName } from '../../app/operations/table.ts';
+import type { Given } from '../../app/perform.ts';
+import type { CastView } from '../../app/views/shown-cast.ts';
+import { isString, type JsonObject } from '../../kernel/json.ts';
+import { type Call, EXIT_CODE, note, out, outJson, Refused } from '../command.ts';
+import { drive, driven, exitForStatus, showDriven } from '../drive-operation.ts';
+import type { Giving } from '../operation-command.ts';
+import { rowsIn } from '../show/form.ts';
+import { allowed } from '../show-operation.ts';
+import { safe } from '../terminal-text.ts';
+
+export async function talkCommand(call: Call, giving: Giving): Promise<number> {
+  const { text: _word, ...given } = await giving();
+  const text = call.words.slice(1).join(' ');
+  if (text !== '') return drive(call, 'cast.talk', { ...given, text });
+  const told = await allowed(call, 'cast.talk', given);
+  if (call.json) {
+    outJson(told);
+    return EXIT_CODE.ok;
+  }
+  for (const line of linesOf(told, 0)) out(line);
+  return process.stdin.isTTY && process.stderr.isTTY ? prompt(call, given, told) : EXIT_CODE.ok;
+}
+
+const SPEAKERS: Readonly<Record<string, string>> = { person: 'you', runtime: 'baton' };
+
+function linesOf(told: JsonObject, from: number): readonly string[] {
+  const said = rowsIn(told.lines).slice(from);
+  return said.map(({ from, text }) => `${SPEAKERS[String(from)] ?? String(told.label)}: ${safe(String(text))}`);
+}
+
+async function prompt(call: Call, given: Given, first: JsonObject): Promise<number> {
+  const { cast } = first;
+  let shown = rowsIn(first.lines).length;
+  note('A line says something. /continue ends the conversation, /quit leaves it as it is.');
+  for (;;) {
+    const line = await nextLine();
+    if (line === null || line === '/quit') return EXIT_CODE.ok;
+    if (line === '') continue;
+    if (line === '/continue') return drive(call, 'cast.continue', { cast: isString(cast) ? cast : 'latest' });
+    const end = await carriedOn(call, 'cast.talk', { ...given, text: line });
+    if (end !== null) return end;
+    const told = await allowed(call, 'cast.talk', given);
+    // Their own line is on the screen already.
+    for (const said of linesOf(told, shown + 1)) out(said);
+    shown = rowsIn(told.lines).length;
+  }
+}
+
+/** Null while the agent talks on; else the exit code of a cast that stopped. */
+async function carriedOn(call: Call, name: OperationName, given: Given): Promise<number | null> {
+  const end = await driven(call, name, given);
+  const view = end.verdict.details as unknown as CastView;
+  if (view.cast === undefined && !end.verdict.allow) throw new Refused(end.verdict);
+  if (view.status === 'waiting' || view.status === undefined) return null;
+  await showDriven(call, end, given);
+  return exitForStatus(view.status);
+}
+
+async function nextLine(): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
+  try {
+    const line = await Promise.race([terminal.question('> '), closed]);
+    return line === null ? null : line.trim();
+  } finally {
+    terminal.close();
+  }
+}
