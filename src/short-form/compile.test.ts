@@ -216,6 +216,68 @@ test.each<[string, string, string, Json]>([
   expect(((await compiled(text)).materia as JsonObject)[id]).toEqual(materia);
 });
 
+test('an agent of the file may be a command; its paths, limits and checkers are those of its steps', async () => {
+  const text = `agents:
+  suite: { run: [npm, test], timeout: 5m }
+  coder: { tools: write, lock: [src], check: [unit] }
+steps: [{ a: { agent: coder } }, { b: { agent: suite } }, { c: { agent: coder, lock: [docs] } }]`;
+  const { materia, loadouts } = (await compiled(text)) as { materia: JsonObject; loadouts: Record<string, JsonObject> };
+  expect(materia.suite).toEqual({ type: 'utility', command: ['npm', 'test'] });
+  expect(Object.values(loadouts.team?.sockets ?? {})).toMatchObject([
+    { lockScope: ['src'], checkers: ['unit'] },
+    { limits: { timeoutMs: 300_000 } },
+    { lockScope: ['docs'], checkers: ['unit'] },
+  ]);
+});
+
+test('items side by side, a person who talks and one who is asked', async () => {
+  const advance = { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' };
+  const text = `steps:
+  - plan: { makes: items, talk: true, tools: read }
+  - each: plan
+    parallel: 3
+    do:
+      - build: { tools: write, check: [test] }
+      - review: { tools: run, reject: { to: build, max: 3, then: ask } }
+  - integrate: { tools: write, lock: ["."] }
+  - summary: { tools: read }
+`;
+  expect(await loadoutOf(text)).toEqual({
+    entry: 'Socket-1',
+    sockets: {
+      'Socket-1': {
+        ...{ label: 'plan', materia: 'plan', parse: 'json', assign: { workItems: '$.workItems' } },
+        edges: [{ when: 'always', to: 'Socket-2' }],
+      },
+      'Socket-2': {
+        ...{ label: 'build', materia: 'build', parse: 'text', checkers: ['test'] },
+        edges: [{ when: 'always', to: 'Socket-3' }],
+      },
+      'Socket-3': {
+        ...{ label: 'review', materia: 'review', parse: 'json', advance },
+        edges: [
+          { when: 'satisfied', to: 'Socket-2' },
+          { when: 'not_satisfied', to: 'Socket-2', maxTraversals: 3, then: 'ask' },
+        ],
+      },
+      'Socket-4': {
+        ...{ label: 'integrate', materia: 'integrate', parse: 'text', lockScope: ['.'] },
+        edges: [{ when: 'always', to: 'Socket-5' }],
+      },
+      'Socket-5': { label: 'summary', materia: 'summary', parse: 'text' },
+    },
+    loops: {
+      'each-plan': {
+        sockets: ['Socket-2', 'Socket-3'],
+        consumes: { from: 'Socket-1', output: 'workItems' },
+        parallel: { maxConcurrency: 3 },
+        exits: [{ id: 'exit:Socket-3:always', from: 'Socket-3', condition: 'always', targetSocketId: 'Socket-4' }],
+      },
+    },
+  });
+  expect((await compiled(text)).materia).toMatchObject({ plan: { multiTurn: true, generator: true } });
+});
+
 test('a loop at the end has no exits; items go side by side where it says so', async () => {
   const { loops } = await loadoutOf(
     'steps:\n  - plan\n  - each: plan\n    parallel: 3\n    do: [{ build: { answers: verdict } }]',
@@ -264,6 +326,22 @@ test.each([
   ],
   ['steps: [a, { each: a, do: [b, c] }, { d: { reject: c } }]', '1 INVALID_LOOP steps[2].d.reject', 'inside the loop'],
   ['steps: [{ a: { reject: { to: b, then: ask } } }, b]', '1 INVALID_CONFIG steps[0].a.reject.then', 'Add `max`'],
+  [
+    'agents: { t: { run: [x] } }\nsteps: [{ a: { agent: t, tools: run } }]',
+    '2 INVALID_CONFIG steps[0].a.tools',
+    'runs no agent',
+  ],
+  [
+    'agents: { t: { run: [x], model: m } }\nsteps: [{ a: { agent: t } }]',
+    '1 INVALID_CONFIG agents.t.model',
+    'no agent',
+  ],
+  ['agents: { t: { rnu: [x] } }\nsteps: [{ a: { agent: t } }]', '1 INVALID_CONFIG agents.t.rnu', 'did you mean run?'],
+  [
+    'steps: [a, { each: a, do: [{ b: { reject: { to: skip } } }, c] }]',
+    '1 UNKNOWN_ENDPOINT steps[1].do[0].b.reject.to',
+    'Write `reject: skip`',
+  ],
   ['steps: [{ a: { timeout: 5 } }]', '1 INVALID_CONFIG steps[0].a.timeout', '10m'],
   [
     'agents: { r: { tools: run } }\nsteps: [{ a: { agent: r, tools: read } }]',

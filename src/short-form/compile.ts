@@ -99,7 +99,8 @@ class Compiler {
     for (const step of this.#steps) this.#checkTargets(step);
     for (const [agent, options] of Object.entries(this.#file.agents ?? {})) {
       const place = ['agents', agent];
-      this.#define(agent, agentDefinition(options, agent, this.#file.defaults), place);
+      this.#checkOneBehaviour({ options: options as AgentOptions & JsonObject, place });
+      this.#define(agent, this.#definition(agent, options), place);
     }
     for (const step of this.#steps) this.#addMateria(step);
     if (this.mistakes.length > 0) return null;
@@ -208,7 +209,7 @@ class Compiler {
     this.#checkOneBehaviour(step);
   }
 
-  #checkOneBehaviour({ options, place }: Step): void {
+  #checkOneBehaviour({ options, place }: { readonly options: JsonObject; readonly place: Place }): void {
     const given = ['agent', 'prompt', 'promptFile', 'run', 'use'].filter((field) => options[field] !== undefined);
     if (given.length > 1) {
       this.#mistake('INVALID_CONFIG', place, `A step has one of ${listed(given)}. Remove the others.`);
@@ -343,6 +344,11 @@ class Compiler {
       return;
     }
     const found = this.#steps.find((step) => step.name === name);
+    if (name === 'skip') {
+      const message = 'A skipped item does not come back, so `skip` has no limit. Write `reject: skip`.';
+      this.#mistake('UNKNOWN_ENDPOINT', place, message);
+      return;
+    }
     if (!found) return this.#unknownStep(name, place, [...this.#steps.map((step) => step.name), 'end']);
     if (found.loop !== null && found.loop !== loop) {
       const message = `${name} is inside the loop over ${found.loop.generator}. Only steps of that loop lead there.`;
@@ -390,7 +396,7 @@ class Compiler {
     return true;
   }
 
-  #definition(name: string, options: StepOptions & JsonObject): JsonObject {
+  #definition(name: string, options: AgentOptions): JsonObject {
     const { run, use, once } = options;
     const isOnce = once === true ? { once: true } : {};
     if (run !== undefined) return { type: 'utility', command: [...run], ...isOnce };
@@ -419,6 +425,12 @@ class Compiler {
   #extend(id: string, more: JsonObject, place: SourcePath): void {
     const known = this.#materia.get(id);
     if (!known) return;
+    const [extra] = Object.keys(more).filter((field) => field !== 'generator');
+    if (known.definition.type === 'utility' && extra !== undefined) {
+      const message = `${id} runs no agent, so it has no ${extra}. Remove ${extra}.`;
+      this.#mistake('INVALID_CONFIG', [...place, extra], message);
+      return;
+    }
     for (const [field, value] of Object.entries(more)) {
       const before = known.definition[field];
       if (before === undefined || JSON.stringify(before) === JSON.stringify(value)) continue;
@@ -446,8 +458,10 @@ class Compiler {
 
   #socketOf(step: Step, index: number): JsonObject {
     const { name, options, loop, place, socket } = step;
-    const { check, lock } = options;
-    const timeout = options.timeout ?? (isUtility(options) ? undefined : this.#file.defaults?.timeout);
+    const shared = this.#file.agents?.[options.agent ?? ''];
+    const { check = shared?.check, lock = shared?.lock } = options;
+    const usual = isUtility(shared ?? options) ? undefined : this.#file.defaults?.timeout;
+    const timeout = options.timeout ?? shared?.timeout ?? usual;
     const at = `loadouts.${this.#name}.sockets.${socket}`;
     for (const [field, option] of ORIGINS)
       if (options[option] !== undefined) this.#origins.set(`${at}.${field}`, [...place, option]);
@@ -481,7 +495,8 @@ class Compiler {
     if (this.#isGenerator(step)) return { parse: 'json' };
     if (answers === 'gaia' || answers === 'operator') return { contract: answers };
     if (options.reject !== undefined || isLastOf(step) || answers === 'verdict') return { parse: 'json' };
-    return options.use === undefined || answers === 'text' ? { parse: 'text' } : {};
+    const { use } = this.#file.agents?.[options.agent ?? ''] ?? options;
+    return use === undefined || answers === 'text' ? { parse: 'text' } : {};
   }
 
   #edgesOf(step: Step, index: number): readonly { readonly edge: JsonObject; readonly from: string | null }[] {
@@ -561,7 +576,7 @@ function isLastOf(step: Step): boolean {
   return step.loop !== null && step.loop.members.at(-1)?.name === step.name;
 }
 
-function isUtility({ run, use }: StepOptions): boolean {
+function isUtility({ run, use }: AgentOptions): boolean {
   return run !== undefined || use !== undefined;
 }
 

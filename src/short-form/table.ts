@@ -33,14 +33,29 @@ const promptFile = {
   example: 'prompts/fix.md',
 } as const;
 
+const word = { type: 'text', mayBeEmpty: true } as const;
+const run = {
+  type: 'list',
+  of: word,
+  itemsMin: 1,
+  means: 'a command instead of an agent',
+  example: ['npm', 'test'],
+} as const;
+const use = {
+  type: 'text',
+  means: 'a utility that comes with Baton, instead of an agent',
+  example: 'vcs.detect',
+} as const;
+const check = { type: 'list', itemsMin: 1, means: 'the checkers that run after the step', example: ['test'] } as const;
+const lock = { type: 'list', itemsMin: 1, means: 'the paths the step may change', example: ['src'] } as const;
+
 /** What makes an agent. Steps that share an agent write it once under `agents`. */
 export const AGENT_FIELDS = {
   type: 'object',
   extensions: true,
-  fields: { prompt, promptFile, tools, runner, model, once, talk },
+  fields: { prompt, promptFile, run, use, tools, runner, model, once, talk, timeout, check, lock },
 } as const satisfies Field;
 
-const word = { type: 'text', mayBeEmpty: true } as const;
 const target = { type: 'text', means: 'the name of a step, or end' } as const;
 
 export const OPTIONS = {
@@ -50,8 +65,8 @@ export const OPTIONS = {
     agent: { type: 'text', means: 'an agent under `agents`, of another step, or a materia of config.json' },
     prompt,
     promptFile,
-    run: { type: 'list', of: word, itemsMin: 1, means: 'a command instead of an agent', example: ['npm', 'test'] },
-    use: { type: 'text', means: 'a utility that comes with Baton, instead of an agent', example: 'vcs.detect' },
+    run,
+    use,
     makes: { type: 'choice', of: ['items'], means: 'the step plans a list of work items' },
     answers: {
       type: 'choice',
@@ -62,8 +77,8 @@ export const OPTIONS = {
     runner,
     model,
     timeout,
-    check: { type: 'list', itemsMin: 1, means: 'the checkers that run after the step', example: ['test'] },
-    lock: { type: 'list', itemsMin: 1, means: 'the paths the step may change', example: ['src'] },
+    check,
+    lock,
     once,
     talk,
     next: { ...target, means: 'the step that follows, where it is not the next one' },

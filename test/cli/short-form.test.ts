@@ -38,8 +38,9 @@ test('the only loadout is cast without being named, and goes the documented way'
   expect(view.items).toMatchObject({ done: 1, skipped: 2 });
   const drawn = (await baton(dir, ['graph', 'latest'])).stdout;
   expect(drawn).toContain('┌ for each item of collect');
-  expect(drawn).toContain('not satisfied, at most 3 ×1 → fix');
-  expect(drawn).toContain('└ when all are done ×1 → summary');
+  expect(drawn).toContain('not satisfied → fix (at most 3) ×1');
+  expect(drawn).toContain('otherwise, next item → triage ×1');
+  expect(drawn).toContain('└ when all are done → summary ×1');
   for (const command of [['log'], ['log', '--after', '20'], ['show'], ['why'], ['task', 'list']]) {
     const { stdout } = await baton(dir, command);
     expect([command, stdout]).toEqual([command, expect.not.stringMatching(/Socket-\d/)]);

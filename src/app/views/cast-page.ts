@@ -76,7 +76,7 @@ export type PageSocket = {
 
 type AskedField = { readonly name: string; readonly type: string; readonly why: string };
 
-export type PageEdge = Omit<DrawnWay, 'count' | 'then'> & {
+export type PageEdge = Omit<DrawnWay, 'count' | 'then' | 'isOtherwise' | 'isNextItem'> & {
   readonly then: string | null;
   /** Accepted handoffs that went this way. */
   readonly count: number;
@@ -382,7 +382,7 @@ function graphOf(view: View, cast: Cast, open: readonly Open[], items: readonly 
         advanced: page.advanced.get(socket.id) ?? 0,
       };
     }),
-    edges: drawing.ways.map(({ count: _count, then, ...way }) => ({
+    edges: drawing.ways.map(({ count: _count, isOtherwise: _otherwise, isNextItem: _next, then, ...way }) => ({
       ...way,
       then,
       ...takenOf(page.taken.get(wayKey(way))),

@@ -1,7 +1,15 @@
 // Prints the drawing of a graph: as text for a terminal, as Mermaid for a page that knows it, and as SVG. Steps stand below
 // each other in their order. A way to the next step is a line; the others are arcs, back on the left and forth on the right.
 import { END } from '../../kernel/graph/config.ts';
-import { type DrawnStep, type DrawnWay, type GraphDrawing, wordsOfLoop, wordsOfWay } from './graph-drawing.ts';
+import {
+  boundOfWay,
+  conditionOfWay,
+  type DrawnStep,
+  type DrawnWay,
+  type GraphDrawing,
+  wordsOfLoop,
+  wordsOfWay,
+} from './graph-drawing.ts';
 
 export function drawText({ name, steps, ways, loops }: GraphDrawing): string {
   const width = Math.max(...steps.map((step) => step.name.length), 4);
@@ -31,8 +39,9 @@ export function drawText({ name, steps, ways, loops }: GraphDrawing): string {
 }
 
 function wayLine(way: DrawnWay, steps: readonly DrawnStep[]): string {
-  const words = wordsOfWay(way);
-  return `${words === '' ? '' : `${words} `}→ ${nameOf(way.to, steps)}`;
+  const [condition, bound] = [conditionOfWay(way), boundOfWay(way)];
+  const more = `${bound === '' ? '' : ` (${bound})`}${way.count === 0 ? '' : ` ×${way.count}`}`;
+  return `${condition === '' ? '' : `${condition} `}→ ${nameOf(way.to, steps)}${more}`;
 }
 
 function nameOf(id: string, steps: readonly DrawnStep[]): string {
@@ -81,10 +90,17 @@ export function drawSvg(drawing: GraphDrawing): string {
   const places = [...steps.map(({ id }) => id), ...(hasEnd ? [END] : [])];
   const topOf = (id: string) => BOX.top + places.indexOf(id) * (BOX.height + BOX.gap);
   const arcs = ways.filter(({ from, to }) => places.indexOf(to) !== places.indexOf(from) + 1);
-  const back = arcs.filter(({ from, to }) => places.indexOf(to) <= places.indexOf(from));
-  const forth = arcs.filter((way) => !back.includes(way));
+  // Short arcs lie inside of long ones.
+  const spanOf = ({ from, to }: DrawnWay) => Math.abs(places.indexOf(from) - places.indexOf(to));
+  const nested = arcs.toSorted((one, other) => spanOf(one) - spanOf(other));
+  const back = nested.filter(({ from, to }) => places.indexOf(to) <= places.indexOf(from));
+  const forth = nested.filter((way) => !back.includes(way));
   const straight = ways.filter((way) => !arcs.includes(way));
   const right = BOX.left + BOX.width;
+  const curves = [
+    ...back.map((way, index) => arc(way, BOX.left, topOf(way.from), topOf(way.to), -(30 + index * LANE))),
+    ...forth.map((way, index) => arc(way, right, topOf(way.from), topOf(way.to), 30 + index * LANE)),
+  ];
   const width = right + 60 + forth.length * LANE + longest(forth) * CHAR;
   const left = Math.min(0, BOX.left - 60 - back.length * LANE - longest(back) * CHAR);
   const height = BOX.top + places.length * (BOX.height + BOX.gap);
@@ -99,8 +115,8 @@ export function drawSvg(drawing: GraphDrawing): string {
       );
     }),
     ...straight.map((way, index) => straightLine(way, topOf(way.from), straight, index)),
-    ...back.map((way, index) => arc(way, BOX.left, topOf(way.from), topOf(way.to), -(30 + index * LANE))),
-    ...forth.map((way, index) => arc(way, right, topOf(way.from), topOf(way.to), 30 + index * LANE)),
+    ...curves.map(({ path }) => path),
+    ...curves.map(({ label }) => label),
     ...steps.map((step) => box(step, topOf(step.id))),
     ...(hasEnd
       ? [`<text class="name" x="${BOX.left + BOX.width / 2}" y="${topOf(END) + 30}" text-anchor="middle">end</text>`]
@@ -108,10 +124,10 @@ export function drawSvg(drawing: GraphDrawing): string {
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${left} 0 ${width - left} ${height}" role="img" aria-label="${escapeXml(`the graph of ${name}`)}">
 <style>
-text{font:13px ui-sans-serif,system-ui,sans-serif;fill:#1f2328}.name{font-weight:600}.small{font-size:11px;fill:#59636e}
+text{font:13px ui-sans-serif,system-ui,sans-serif;fill:#1f2328}.name{font-weight:600}.small{font-size:11px;fill:#59636e;paint-order:stroke;stroke:#fff;stroke-width:4px}
 .box{fill:#fff;stroke:#8c959f}.here{stroke:#0969da;stroke-width:3}.loop{fill:#8c959f14;stroke:#8c959f;stroke-dasharray:5 4}
 .way{fill:none;stroke:#59636e}.exit{stroke-dasharray:5 4}
-@media (prefers-color-scheme:dark){text{fill:#f0f6fc}.small{fill:#9198a1}.box{fill:#151b23;stroke:#656c76}.here{stroke:#4493f8}.way{stroke:#9198a1}}
+@media (prefers-color-scheme:dark){text{fill:#f0f6fc}.small{fill:#9198a1;stroke:#0d1117}.box{fill:#151b23;stroke:#656c76}.here{stroke:#4493f8}.way{stroke:#9198a1}}
 </style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="#59636e"/></marker></defs>
 <text class="name" x="${BOX.left}" y="22">${escapeXml(name)}</text>
@@ -144,10 +160,11 @@ function straightLine(way: DrawnWay, top: number, all: readonly DrawnWay[], inde
     row > 0
       ? ''
       : `<path class="way${way.kind === 'exit' ? ' exit' : ''}" d="M${x} ${y}V${y + BOX.gap}" marker-end="url(#tip)"/>`;
-  return `${line}<text class="small" x="${x + 8}" y="${y + 17 + row * 14}">${escapeXml(words)}</text>`;
+  return `${line}<text class="small" x="${x + 8}" y="${y + (way.kind === 'exit' ? 31 : 17) + row * 14}">${escapeXml(words)}</text>`;
 }
 
-function arc(way: DrawnWay, x: number, from: number, to: number, reach: number): string {
+/** The words lie above all lines. */
+function arc(way: DrawnWay, x: number, from: number, to: number, reach: number): { path: string; label: string } {
   const isSelf = from === to;
   const y1 = from + BOX.height / 2 + (isSelf ? 12 : 8);
   const y2 = to + BOX.height / 2 - (isSelf ? 12 : 8);
@@ -155,10 +172,10 @@ function arc(way: DrawnWay, x: number, from: number, to: number, reach: number):
   const words = wordsOfWay(way);
   const anchor = reach < 0 ? 'end' : 'start';
   const at = edge + (reach < 0 ? -6 : 6);
-  return (
-    `<path class="way${way.kind === 'exit' ? ' exit' : ''}" d="M${x} ${y1}C${edge} ${y1} ${edge} ${y1} ${edge} ${(y1 + y2) / 2}C${edge} ${y2} ${edge} ${y2} ${x} ${y2}" marker-end="url(#tip)"/>` +
-    `<text class="small" x="${at}" y="${(y1 + y2) / 2 + 4}" text-anchor="${anchor}">${escapeXml(words)}</text>`
-  );
+  return {
+    path: `<path class="way${way.kind === 'exit' ? ' exit' : ''}" d="M${x} ${y1}C${edge} ${y1} ${edge} ${y1} ${edge} ${(y1 + y2) / 2}C${edge} ${y2} ${edge} ${y2} ${x} ${y2}" marker-end="url(#tip)"/>`,
+    label: `<text class="small" x="${at}" y="${(y1 + y2) / 2 + 4}" text-anchor="${anchor}">${escapeXml(words)}</text>`,
+  };
 }
 
 function escapeXml(text: string): string {

@@ -2,7 +2,7 @@
 // counts, and loops as regions. `draw-graph.ts` prints it. It is made from the rules of a loadout, and of a cast it also
 // shows where the cast is and how often it took which way.
 import type { Fact } from '../../kernel/fact.ts';
-import type { EdgeEnd, Graph, Materia, Rules } from '../../kernel/graph/config.ts';
+import type { Condition, Edge, EdgeEnd, Graph, Materia, Rules } from '../../kernel/graph/config.ts';
 import { conditionWords } from '../../kernel/graph/route.ts';
 import { socketNames } from './in-words.ts';
 
@@ -27,6 +27,10 @@ export type DrawnWay = {
   readonly max: number | null;
   /** What happens after that, where it is not a failure. */
   readonly then: EdgeEnd | null;
+  /** Other ways of the step are asked before it. */
+  readonly isOtherwise: boolean;
+  /** The step is through with its item when it goes this way. */
+  readonly isNextItem: boolean;
   readonly count: number;
   /** The ways out of a loop whose list is used up belong to the loop, and not to a socket. */
   readonly kind: 'edge' | 'exit';
@@ -118,7 +122,7 @@ function doing(materia: Materia): string {
 }
 
 function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
-  const edges = Object.values(sockets).flatMap(({ id, edges: own }) =>
+  const edges = Object.values(sockets).flatMap(({ id, edges: own, advance }) =>
     own.map((edge, index) => ({
       id: `${id}:${index}`,
       from: id,
@@ -126,6 +130,8 @@ function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
       when: conditionWords(edge.when),
       max: edge.maxTraversals,
       then: edge.then ?? null,
+      isOtherwise: index > 0 && edge.when === 'always',
+      isNextItem: advance !== null && staysInLoop(loops, id, edge.to) && isAdvancing(advance.when, own, index),
       kind: 'edge' as const,
     })),
   );
@@ -137,10 +143,25 @@ function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
       when: route.condition,
       max: null,
       then: null,
+      isOtherwise: false,
+      isNextItem: false,
       kind: 'exit' as const,
     })),
   );
   return [...edges, ...exits];
+}
+
+function staysInLoop(loops: Graph['loops'], from: string, to: string): boolean {
+  return loops.some(({ sockets }) => sockets.includes(from) && sockets.includes(to));
+}
+
+/** Whether the cursor has moved on wherever this edge is taken. */
+function isAdvancing(when: Condition | null | undefined, edges: readonly Edge[], index: number): boolean {
+  if (!when || when === 'always') return true;
+  const edge = edges[index];
+  if (edge?.when !== 'always') return edge?.when === when;
+  const opposite = when === 'satisfied' ? 'not_satisfied' : 'satisfied';
+  return edges.slice(0, index).some((earlier) => earlier.when === opposite);
 }
 
 function exitId(loop: string, route: string): string {
@@ -158,13 +179,22 @@ function countWays(graph: Graph, taken: readonly TakenWay[]): ReadonlyMap<string
   return counts;
 }
 
-/** For people: `satisfied`, `not satisfied, at most 3 times, then park`. */
-export function wordsOfWay({ when, max, then, kind, count }: DrawnWay): string {
-  const condition = when === 'always' ? '' : when.replace('_', ' ');
-  const bound = max === null ? '' : `at most ${max}`;
-  const words = [kind === 'exit' ? 'when all are done' : '', condition, bound, then === null ? '' : `then ${then}`];
-  const text = words.filter(Boolean).join(', ');
-  return count === 0 ? text : `${text}${text === '' ? '' : ' '}×${count}`;
+/** When it is taken, for people: `satisfied, next item`. */
+export function conditionOfWay({ when, kind, isOtherwise, isNextItem }: DrawnWay): string {
+  const condition = when === 'always' ? (isOtherwise ? 'otherwise' : '') : when.replace('_', ' ');
+  const words = [kind === 'exit' ? 'when all are done' : '', condition, isNextItem ? 'next item' : ''];
+  return words.filter(Boolean).join(', ');
+}
+
+/** How often at most, and what then: `at most 3, then park`. */
+export function boundOfWay({ max, then }: DrawnWay): string {
+  return [max === null ? '' : `at most ${max}`, then === null ? '' : `then ${then}`].filter(Boolean).join(', ');
+}
+
+/** All that is said of a way: `not satisfied, at most 3, then park ×2`. */
+export function wordsOfWay(way: DrawnWay): string {
+  const text = [conditionOfWay(way), boundOfWay(way)].filter(Boolean).join(', ');
+  return way.count === 0 ? text : `${text}${text === '' ? '' : ' '}×${way.count}`;
 }
 
 /** `each item of plan, 3 at a time` */

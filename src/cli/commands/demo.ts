@@ -50,7 +50,7 @@ function conclude(dir: string): void {
   out('');
   out('Look at what happened:');
   const there = commandName(dir);
-  for (const [command, what] of NEXT) out(new Ready(`  ${there} ${command.padEnd(12)} ${what}`));
+  for (const [command, what] of NEXT) out(new Ready(`  ${there} ${command.padEnd(13)} ${what}`));
   out('');
   out('Then try it in a project of your own:');
   out(new Ready(`  ${commandName()} init`));
