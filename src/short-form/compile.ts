@@ -209,7 +209,7 @@ class Compiler {
     this.#checkOneBehaviour(step);
   }
 
-  #checkOneBehaviour({ options, place }: { readonly options: JsonObject; readonly place: Place }): void {
+  #checkOneBehaviour({ options, place }: { readonly options: JsonObject; readonly place: SourcePath }): void {
     const given = ['agent', 'prompt', 'promptFile', 'run', 'use'].filter((field) => options[field] !== undefined);
     if (given.length > 1) {
       this.#mistake('INVALID_CONFIG', place, `A step has one of ${listed(given)}. Remove the others.`);
