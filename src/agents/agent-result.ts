@@ -59,7 +59,7 @@ export function lostResult(reason: string, settled: Settled): Extract<AttemptRes
   return { kind: 'lost', mayHaveRun: true, reason, ...(usage ? { agent, usage } : {}) };
 }
 
-/** What a run used, by its own report. One that tells the whole conversation tells what came before it, too. */
+/** The usage of a run. Some programs report the whole conversation, so its earlier usage is subtracted. */
 export function usedBy(
   { session }: Pick<Packet, 'session'>,
   { usage, usageIsOfSession }: Pick<AgentReport, 'usage' | 'usageIsOfSession'>,
@@ -86,7 +86,7 @@ function noteOfAttempt(settled: Settled): { agent: AgentNote; usage?: Usage } {
     // Usage is never free: no cost means that no price was reported and none is known.
     ...(own !== null && isUnpriced(own) ? { unpriced: true } : {}),
     ...(denials.length > 0 ? { denials } : {}),
-    // That none was run is worth knowing too: a report may name some.
+    // An empty list is kept, too, because a report may claim commands.
     ...(commands === null ? {} : { commands }),
     ...(warnings.length > 0 ? { warnings } : {}),
   };
@@ -99,8 +99,8 @@ function isUnpriced({ input, output, cost, estimated: isEstimate }: Usage): bool
 }
 
 /**
- * A text that is longer than allowed keeps one character more than that: enough to be refused as too long, and never to
- * be taken for the whole of a shorter answer.
+ * Keeps one character more than allowed of a longer text, so that it is refused as too long and never counts as a complete shorter
+ * answer.
  */
 function bounded(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text, 'utf8');

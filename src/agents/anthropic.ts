@@ -10,7 +10,7 @@ export const anthropic: ModelApi = { name: 'anthropic', keyVariable: 'ANTHROPIC_
 const ADDRESS = 'https://api.anthropic.com';
 const VERSION = '2023-06-01';
 
-/** The interface asks for a limit; this one is below that of every present model. */
+/** The interface requires a limit. This one is below the limit of every current model. */
 const ANSWER_TOKENS_MAX = 16_384;
 
 /** Tokens a model may think with. They count against the limit of the answer, so they are added to it. */
@@ -23,7 +23,7 @@ const THINKING_TOKENS: Readonly<Record<string, number>> = {
   max: 16_000,
 };
 
-/** Reasons to stop that leave the answer without its end. */
+/** Stop reasons that leave the answer incomplete. */
 const CUTS = ['max_tokens', 'model_context_window_exceeded', 'refusal'];
 
 function request(call: AgentCall, settings: ApiSettings, key: string | null): ApiRequest {

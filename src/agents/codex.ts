@@ -1,5 +1,5 @@
-// Codex as an agent: `codex exec --json`. Everything it should do differently is said by `-c`, so that the user's own
-// configuration and sign-in stay in force for the rest.
+// Codex as an agent: `codex exec --json`. Every changed setting is passed by `-c`, so the user's configuration and sign-in stay
+// in force otherwise.
 import { hash } from 'node:crypto';
 import type { LiveEvent } from '../engine/ports.ts';
 import { type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
@@ -16,9 +16,9 @@ export const codex: Program = {
   reader: reportReader(fold, live),
 };
 
-/** A server that has not started by then is done without. */
+/** A server that does not start by then is not used. */
 const SERVER_START_S = 30;
-/** What was approved may take its time. */
+/** An approved command may take long. */
 const TOOL_S = 900;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh'];
@@ -27,7 +27,7 @@ function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   const sandbox = codexSandbox(call.tools);
   const thinking = nearestLevel('codex', call.thinking, EFFORTS);
   const config: (readonly [string, string])[] = [
-    // A resumed conversation takes no --sandbox, so both ways say it here. No person can approve anything.
+    // A resumed conversation accepts no --sandbox, so it is always set here. No person can approve anything.
     ['sandbox_mode', toml(sandbox.mode)],
     ['approval_policy', toml('never')],
     ['web_search', toml('disabled')],
@@ -51,7 +51,7 @@ function invoke(call: AgentCall, settings: AgentSettings): ProgramCall {
   return { argv, stdin: call.prompt, env: {}, warnings: [...sandbox.warnings, ...thinking.warnings] };
 }
 
-/** Its sandbox hides who it is and keeps it from writing anything down, so that `baton exec` cannot work in its shell. */
+/** Its sandbox hides its identity and forbids writing, so `baton exec` cannot work in its shell. */
 const SANDBOXED =
   'Your shell is sandboxed: what a person approved you run with the tool `run_approved` of the server `baton`, and not with `baton exec`.';
 
@@ -61,7 +61,7 @@ function instructionsOf({ system }: AgentCall, { guard, mcp }: AgentSettings): (
   return all === '' ? [] : [['developer_instructions', toml(all)]];
 }
 
-// It does not read OPENAI_BASE_URL: another place is another provider.
+// It ignores OPENAI_BASE_URL, so another address needs its own provider entry.
 function providerOf({ retriesMax }: AgentCall, { baseUrl }: AgentSettings): (readonly [string, string])[] {
   if (baseUrl === undefined) return [];
   const at = 'model_providers.baton';
@@ -79,7 +79,7 @@ function providerOf({ retriesMax }: AgentCall, { baseUrl }: AgentSettings): (rea
 
 function serversOf({ mcp = {}, variables = [] }: AgentSettings): (readonly [string, string])[] {
   const servers = Object.entries(mcp);
-  // Left alone it waits for one second and then begins without the tools; 0 makes it wait as long as a server may take.
+  // By default it starts without the tools after one second. With 0 it waits as long as a server may take.
   const patience = servers.length === 0 ? [] : [['mcp_optional_startup_grace_ms', '0'] as const];
   const each = servers.flatMap(([name, { command, args = [], env = {}, tools }]) => [
     [`mcp_servers.${name}.command`, toml(command)] as const,
@@ -88,7 +88,7 @@ function serversOf({ mcp = {}, variables = [] }: AgentSettings): (readonly [stri
     [`mcp_servers.${name}.default_tools_approval_mode`, toml('approve')] as const,
     [`mcp_servers.${name}.startup_timeout_sec`, String(SERVER_START_S)] as const,
     [`mcp_servers.${name}.tool_timeout_sec`, String(TOOL_S)] as const,
-    // By itself it hands a few on; what is approved is bound to those that the agent has.
+    // By default it passes only a few on, and an approval is bound to the variables of the agent.
     [`mcp_servers.${name}.env_vars`, `[${[...USUAL, ...variables].map(toml).join(',')}]`] as const,
     ...(tools ? [[`mcp_servers.${name}.enabled_tools`, `[${tools.map(toml).join(',')}]`] as const] : []),
     ...Object.entries(env).map(([key, value]) => [`mcp_servers.${name}.env.${key}`, toml(value)] as const),
@@ -113,7 +113,7 @@ function hooksOf({ guard }: AgentSettings): (readonly [string, string])[] {
   ];
 }
 
-/** What it compares a hook with: the digest of its JSON without spaces, the members in the order of the alphabet. */
+/** Codex compares a hook by the digest of its JSON without spaces and with sorted members. */
 function trustedHash(matcher: string, command: string, timeout: number): string {
   const handler = { async: false, command, timeout, type: 'command' };
   return `sha256:${hash('sha256', JSON.stringify({ event_name: 'pre_tool_use', hooks: [handler], matcher }), 'hex')}`;
@@ -184,7 +184,7 @@ function failed(report: AgentReport, message: string | null): AgentReport {
   return { ...report, isFinished: false, error: { message: text, ...(status > 0 ? { status } : {}) } };
 }
 
-/** The reason of another try, without how many it has left. */
+/** The reason of a retry, without the number of retries left. */
 function withoutCount(message: string): string {
   return /^reconnecting\W{0,5}\d+\/\d+ \(([\s\S]*)\)$/i.exec(message)?.[1] ?? message;
 }

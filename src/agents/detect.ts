@@ -1,5 +1,5 @@
-// Which agents are on this machine, in which version, and whether somebody is signed in. Nothing is asked of a network:
-// being signed in means that a key is set or that the program has left its credentials where it always does.
+// Which agents are on this machine, in which version, and whether a user is signed in. It uses no network: signed in means that
+// a key is set, or that the program has its credentials in the usual place.
 import { type ExecFileException, execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,10 +10,10 @@ export type ProgramName = 'claude' | 'codex' | 'pi' | 'gemini' | 'opencode';
 
 export type DetectedAgent = {
   readonly name: ProgramName;
-  /** The file that would be run, or null when there is none. */
+  /** The file that would run, or null. */
   readonly path: string | null;
   readonly version: string | null;
-  /** Why it cannot even say its version, in its own words; null for a program that starts. */
+  /** Why it cannot report its version, in its own words. Null for a program that starts. */
   readonly fault: string | null;
   /** The variable or file that proves a sign-in. Null without one. */
   readonly signedInBy: string | null;
@@ -57,7 +57,7 @@ const KNOWN: Readonly<Record<ProgramName, Known>> = {
   },
 };
 
-/** Where programs are installed without being on everybody's PATH. */
+/** Where programs are often installed without being on the PATH. */
 const SYSTEM_PLACES = ['/usr/local/bin', '/opt/homebrew/bin'];
 const VERSION_MS = 10_000;
 

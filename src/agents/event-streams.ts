@@ -30,7 +30,7 @@ export function reportReader(fold: Fold, live: Live): () => StreamReader {
 
 type JsonLines = {
   push(chunk: string): JsonObject[];
-  /** What is held of a line that has not ended yet, if it is whole already. It stays held. */
+  /** The object of an unfinished line, if it is complete. The line stays. */
   rest(): JsonObject[];
 };
 
@@ -52,17 +52,7 @@ export function jsonLines(lineMax = LINE_CHARS_MAX): JsonLines {
     return found;
   };
   return {
-    push(chunk) {
-      const found: JsonObject[] = [];
-      let from = 0;
-      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
-        keep(chunk.slice(from, end));
-        found.push(...take());
-        from = end + 1;
-      }
-      if (from < chunk.length) keep(chunk.slice(from));
-      return found;
-    },
+    push: (chunk) => byLine(chunk, keep, take),
     rest,
   };
 }
@@ -80,7 +70,7 @@ function objectIn(line: string): JsonObject[] {
 
 type ServerSentEvents = { push(chunk: string): JsonObject[] };
 
-/** An event that is longer than this is given up instead of kept. */
+/** A longer event is dropped. */
 const EVENT_CHARS_MAX = 16 * 1_048_576;
 
 export function serverSentEvents(eventMax = EVENT_CHARS_MAX): ServerSentEvents {
@@ -102,49 +92,43 @@ export function serverSentEvents(eventMax = EVENT_CHARS_MAX): ServerSentEvents {
       if (text.startsWith('data:')) data.push(text.slice(text[5] === ' ' ? 6 : 5));
       return [];
     }
-    const found = chars <= eventMax ? objectInEvent(data.join('\n')) : [];
+    const found = chars <= eventMax ? objectIn(data.join('\n')) : [];
     data = [];
     chars = 0;
     return found;
   };
   return {
-    push(chunk) {
-      const found: JsonObject[] = [];
-      let from = 0;
-      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
-        keep(chunk.slice(from, end));
-        found.push(...endLine());
-        from = end + 1;
-      }
-      if (from < chunk.length) keep(chunk.slice(from));
-      return found;
-    },
+    push: (chunk) => byLine(chunk, keep, endLine),
   };
 }
 
-function objectInEvent(text: string): JsonObject[] {
-  if (!text.startsWith('{')) return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? [value] : [];
-  } catch {
-    return [];
+/** Keeps the parts of a chunk, and ends a line at each line feed. Returns the objects of the ended lines. */
+function byLine(chunk: string, keep: (part: string) => void, endLine: () => JsonObject[]): JsonObject[] {
+  const found: JsonObject[] = [];
+  let from = 0;
+  for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+    keep(chunk.slice(from, end));
+    found.push(...endLine());
+    from = end + 1;
   }
+  if (from < chunk.length) keep(chunk.slice(from));
+  return found;
 }
 
 const DETAIL_CHARS_MAX = 200;
 
-/** What the programs call such an argument, the most telling first. */
+/** The names of such arguments, the most useful first. */
 const ARGUMENTS = [
   ...['file_path', 'notebook_path', 'path', 'command', 'cmd', 'pattern', 'query', 'url', 'description'],
 ] as const;
 
+/** A tool call as people follow it. */
 export function toolEvent(name: string, detail: string | null): LiveEvent {
   if (detail === null || detail.trim() === '') return { kind: 'tool', name };
   return { kind: 'tool', name, detail: detail.trim().slice(0, DETAIL_CHARS_MAX).toWellFormed() };
 }
 
-/** Null where the call names nothing of the kind. */
+/** Null if the call names none. */
 export function detailOf(call: JsonObject): string | null {
   for (const name of ARGUMENTS) {
     const found = wordsIn(call[name]);

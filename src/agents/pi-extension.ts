@@ -1,14 +1,13 @@
-// An extension that pi loads, because it has neither an MCP client nor hooks of its own: it starts the servers that its
-// environment names and registers their tools, and asks whom its environment names before a tool writes. It runs inside pi and
-// so brings nothing of ours along. A server that cannot be reached has no tools, and the agent answers in its own words; a
-// guard that cannot be reached refuses.
+// An extension for pi, which has neither an MCP client nor hooks. It starts the servers in its environment and registers their
+// tools, and asks the guard in its environment before a tool writes. It runs inside pi, so it imports none of our code. Without
+// a reachable server the agent has no tools and answers in its own words. Without a reachable guard every write is refused.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type GuardCall, type GuardedPi, guardBy } from './pi-guard.ts';
 
 /** Names the servers, as JSON: `{name: {command, args, env}}`. */
 export const SERVERS_VARIABLE = 'BATON_PI_SERVERS';
 
-/** Names who is asked before a tool, as JSON: `{program, args}`. */
+/** Names the guard before a tool call, as JSON: `{program, args}`. */
 export const GUARD_VARIABLE = 'BATON_PI_GUARD';
 
 /** A server that lists no tools by then is not awaited. */

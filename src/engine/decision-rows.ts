@@ -16,19 +16,19 @@ import { keysUsedBy, trustKeysNeeded } from '../kernel/trust/decide.ts';
 import { leaseIn, leaseName } from './lease.ts';
 import type { Append, FindLinks, FoundRows, LeaseValues } from './ports.ts';
 
-/** The fact with what it changes in the records. */
+/** The fact with its changes of heartbeat records. */
 export function withLeases(append: Append, ledger: Ledger): Append {
   const { fact, at, clock = at } = append;
   const leases = isLedgerFact(fact) ? beatChanges(ledger, fact, clock) : [];
   return leases.length === 0 ? append : { ...append, leases };
 }
 
-/** The records that decide whether an owner is silent, as far as the request asks about one. */
+/** The heartbeat records that a request about a silent owner needs. */
 export function recordsFor(request: Request, ledger: Ledger): readonly string[] {
   return fencesOf(request, ledger).map(({ fence }) => beatName(fence));
 }
 
-/** A request that asks who is silent, with the newest signs of life. They are in their records and nowhere else. */
+/** A request about silent owners, with the newest signs of life. Only their records have these. */
 export function withHeartbeat(request: Request, ledger: Ledger, held: LeaseValues, now: number): Request {
   const beats = fencesOf(request, ledger).flatMap(({ id, fence }) => {
     const beat = beatOf(held(beatName(fence)));
@@ -53,10 +53,10 @@ function claimOf({ id, fence }: Task): { id: string; fence: number }[] {
 
 /** The requests about links that must come first. Empty if the ledger knows all links that matter to these facts. */
 export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: FindLinks): RequestOf<'ledger.link'>[] {
-  const wanted = new Map<string, Set<string>>();
+  const pathsByRoot = new Map<string, Set<string>>();
   const pathsIn = (root: string) => {
-    const paths = wanted.get(root) ?? new Set(Object.keys(linksOfRoot(links, root) ?? {}));
-    wanted.set(root, paths);
+    const paths = pathsByRoot.get(root) ?? new Set(Object.keys(linksOfRoot(links, root) ?? {}));
+    pathsByRoot.set(root, paths);
     return paths;
   };
   const add = (root: string, path: string) => {
@@ -71,7 +71,7 @@ export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: 
       add(fact.details.root, isString(fact.details.wanted) ? fact.details.wanted : '.');
     }
   }
-  return [...wanted].flatMap(([root, paths]) => {
+  return [...pathsByRoot].flatMap(([root, paths]) => {
     const known = linksOfRoot(links, root) ?? {};
     const found = find(root, [...paths], known);
     return areSame(found, known) ? [] : [{ kind: 'ledger.link', root, links: found }];
@@ -94,7 +94,7 @@ function keysNamedBy(request: Request, approvals: Approvals): readonly string[] 
   return [...trustKeysNeeded(request), ...approvalKeysNeeded(request, approvals)];
 }
 
-/** Ids that are used once. The log knows those of earlier commits, and this those of the inputs before in the batch. */
+/** Ids that are used once. The log knows those of earlier commits, and this class those of earlier inputs of the batch. */
 export class OnceKeys {
   readonly #found: FoundRows['once'];
   readonly #batch = new Map<string, number>();
@@ -106,7 +106,7 @@ export class OnceKeys {
     this.#seq = seq;
   }
 
-  /** Of the ids a request wants to use, those that are used. */
+  /** The ids of a request that are used already. */
   usedFor(request: Request, approvals: Approvals): Pick<Input, 'used'> {
     const found = keysNamedBy(request, approvals).flatMap((key): [string, number][] => {
       const seq = this.#usedBy(key);

@@ -55,7 +55,7 @@ const SLOTS: Readonly<Record<Exclude<BuiltinName, 'echo'> | ShippedName, readonl
   'Commit-Sigil': ['workItems'],
 };
 
-/** The fields at the top of what a utility returns, beside those of a handoff: what an edge may ask the value of. */
+/** The fields at the top of the result, besides those of a handoff. An edge may ask for their values. */
 const FIELDS: Readonly<Partial<Record<BuiltinName | ShippedName, AnswerFields>>> = {
   'vcs.detect': { kind: { values: ['jj', 'git', 'none'], required: true }, root: { types: ['string', 'null'] } },
   'project.ensureIgnored': {
@@ -65,7 +65,7 @@ const FIELDS: Readonly<Partial<Record<BuiltinName | ShippedName, AnswerFields>>>
   },
 };
 
-/** The files that each is known to change, where `params.file` names no other. */
+/** The files that each changes, unless `params.file` names another one. */
 const WRITES: Readonly<Partial<Record<BuiltinName | ShippedName, readonly string[]>>> = {
   'project.ensureIgnored': ['.gitignore'],
   'Ignore-Artifacts': ['.gitignore'],

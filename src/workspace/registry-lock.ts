@@ -24,28 +24,28 @@ export type Pinned = {
   readonly file: string;
   /** The agents whose prompts are pinned now. An agent whose prompt cannot be read is not among them. */
   readonly agents: readonly string[];
-  /** The agents whose pin is another one than in the lock before. */
+  /** The agents whose pin differs from the earlier lock. */
   readonly changed: readonly string[];
-  /** Of these, the ones whose version was not raised. */
+  /** Those of them without a higher version. */
   readonly sameVersion: readonly string[];
 };
 
-/** The prompts as they were pinned, one file for each agent: to be compared with, and the file of a prompt that has no other. */
+/** The pinned prompts, one file for each agent, for comparison and for prompts without another file. */
 export function pinnedPath(id: string): string {
   return `versions/pinned/${id}.md`;
 }
 
-/** What a lock is made with; `read` gives the prompts where they are not those of the folder. */
+/** The input of a lock. `read` reads prompts that are not in the folder. */
 export type Locking = Omit<Relock, 'before'> & { readonly read?: ReadFile };
 
-/** Whether the folder already says who exists or which bytes are pinned: then neither is for others to write. */
+/** Whether the folder already has a manifest or a lock, which an import must not overwrite. */
 export function hasRegistry(dir: string): boolean {
   return [MANIFEST_PATH, LOCK_PATH].some((path) => existsSync(join(dir, path)));
 }
 
 /**
- * Pins every agent of the folder's manifest to the bytes its prompt has now. An older lock is replaced, whole or not at
- * all; what it pinned otherwise is kept in the history of the new one.
+ * Pins every agent of the folder's manifest to the bytes its prompt has now. An older lock is replaced atomically. Its
+ * different pins stay in the history of the new one.
  */
 export function writeRegistryLock(dir: string, { read = readerOf(dir), ...relock }: Locking = {}): Pinned {
   const before = lockIn(dir);
@@ -68,7 +68,7 @@ export function writeRegistryLock(dir: string, { read = readerOf(dir), ...relock
   return { file, agents: isObject(json.prompts) ? Object.keys(json.prompts) : [], changed, sameVersion };
 }
 
-/** The registry as it would be with this manifest and such a lock; nothing is written. */
+/** The registry with this manifest and such a lock. Nothing is written. */
 export function registryOnceLocked(
   dir: string,
   manifest: Json,
@@ -83,12 +83,12 @@ export function registryOnceLocked(
   );
 }
 
-/** A reader meets the old file or the new one, never half of one. */
+/** A reader sees the old or the new file, never a part. */
 export function writeWhole(file: string, json: unknown): void {
   replace(file, `${JSON.stringify(json, null, 2)}\n`);
 }
 
-/** A link in the place of the file is replaced, and what it leads to stays as it is. */
+/** A link is replaced, and its target stays unchanged. */
 function replace(file: string, content: string | Uint8Array): void {
   const draft = `${file}.${process.pid}.draft`;
   mkdirSync(dirname(file), { recursive: true });
@@ -101,7 +101,7 @@ function isRepinned(before: PromptLock, now: PromptLock, id: string): boolean {
   return hash !== null && hash !== now.entries.get(id)?.hash;
 }
 
-/** A lock that cannot be read has nothing to be taken over. */
+/** Nothing can be taken from an unreadable lock. */
 export function lockIn(dir: string): PromptLock | null {
   try {
     const parsed = parseJsonText(readFileSync(join(dir, LOCK_PATH), 'utf8'));
@@ -112,7 +112,7 @@ export function lockIn(dir: string): PromptLock | null {
 }
 
 // A registry as it lies in a folder, read when it is asked for.
-/** A registry with the digest of its lock's bytes, and, where it can be used, as the log is to know it. */
+/** A registry with the digest of its lock's bytes and, if it is usable, its form for the log. */
 export type RegistryKept = {
   readonly registry: Registry;
   readonly lockHash: string;
@@ -121,8 +121,8 @@ export type RegistryKept = {
 };
 
 /**
- * The registry that a project has on disk, as its log is to know it; null where it has none. One that cannot be used has
- * no agents, so that nobody is dispatched before it is mended.
+ * The registry of a project in the form for its log, or null. An unusable one has no agents, so no agent is dispatched before
+ * it is repaired.
  */
 export function registryFound(
   dir: string,
@@ -133,7 +133,7 @@ export function registryFound(
   return { loaded: loaded ?? { digest: '', lock: lockHash, version: '', agents: {} }, texts };
 }
 
-/** Reads a registry's folder, and works it out anew only where a byte has changed. */
+/** Reads a registry's folder, and evaluates it again only after a change. */
 export function keeperOf(dir: string): () => RegistryKept {
   const read = readerOf(dir);
   let known: RegistryKept | null = null;
@@ -164,10 +164,9 @@ function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
 }
 
-// Takes over a registry from another folder, in whichever of the known shapes it is: its agents, compositions and boundaries
-// in our form, and the prompts whose bytes are the locked ones. Boundaries that only the prompts state in prose are written
-// down for a person to confirm.
-/** `home` is the `.baton` folder, `at` the time of the import. Nothing is written unless everything can be. */
+// Imports a registry of any known form from another folder: its agents, compositions and boundaries in our form, and the
+// prompts with the locked bytes. Boundaries that only a prompt states in prose are recorded for a person to confirm.
+/** `home` is the `.baton` folder, `at` the time of the import. Nothing is written unless everything is valid. */
 export function importRegistry(from: string, home: string, at: string): Verdict {
   const registry = loadRegistryFolder(from);
   const refusal = refusalOf(registry, home);
@@ -211,7 +210,7 @@ function taken(agent: Agent, ids: readonly string[]): Taken {
   const { prompt, file, id } = agent;
   const says = agent.collaboration.allow.length > 0 || agent.collaboration.deny.length > 0;
   const prose = says || !prompt ? null : proseBoundaries(new TextDecoder().decode(prompt), ids);
-  // A prompt that the lock itself holds has no file yet.
+  // A prompt inside the lock has no file yet.
   const place = (file !== null && safePath(file)) || `prompts/${id}.md`;
   const record = { ...agent, file: place, ...(prose ? { collaboration: prose } : {}) };
   return { record, bytes: prompt, isProse: prose !== null };
@@ -230,7 +229,7 @@ export type Attester = (watch: TrustWatch, handoffId: string, timestamp: string)
 
 const NOWHERE: Sighting = { origin: 'none', registry: null, attestation: null, envelope: null, refusal: null };
 
-/** `dir` is the project; its own registry counts, and where it never had one, that of the bundled loadouts. */
+/** `dir` is the project. Its own registry counts, or that of the bundled loadouts if it never had one. */
 export function attesterOf(dir: string): Attester {
   const own = keeperOf(join(dir, '.baton'));
   const bundled = keeperOf(dirname(BUNDLED));
@@ -243,13 +242,13 @@ export function attesterOf(dir: string): Attester {
       return { origin: 'workspace', registry: loaded, ...more, ...attest(registry, lockHash, watch, given) };
     }
     const { registry, lockHash, loaded } = bundled();
-    // A cast is attested as a whole or not at all: `trust: on` must not hide that some of its agents were let through.
+    // A cast is attested completely or not at all, so that `trust: on` does not hide unattested agents.
     if (![...watch.team, { identity: watch.target, prompt: watch.prompt }].every(isPinnedIn(registry))) return NOWHERE;
     return { origin: 'bundled', registry: loaded, ...attest(registry, lockHash, watch, given) };
   };
 }
 
-/** Whether an agent, by its identity and its prompt, is one of those that come with the product. */
+/** Whether an agent, by its identity and its prompt, ships with the product. */
 export function bundledAgents(): (identity: string | null, prompt: string) => boolean {
   const isPinned = isPinnedIn(keeperOf(dirname(BUNDLED))().registry);
   return (identity, prompt) => isPinned({ identity, prompt });

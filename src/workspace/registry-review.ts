@@ -1,5 +1,5 @@
-// What a person has to know about a registry: what is wrong with it, and where it differs from what was approved. A lock also
-// approves what the agents of a configuration run with.
+// What a person must know about a registry: its faults, and its differences from the approved state. A lock also approves the
+// settings with which the agents of a configuration run.
 import { isUtf8 } from 'node:buffer';
 import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
 import { isToolScope } from '../kernel/graph/config.ts';
@@ -12,7 +12,7 @@ import type { Registry } from '../trust/agent.ts';
 import { type ApprovedSetup, driftFrom, pastPins, readLock } from '../trust/lock.ts';
 import { isPinnedModel } from '../trust/manifest.ts';
 
-/** Everything found, the worst first. `before` is the registry that last came into force. */
+/** All findings, the worst first. `before` is the registry that last came into force. */
 export function reviewRegistry(registry: Registry, config: Json, before: LoadedRegistry | null): readonly Diagnostic[] {
   const level = { fatal: 0, agent: 1, warning: 2 } as const;
   const found = [
@@ -25,7 +25,7 @@ export function reviewRegistry(registry: Registry, config: Json, before: LoadedR
   ];
   const seen = new Set<string>();
   const isNew = ({ code, agent, message }: Diagnostic) => {
-    // The log and the history of the lock may both tell of it.
+    // The log and the history of the lock may both have it.
     const key =
       code === 'LOCK_ENTRY_GONE' || code === 'VERSION_NOT_RAISED' ? `${code} ${agent}` : `${code} ${agent} ${message}`;
     return !seen.has(key) && seen.add(key);
@@ -52,7 +52,7 @@ export function rowsOf(registry: Registry, isBlocked: (agent: string) => boolean
   }));
 }
 
-/** A pinned prompt goes out as it is: what looks like a slot in it would never be filled. */
+/** A pinned prompt is sent unchanged, so text that looks like a slot is never filled. */
 function slots({ agents }: Registry): Diagnostic[] {
   return [...agents.values()]
     .filter(({ prompt }) => prompt && Buffer.from(prompt).includes('{{'))
@@ -77,7 +77,7 @@ function repinned({ usable, agents }: Registry, before: LoadedRegistry | null): 
   });
 }
 
-/** The same from the history of the lock, which remembers what the log of this machine may not. */
+/** The same from the history of the lock, which may have more than the log of this machine. */
 function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
   if (!usable) return [];
   const { entries, history } = readLock(lock);
@@ -93,7 +93,7 @@ function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
       return [remark(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${version}`)];
     if (past.some((pin) => isHigher(pin.version ?? '', version ?? '')))
       return [remark(id, 'VERSION_NOT_RAISED', `its version was lowered to ${version}`)];
-    // Whoever relied on what was declared before has to be told by the number that says so.
+    // The version number must show the change to users of the earlier declaration.
     const broken = past.find(
       (pin) => pin.declared !== null && pin.declared !== declared && !isMajorHigher(version ?? '', pin.version ?? ''),
     );
@@ -105,7 +105,7 @@ function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
   });
 }
 
-/** Bytes are pinned as they are, and foreign handoffs may claim them; what is no text cannot be sent to an agent of a cast. */
+/** Any bytes can be pinned and claimed by foreign handoffs, but only text can be sent to an agent of a cast. */
 function unreadable({ agents }: Registry): Diagnostic[] {
   return [...agents.values()]
     .filter(({ prompt }) => prompt && !isUtf8(prompt))
@@ -119,8 +119,8 @@ export function problemsIn(found: readonly Diagnostic[]) {
   return found.map(({ level, code, agent, message }) => ({ level, code, agent, message }));
 }
 
-// What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
-/** Of several materia with the same identity the first one counts. */
+// The settings with which the agents of a configuration run, by registry id. A lock approves them together with the prompts.
+/** If several materia have the same identity, the first one counts. */
 export function approvalsOf(config: Json): ReadonlyMap<string, ApprovedSetup> {
   const approvals = new Map<string, ApprovedSetup>();
   const all = isObject(config) ? objectAt(config, 'materia') : {};
