@@ -1,7 +1,8 @@
 // docs/seeds.md says by which test each statement of the five documents is shown. A row without a test, and a test that is
 // not there or that the suite leaves out, are found here. The tests themselves run with the suite.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import config from '../vitest.config.ts';
 
@@ -40,10 +41,17 @@ const names = new Map<string, ReadonlySet<string>>();
 function faultOf(named: string): string | null {
   const [, file = '', name = ''] = NAMED.exec(named) ?? [];
   if (file === '') return `${named} is not a file and the name of a test`;
-  if (!existsSync(new URL(file, ROOT))) return `there is no file ${file}`;
+  if (!existsSync(new URL(file, ROOT))) return `there is no file ${file}; ${placesOf(name)}`;
   if (!isInSuite(file)) return `the suite does not run ${file}`;
   if (!names.has(file)) names.set(file, namesIn(read(file)));
-  return names.get(file)?.has(name) ? null : `${file} has no test “${name}”`;
+  return names.get(file)?.has(name) ? null : `${file} has no test “${name}”; ${placesOf(name)}`;
+}
+
+/** Where a test is that was moved. */
+function placesOf(name: string): string {
+  const files = globSync('{src,test}/**/*.test.ts', { cwd: fileURLToPath(ROOT) });
+  const found = files.filter((file) => namesIn(read(file)).has(name));
+  return found.length === 0 ? 'no other file has it' : `it is in ${found.join(' and ')}`;
 }
 
 function faultsOf({ id, statement, shown }: Row): readonly string[] {
@@ -75,7 +83,8 @@ describe('what is wrong is found', () => {
   test.each([
     ['no test at all', '', 'is not a file and the name of a test'],
     ['a reason that says nothing', 'not there yet: ', 'is not a file and the name of a test'],
-    ['a file that is not there', '`test/none.test.ts` “x”', 'there is no file'],
+    ['a file that is not there', '`test/none.test.ts` “nobody has this title”', 'no other file has it'],
+    ['a test that was moved', '`test/docs.test.ts` “the commands for contributors are there”', 'it is in test/seeds.test.ts'],
     ['a file that the suite does not run', '`test/play.ts` “x”', 'the suite does not run'],
     ['a name that is not there', `\`${HERE}\` “no such test at all, ever”`, 'has no test'],
     ['the second of two', `\`${HERE}\` “every statement has a test that is there”<br>x`, 'is not a file'],
