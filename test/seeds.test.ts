@@ -84,7 +84,11 @@ describe('what is wrong is found', () => {
     ['no test at all', '', 'is not a file and the name of a test'],
     ['a reason that says nothing', 'not there yet: ', 'is not a file and the name of a test'],
     ['a file that is not there', '`test/none.test.ts` “nobody has this title”', 'no other file has it'],
-    ['a test that was moved', '`test/docs.test.ts` “the commands for contributors are there”', 'it is in test/seeds.test.ts'],
+    [
+      'a test that was moved',
+      '`test/docs.test.ts` “the commands for contributors are there”',
+      'it is in test/seeds.test.ts',
+    ],
     ['a file that the suite does not run', '`test/play.ts` “x”', 'the suite does not run'],
     ['a name that is not there', `\`${HERE}\` “no such test at all, ever”`, 'has no test'],
     ['the second of two', `\`${HERE}\` “every statement has a test that is there”<br>x`, 'is not a file'],
