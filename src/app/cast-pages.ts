@@ -2,8 +2,10 @@
 // every thousand entries, so that a look at any moment folds no more than that.
 import type { Store } from '../engine/store.ts';
 import type { Entry } from '../kernel/fact.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { type CastPage, castPageOf } from './views/cast-page.ts';
 import { emptyView, foldSent, type View } from './views/cast-view.ts';
+import { tasksIn } from './views/result.ts';
 
 const EVERY_ENTRIES = 1_000;
 /** Of a longer cast every second copy goes, and the others lie twice as far apart. */
@@ -11,6 +13,10 @@ const KEYFRAMES_MAX = 32;
 /** More than are open at once in most workspaces. */
 const CASTS_MAX = 32;
 const PAGE_ENTRIES = 1_000;
+
+/** What is asked for page by page, because it can be long. */
+export type CastPart = 'state' | 'ledger';
+export type CastRows = { readonly seq: number; readonly rows: readonly JsonObject[] };
 
 type Keyframe = { readonly seq: number; readonly count: number; readonly view: View };
 
@@ -41,19 +47,34 @@ export class CastPages {
   readonly #kept = new Map<string, Kept>();
 
   /** Null for a moment before the cast began. Without `at`, as it is now. */
-  async pageOf(store: Reading, cast: string, at: number | null): Promise<CastPage | null> {
-    const kept = this.#keptFor(cast);
-    const page = kept.busy.then(() => this.#pageOf(store, cast, kept, at));
-    kept.busy = page.catch(() => void this.#kept.delete(cast));
-    return page;
+  pageOf(store: Reading, cast: string, at: number | null): Promise<CastPage | null> {
+    // Of the past, times are told as of then.
+    return this.#look(store, cast, at, (view) =>
+      at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view),
+    );
   }
 
-  async #pageOf(store: Reading, cast: string, kept: Kept, at: number | null): Promise<CastPage | null> {
-    const until = at ?? Number.POSITIVE_INFINITY;
-    if (until >= kept.seq) await foldOn(store, cast, kept, until);
-    const view = until >= kept.seq ? kept.view : await viewAt(store, cast, kept, until);
-    // Of the past, times are told as of then.
-    return at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view);
+  /** The rows of its state or its ledger, whole, as of the same moments. */
+  partOf(store: Reading, cast: string, at: number | null, part: CastPart): Promise<CastRows | null> {
+    return this.#look(store, cast, at, (view) => {
+      const { cast: folded, page } = view;
+      if (!folded) return null;
+      const rows =
+        part === 'ledger' ? tasksIn(view) : Object.entries(folded.data).map(([name, value]) => ({ name, value }));
+      return { seq: page.seq, rows: structuredClone(rows) as unknown as readonly JsonObject[] };
+    });
+  }
+
+  /** Looks at the view while nobody folds it on. */
+  async #look<T>(store: Reading, cast: string, at: number | null, look: (view: View) => T): Promise<T> {
+    const kept = this.#keptFor(cast);
+    const found = kept.busy.then(async () => {
+      const until = at ?? Number.POSITIVE_INFINITY;
+      if (until >= kept.seq) await foldOn(store, cast, kept, until);
+      return look(until >= kept.seq ? kept.view : await viewAt(store, cast, kept, until));
+    });
+    kept.busy = found.catch(() => void this.#kept.delete(cast));
+    return found;
   }
 
   #keptFor(cast: string): Kept {

@@ -148,6 +148,22 @@ export function appOf(parts: AppParts): Hono<Env> {
     return respond(allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
   });
 
+  for (const part of ['state', 'ledger'] as const)
+    app.get(`/api/casts/:cast/${part}`, async (c) => {
+      const shown = c.req.query('at');
+      const at = shown === undefined ? null : countIn(shown);
+      const after = countIn(c.req.query('after') ?? '0');
+      const limit = countIn(c.req.query('limit') ?? '250');
+      if (at === undefined || after === undefined || limit === undefined || limit === 0)
+        return respond(deny('BAD_USAGE', 'at, after and limit must be whole numbers, and limit at least 1'));
+      const from = workspace.castStore();
+      const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
+      const found = await castPages(from).partOf(from, cast, at, part);
+      if (found === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
+      const rows = found.rows.slice(after, after + Math.min(limit, ENTRIES_MAX));
+      return json({ cast, seq: found.seq, rows, total: found.rows.length });
+    });
+
   app.get('/api/:name', async (c) => {
     const name = operationNamed(c.req.param('name'));
     if (name === null) return respond(noRoute(c.req.path));

@@ -36,6 +36,26 @@ const CAST: Parameter = {
 };
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
+/** A list of a cast as of an entry, page by page. */
+function rowsOf(part: string, id: string, means: string, says: string): Route {
+  const rows = { type: 'array', items: { type: 'object' } };
+  return {
+    ...{ path: `/api/casts/{cast}/${part}`, id, means, says },
+    parameters: [
+      CAST,
+      { name: 'at', in: 'query', means: 'as of this entry; without it, as it is now', schema: COUNT, example: 1 },
+      { name: 'after', in: 'query', means: 'leave out so many rows', schema: COUNT, example: 0 },
+      {
+        ...{ name: 'limit', in: 'query', means: 'at most so many', example: 250 },
+        schema: { type: 'integer', minimum: 1, maximum: 1_000 },
+      },
+    ],
+    answer: {
+      'application/json': { type: 'object', properties: { cast: TEXT, seq: COUNT, rows, total: COUNT } },
+    },
+  };
+}
+
 export const ROUTES: readonly Route[] = [
   {
     path: '/api',
@@ -94,6 +114,13 @@ export const ROUTES: readonly Route[] = [
     parameters: [CAST, { name: 'at', in: 'query', means: 'as of this entry', schema: COUNT, example: 1 }],
     answer: { 'application/json': ref('Allowed') },
   },
+  rowsOf('state', 'castState', 'the data of a cast as of any entry', 'Each member with its name and its whole value.'),
+  rowsOf(
+    'ledger',
+    'castLedger',
+    'the tasks of a cast as of any entry',
+    'Each with its owner, its paths and its state.',
+  ),
   {
     path: '/api/facts/{seq}/texts/{digest}',
     id: 'text',

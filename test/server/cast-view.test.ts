@@ -6,6 +6,8 @@ import { emptyView, foldSent } from '../../src/app/views/cast-view.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
+import { project } from '../cli/baton.ts';
+import { CASTS, CONFIG } from '../web/cast-stage.ts';
 import { castIn, lineProject, served } from './serving.ts';
 
 test('as of every entry, by the server', async () => {
@@ -24,6 +26,34 @@ test('as of every entry, by the server', async () => {
   const now = (await (await get(`/api/casts/latest/view`)).json()) as JsonObject;
   expect(now.details).toMatchObject({ cast, status: 'completed', seq: entries.at(-1)?.seq });
   expect((await get(`/api/casts/${cast}/view?at=1`)).status).toBe(404);
+});
+
+test('state and ledger come page by page, as of any entry', async () => {
+  const dir = project({ '.baton/config.json': CONFIG, 'agents.json': CASTS.completed.agents });
+  const cast = await castIn(dir);
+  const { get } = await served(dir);
+  type Rows = { readonly seq: number; readonly total: number; readonly rows: readonly JsonObject[] };
+  const rowsOf = async (part: string, query = '') =>
+    (await (await get(`/api/casts/${cast}/${part}${query}`)).json()) as Rows;
+  const now = await rowsOf('ledger');
+  expect([now.total, now.rows.map(({ title, status }) => [title, status])]).toEqual([
+    2,
+    ['Print the version', 'Test it'].map((title) => [title, 'done']),
+  ]);
+  expect((await rowsOf('ledger', '?after=1&limit=1')).rows).toEqual(now.rows.slice(1, 2));
+  const { entries } = (await (await get(`/api/casts/${cast}/entries?limit=1000`)).json()) as { entries: Entry[] };
+  const moved = entries.find(({ fact }) => fact.kind === 'task.moved' && fact.to === 'done')?.seq;
+  const then = await rowsOf('ledger', `?at=${moved}`);
+  expect([then.seq, then.rows.map(({ status }) => status)]).toEqual([moved, ['done', 'todo']]);
+  const state = await rowsOf('state');
+  // The whole value, and not how it begins.
+  expect(state.rows).toContainEqual({
+    name: 'workItems',
+    value: ['Print the version', 'Test it'].map((title) => ({ title, context: `${title}.` })),
+  });
+  expect(state.total).toBe(state.rows.length);
+  expect((await rowsOf('state', '?at=1&after=99')).rows).toEqual([]);
+  expect((await get(`/api/casts/${cast}/state?limit=0`)).status).toBe(400);
 });
 
 test('in a long cast, back and forth, while it goes on', async () => {

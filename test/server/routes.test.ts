@@ -41,6 +41,14 @@ test('the log is read from its end, also before an entry that there is not yet',
   expect(last).toHaveLength(3);
   expect(await seqs({ last: 3, before: 2 ** 31 })).toEqual(last);
   expect(await seqs({ last: 2, before: last[2] ?? 0 })).toEqual(last.slice(0, 2));
+  const kindsOf = async (which: JsonObject) => {
+    const { entries } = (await ask('log', which)).details as unknown as {
+      entries: readonly { fact: { kind: string } }[];
+    };
+    return [...new Set(entries.map(({ fact }) => fact.kind))];
+  };
+  for (const which of [{}, { last: 9 }, { after: 0 }, { cast: 'latest' }, { cast: 'latest', last: 9 }])
+    expect(await kindsOf({ ...which, kind: 'turn.acc' })).toEqual(['turn.accepted']);
 });
 
 test.each<[string, string, string, number, string]>([

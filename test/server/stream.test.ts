@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { openWorkspace } from '../../src/api/open-workspace.ts';
 import { environment } from '../cli/baton.ts';
-import { castIn, eventsUntil, isHead, lineProject, seqsIn, served } from './serving.ts';
+import { BEARER, castIn, eventsUntil, isHead, lineProject, seqsIn, served } from './serving.ts';
 
 const upTo = (last: number) => (events: Parameters<typeof seqsIn>[0]) => (seqsIn(events).at(-1) ?? 0) >= last;
 
@@ -82,6 +82,20 @@ test('many readers at once each get everything, wherever they begin', async () =
   await library.close();
   for (const [after, events] of read.entries())
     expect(seqsIn(events).slice(0, 60 - after)).toEqual(numbers(after + 1, 60));
+});
+
+test('a flood of streams is turned away, and lets others in when it ends', async () => {
+  const { url, get } = await served(lineProject(), { requestsPerSecond: 10_000 });
+  const stop = new AbortController();
+  const open = () => fetch(`${url}/api/events?after=0`, { headers: BEARER, signal: stop.signal });
+  const first = await Promise.all(Array.from({ length: 512 }, open));
+  expect(first.every(({ status }) => status === 200)).toBe(true);
+  const late = await get('/api/events');
+  expect([late.status, Number(late.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  // What is no stream is answered all the same.
+  expect((await get('/api/status')).status).toBe(200);
+  stop.abort();
+  await expect.poll(async () => (await get('/api/events')).status, { timeout: 30_000 }).toBe(200);
 });
 
 test('a workspace in which nothing happened yet is followed from its first fact on', async () => {

@@ -30,7 +30,7 @@ export const HISTORY_ROWS = entriesOf('history', {
       cast: { type: 'text', value: 'CAST', mayBeEmpty: true, means: 'of one cast only', example: 'latest' },
       last: { type: 'count', hidden: true, means: 'at most the last so many, where `after` is not said', example: 50 },
       before: { type: 'count', min: 1, hidden: true, means: 'with last: of the entries before this one', example: 120 },
-      kind: { type: 'text', hidden: true, means: 'with last: only of kinds that begin so', example: 'approval.' },
+      kind: { type: 'text', hidden: true, means: 'only of kinds that begin so', example: 'approval.' },
       short: { type: 'flag', hidden: true, means: 'long texts by their digest, each with how it begins' },
     },
     mcp: BY_HAND,

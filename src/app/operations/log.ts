@@ -22,7 +22,10 @@ export const readLog: Operation<'log'> = async (workspace, { after, cast: word, 
   const cast = word === undefined ? {} : { cast: (await nameCast(store, word, workspace.program)).cast };
   const how = { ...cast, ...(which.short ? ({ texts: 'digest' } as const) : {}) };
   const isLast = after === undefined && which.last !== undefined && (word === undefined || which.before !== undefined);
-  const entries = isLast ? await lastOf(store, { ...which, how }) : await store.read({ after: after ?? 0, ...how });
+  const ofKind = which.kind === undefined ? {} : { kindPrefix: which.kind };
+  const entries = isLast
+    ? await lastOf(store, { ...which, how })
+    : await store.read({ after: after ?? 0, ...ofKind, ...how });
   const leaves = await leavesOf(store, entries);
   const shown = entries.map((entry) => ({ ...entry, leaf: leaves.get(entry.seq) ?? null }));
   const names = which.short ? {} : await namesOf(store, entries);
