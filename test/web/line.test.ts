@@ -69,6 +69,7 @@ inBrowser('two windows of two people show the same cast, and what one does the o
   await ann.getByText(/^Paused at/).waitFor({ state: 'detached' });
   // Each has the theme, the place and the filter that they chose.
   await ann.goto(at.link('/casts?status=running'));
+  await ann.locator('.cast-row').first().waitFor();
   await ben.getByRole('button', { name: 'More', exact: true }).click();
   await ben.getByRole('button', { name: 'Abort…' }).click();
   await ben.getByRole('dialog').getByRole('button', { name: 'Abort', exact: true }).click();
