@@ -56,9 +56,20 @@ test('these are all of them in one folder', () => {
     '.codex/hooks',
     '.codex/hooks.json',
     '.codex/rules',
+    '.gemini/.env',
+    '.gemini/agents',
+    '.gemini/commands',
+    '.gemini/extensions',
+    '.gemini/hooks',
+    '.gemini/policies',
+    '.gemini/settings.json',
+    '.gemini/skills',
     '.mcp.json',
+    '.opencode',
     '.pi/extensions',
     '.pi/settings.json',
+    'opencode.json',
+    'opencode.jsonc',
   ]);
 });
 
