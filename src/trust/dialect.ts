@@ -1,5 +1,5 @@
-// The governed dialect: what an agent is told that hands work on in an envelope, and the reader of that envelope. Who the
-// agents are and whether they may is for the verifier, which has the registry.
+// The governed dialect: the brief of an agent that hands work on in an envelope, and the reader of that envelope. The
+// verifier, which has the registry, judges who the agents are and whether they may.
 import { extractObject } from '../dialects/json-answer.ts';
 import type { Dialect, Reading } from '../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';

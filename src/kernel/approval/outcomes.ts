@@ -95,7 +95,7 @@ export function refusalOfUnrun(notRun: readonly CommandOutcome[], report: JsonOb
   return deny('APPROVAL_NOT_RUN', `${message}; ${way}`, { approval: id, outcome, issues });
 }
 
-/** Looks at the approval as it is before the fact: what is rejected is not there any more afterwards. */
+/** Reads the approval as it is before the fact: a rejected one is gone afterwards. */
 export function noteUndelivered({ casts, approvals }: State, fact: ApprovalFact): void {
   if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected') return;
   const turn = fact.cast === undefined ? undefined : casts[fact.cast]?.turns[fact.turn ?? 0];

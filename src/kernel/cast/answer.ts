@@ -275,7 +275,7 @@ export function readOutput(
   { output, truncated = false, cutShort = false }: Answer,
 ): Reading {
   const socket = socketOf(cast, turn.socket);
-  // What is said in a conversation is for a person, whatever it reads like.
+  // Words in a conversation are for a person, even where they read like an answer.
   if (isConversing(cast, turn)) return { ok: true, handoff: saidToPerson(output) };
   const bytes = utf8Length(output);
   const { maxOutputBytes } = socket.limits;

@@ -61,7 +61,7 @@ export function briefFor(pen: Writer, cast: Cast, turn: Turn, pinned = false, to
   return `${materia.prompt}\n\n${fitted(sections, left)}`;
 }
 
-/** How long the brief is when everything that may give way has done so, and nothing that must stay was cut. */
+/** The size of the brief after every optional part was left out, and before a required one is cut. */
 export function bytesThatStay(pen: Writer, cast: Cast, turn: Turn): number {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return 0;
@@ -79,7 +79,7 @@ function isInFront(cast: Cast, turn: Turn, pinned: boolean): boolean {
 
 type Writer = Pick<Pen, 'state' | 'dialects'>;
 
-/** In which language a person is written to: as the configuration says, else the last words of a cast are in that of the request. */
+/** The language in which a person is addressed: the configured one; else the last words of a cast follow the request. */
 function languageLine({ rules: { language } }: Cast, { parse, edges }: Socket): string {
   if (language !== undefined) return `Write what a person reads in this language: ${language}.`;
   return parse === 'text' && edges.length === 0 ? 'Write in the language of the request.' : '';
@@ -221,8 +221,8 @@ function resultBefore(cast: Cast, turn: Turn): string {
 }
 
 /**
- * Of an agent's report what it writes down for the team and what it would have remembered goes by other ways: to those who
- * may read it, and to a person first.
+ * The payload without what an agent's report writes down or wants remembered: that reaches its readers another way, and a
+ * person first.
  */
 function handedOn(cast: Cast, turn: Turn, payload: JsonObject): JsonObject {
   if (!reportsStatus(cast, speakerBefore(cast, turn)?.socket ?? '')) return payload;
@@ -312,7 +312,7 @@ function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, reme
   return remembers && exchange.length > 0 ? 'Go on with your work.' : '';
 }
 
-/** An agent that waited and got no answer is told which status it may report first. */
+/** For an agent that waited and got no answer: which status it may report first. */
 function sentOn({ status }: Progress): readonly string[] {
   if (status !== 'NEEDS_INPUT' && status !== 'APPROVAL_REQUEST') return [];
   const what =

@@ -159,7 +159,7 @@ export type CastFact =
       readonly envelope?: EnvelopeNote;
       /** The INPUT envelope, in dialects that have one. */
       readonly input?: JsonObject;
-      /** What a person said meanwhile, which this brief holds. */
+      /** Words of a person that came meanwhile and are in this brief. */
       readonly told?: readonly string[];
     }
   | ({

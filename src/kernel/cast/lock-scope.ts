@@ -126,7 +126,7 @@ function templatesIn(socket: Socket, materia: Materia): readonly string[] {
   return scopeIn(socket, materia) ?? [];
 }
 
-/** What is given by name counts beside what lies around it. */
+/** A path that names a file of agent configuration stays, also inside another path. */
 function apart(paths: readonly string[]): readonly string[] {
   const isInside = (path: string, index: number) => coverOf(paths.filter((_, other) => other !== index))(path);
   return paths.filter((path, index) => configuredBy(path) !== null || !isInside(path, index));

@@ -151,7 +151,7 @@ export function withSpoken(
   return [...exchange, said].slice(isTalk ? -TALK_LINES_MAX : -LINES_MAX);
 }
 
-/** What a person said and the agent of this turn was not told yet. */
+/** Words of a person that the agent of this turn has not received yet. */
 export function saidFor({ said = [] }: Pick<Cast, 'said'>, turn: Pick<Turn, 'item' | 'lane'>): readonly Said[] {
   return said.filter((one) => isFor(one, turn));
 }
@@ -162,7 +162,7 @@ function isFor({ item, told }: Said, turn: Pick<Turn, 'item' | 'lane'>): boolean
   return turn.lane === null || key === null || !told.includes(key);
 }
 
-/** What is left to be told: where items walk side by side, each of their agents is told what is for all. */
+/** The words still to be delivered: in a loop with lanes the agent of each item receives words for all. */
 export function saidWithout({ said = [] }: Pick<Cast, 'said'>, turn: Pick<Turn, 'item' | 'lane'>): readonly Said[] {
   return said.flatMap((one) => {
     if (!isFor(one, turn)) return [one];

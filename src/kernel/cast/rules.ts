@@ -175,7 +175,7 @@ export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | '
   return runnerCan(cast.rules, materia.runner, 'callsTools') && materia.sandbox === undefined;
 }
 
-/** Whether what the agent says is said to a person, and is not its answer yet. */
+/** Whether the agent talks with a person, so that its words are not its answer yet. */
 export function isConversing(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | 'finalizing'>): boolean {
   const materia = chosenMateria(cast, turn);
   const isTalker = materia.type === 'agent' && materia.multiTurn && !runnerCan(cast.rules, materia.runner, 'isPerson');

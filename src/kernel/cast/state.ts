@@ -50,7 +50,7 @@ export type Cast = {
   restores?: Record<string, ParkedWork>;
   /** By cursor, who advanced last in a loop whose items may be parked. */
   advancedBy?: Record<string, { readonly socket: string; readonly satisfied: boolean | null }>;
-  /** What a person said and no agent was told yet; absent where there is nothing. */
+  /** Words of a person that no agent has received yet; absent where there are none. */
   said?: readonly Said[];
   turnsStarted: number;
   turnsAccepted: number;
@@ -237,7 +237,7 @@ export type Turn = {
 /** A line of the conversation in a turn. */
 export type ExchangeLine = { readonly from: 'agent' | 'person' | 'runtime'; readonly text: string };
 
-/** `told` are the items that walk side by side and whose agents were told it. */
+/** `told` are the items in lanes whose agents have received it. */
 export type Said = { readonly item: string | null; readonly text: string; readonly told: readonly string[] };
 
 export type OpenQuestion = {

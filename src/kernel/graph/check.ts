@@ -287,7 +287,7 @@ function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundari
   }
 }
 
-/** Of which type a request to this socket can be: a cast asks for a decision where `satisfied` must be said. */
+/** The type of a request to this socket: a cast asks for a decision where `satisfied` is required. */
 function typesAskedOf({ sockets }: Draft, id: string): readonly string[] {
   const socket = objectAt(sockets, id);
   const conditions = [...edgesOf(socket), objectAt(socket, 'advance')].map((each) => given(each, 'when'));

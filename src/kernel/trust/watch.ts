@@ -28,7 +28,7 @@ export type TrustWatch = {
   readonly model: string | null;
   readonly tools: Tools;
   readonly request: JsonObject;
-  /** What was said, done and decided before, as an envelope carries it. */
+  /** The words, actions and decisions before it, as an envelope carries them. */
   readonly state: JsonObject;
   /** The parts of the project that the work is about, best first. */
   readonly surfaces: readonly string[];
