@@ -26,7 +26,7 @@ const WHOLE = ['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4'];
 export function castsOf(name: RealProgram['name']): void {
   const program = REAL.find((each) => each.name === name);
   if (!program) throw new Error(`there is no program ${name}`);
-  describe(`a cast on ${name}`, { timeout: 240_000 }, () => {
+  describe(`a cast on ${name}`, { timeout: 240_000 * program.slowness }, () => {
     beforeAll(assertInstalled);
 
     test('plans, builds, evaluates and maintains a repository with its own tools, in a worktree', async () => {
@@ -90,7 +90,7 @@ export function castsOf(name: RealProgram['name']): void {
       const usage = { input: 50_000, output: 700 };
       const submits = { toolCalls: [program.submit({ workItems: [] })], usage };
       const parts: Parts = { plan: ({ tools }) => (tools === 0 ? submits : { stall: 'before' }) };
-      const at = await open(program, () => parts, { tools: 'none', timeoutMs: 12_000 });
+      const at = await open(program, () => parts, { tools: 'none', timeoutMs: 12_000 * program.slowness });
       const view = await at.cast();
       expect(view).toMatchObject({ status: 'completed', accepted: 1 });
       expect(view.usage.tokens).toBe(program.tellsOnTheWay ? 50_700 : 0);
@@ -143,7 +143,7 @@ export function castsOf(name: RealProgram['name']): void {
       const at = await open(
         program,
         (dir) => ({ plan: () => ({ toolCalls: [program.shell(`tail -f ${basename(dir)}.log`)] }) }),
-        { tools: 'coding', timeoutMs: 20_000 },
+        { tools: 'coding', timeoutMs: 20_000 * program.slowness },
       );
       const command = `tail -f ${basename(at.dir)}.log`;
       execFileSync('touch', [join(at.dir, `${basename(at.dir)}.log`)]);

@@ -18,7 +18,8 @@ const JUNK =
 const SAID = '{"satisfied":true,"context":"done — fertig ✓"}';
 
 export function agentPromises(contender: Contender): void {
-  describe(`the promises of an agent: ${contender.name}`, { timeout: 120_000 }, () => {
+  const { slowness = 1 } = contender;
+  describe(`the promises of an agent: ${contender.name}`, { timeout: 120_000 * slowness }, () => {
     let at: Ground;
     let server: ModelServer | null = null;
     beforeEach(() => {
@@ -133,7 +134,7 @@ export function agentPromises(contender: Contender): void {
 
     promise('timeout', 'one that falls silent is given up in time, and leaves nothing', async () => {
       // A program needs its time to start.
-      const timeoutMs = contender.isProgram ? 4_000 : 500;
+      const timeoutMs = contender.isProgram ? 4_000 * slowness : 500;
       const result = await run(() => ({ stall: 'during' }), { timeoutMs }, { retry: IMPATIENT });
       expect(result).toMatchObject({ kind: 'fault', fault: 'timeout' });
       if (!contender.script) expect(result).toMatchObject({ code: 'AGENT_TIMEOUT' });
@@ -266,7 +267,7 @@ function toolPromises(
     const { url } = await serve(() => ({ toolCalls: [shell(command)] }));
     const running = contender
       .runner(url, at())
-      .run(packet(contender, { timeoutMs: 6_000 }, 'coding'), at().place(), never());
+      .run(packet(contender, { timeoutMs: 6_000 * (contender.slowness ?? 1) }, 'coding'), at().place(), never());
     let isOver = false;
     const ended = running.finally(() => {
       isOver = true;

@@ -69,6 +69,8 @@ export type Contender = {
   readonly streams: boolean;
   /** It is a program, which takes its time to start and outlives whoever started it. */
   readonly isProgram: boolean;
+  /** How many times as long as the quickest program it may take to start. */
+  readonly slowness?: number;
   runner(url: string, ground: Ground, more?: More): Runner;
   /** What it is given instead of a model, where it asks none. */
   script?(answers: Answers): Packet['scripted'];
@@ -112,7 +114,7 @@ export function scratchFolder(): string {
 }
 
 export function packet(
-  contender: Pick<Contender, 'model'> & { readonly name?: string },
+  contender: Pick<Contender, 'model' | 'slowness'> & { readonly name?: string },
   more: Partial<Packet> = {},
   tools: AgentMateria['tools'] = 'none',
   options: Partial<AgentMateria> = {},
@@ -125,7 +127,7 @@ export function packet(
     ...turn,
     session: null,
     task: null,
-    timeoutMs: 60_000,
+    timeoutMs: 60_000 * (contender.slowness ?? 1),
     maxOutputBytes: 10_000,
     retriesMax: 4,
     modelSilenceMs: 600_000,
@@ -153,7 +155,7 @@ export const APIS: readonly Contender[] = [
   api('openai chat', openai, (url) => ({ baseUrl: `${url}/v1`, env: { OPENAI_API_KEY: 'key' } })),
 ];
 
-type Own = Pick<Contender, 'model' | 'write' | 'shell' | 'streams' | 'lacks'> & {
+type Own = Pick<Contender, 'model' | 'write' | 'shell' | 'streams' | 'lacks' | 'slowness'> & {
   settings(url: string, ground: Ground): AgentSettings;
 };
 
@@ -203,6 +205,7 @@ export const PROGRAMS: readonly Contender[] = [
   program(gemini, {
     model: 'some-model',
     streams: true,
+    slowness: 3,
     lacks: { cutShort: 'its events do not say why an answer ended' },
     shell: (command) => ({ name: 'run_shell_command', input: { command } }),
     write: ({ cwd }, file, content) => ({ name: 'write_file', input: { file_path: join(cwd, file), content } }),
@@ -211,6 +214,7 @@ export const PROGRAMS: readonly Contender[] = [
   program(opencode, {
     model: 'some-model',
     streams: true,
+    slowness: 6,
     lacks: {},
     shell: (command) => ({ name: 'bash', input: { command, description: 'run it' } }),
     write: ({ cwd }, file, content) => ({ name: 'write', input: { filePath: join(cwd, file), content } }),

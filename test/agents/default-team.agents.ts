@@ -119,7 +119,9 @@ async function castTeam(program: RealProgram, answers: Answers = () => null) {
 describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_name, program) => {
   beforeAll(assertInstalled);
 
-  test('the default team rejects what is broken and approves what works', { timeout: 300_000 }, async () => {
+  test('the default team rejects what is broken and approves what works', {
+    timeout: 300_000 * program.slowness,
+  }, async () => {
     const { dir, home, view, path, turnsOf } = await castTeam(program);
     expect([view.status, view.code, view.items]).toMatchObject(['completed', null, { total: 2, done: 2 }]);
     expect(path).toBe('1 2 3 4:WI-1 5:WI-1 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7');
@@ -138,7 +140,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_n
   });
 
   test('a red check goes back to the builder in its own session, and a pass is not run again', {
-    timeout: 300_000,
+    timeout: 300_000 * program.slowness,
   }, async () => {
     const handIn = { toolCalls: [program.submit('It is written.')] };
     const told: string[] = [];
@@ -157,7 +159,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_n
   });
 
   test('an evaluator that edits is refused, its change is put back, and it judges again', {
-    timeout: 300_000,
+    timeout: 300_000 * program.slowness,
   }, async () => {
     let edits = 0;
     const { view, turnsOf, dir } = await castTeam(program, (request, results) => {

@@ -29,6 +29,8 @@ export type Parts = Partial<Readonly<Record<Role, Part>>>;
 
 export type RealProgram = {
   readonly name: ProgramName;
+  /** How many times as long as the quickest it may take to start. */
+  readonly slowness: number;
   readonly tellsDenials: boolean;
   readonly tellsModel: boolean;
   readonly tellsCost: boolean;
@@ -45,6 +47,7 @@ export type RealProgram = {
 export const REAL: readonly RealProgram[] = [
   {
     name: 'claude',
+    slowness: 1,
     tellsDenials: true,
     tellsModel: true,
     tellsCost: true,
@@ -56,6 +59,7 @@ export const REAL: readonly RealProgram[] = [
   },
   {
     name: 'codex',
+    slowness: 1,
     tellsDenials: false,
     tellsModel: false,
     tellsCost: false,
@@ -67,6 +71,7 @@ export const REAL: readonly RealProgram[] = [
   },
   {
     name: 'pi',
+    slowness: 1,
     tellsDenials: true,
     tellsModel: true,
     tellsCost: false,
@@ -85,6 +90,7 @@ export const REAL: readonly RealProgram[] = [
   },
   {
     name: 'gemini',
+    slowness: 3,
     tellsDenials: true,
     tellsModel: true,
     tellsCost: false,
@@ -96,6 +102,7 @@ export const REAL: readonly RealProgram[] = [
   },
   {
     name: 'opencode',
+    slowness: 6,
     tellsDenials: true,
     tellsModel: true,
     tellsCost: false,
