@@ -54,16 +54,16 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
       for (let retries = 0; ; retries += 1) {
         const leftMs = () => packet.timeoutMs - (performance.now() - begun);
         const bounds = { timeoutMs: leftMs(), silenceMaxMs, charsMax: packet.maxOutputBytes };
-        const heard = await ask(api, made, place, bounds, signal);
-        if (signal.aborted) return lostResult('stopped', settled(heard.report));
+        const answer = await ask(api, made, place, bounds, signal);
+        if (signal.aborted) return lostResult('stopped', settled(answer.report));
         // Text beyond the limit is not used, so the answer is truncated here and marked.
-        if (heard.end === 'long') return outputResult(settled(heard.report));
-        const fault = faultIn(api, heard, silenceMaxMs);
-        if (!fault) return outputResult(settled(heard.report));
+        if (answer.end === 'long') return outputResult(settled(answer.report));
+        const fault = faultIn(api, answer, silenceMaxMs);
+        if (!fault) return outputResult(settled(answer.report));
         const { retriesMax } = packet;
         const waitMs = waitBefore(fault, { retries, retriesMax, toolCalls: 0, leftMs: leftMs() }, retry);
-        if (waitMs === null) return faultResult(fault, { ...settled(heard.report), tries: retries + 1 });
-        if (heard.report.usage !== null) spent = addUsage(spent, heard.report.usage);
+        if (waitMs === null) return faultResult(fault, { ...settled(answer.report), tries: retries + 1 });
+        if (answer.report.usage !== null) spent = addUsage(spent, answer.report.usage);
         place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
         if (!(await patience(waitMs, signal))) return lostResult('stopped', settled(EMPTY_REPORT));
       }

@@ -41,12 +41,14 @@ const OVER: Readonly<Record<string, 'completed' | 'stopped'>> = {
   'cast.aborted': 'stopped',
 };
 
-export async function planErasures(evidence: Evidence, wish: ErasureRequest): Promise<ErasurePlan> {
+export async function planErasures(evidence: Evidence, request: ErasureRequest): Promise<ErasurePlan> {
   const over = await castsOver(evidence);
   const runs = await runsOver(evidence);
   const [inForce = 0] = (await evidence.rows({ after: 0, kinds: ['registry.loaded'] })).at(-1) ?? [];
-  const old = new Set([...over].filter(([, { at }]) => wish.before !== null && at < wish.before).map(([cast]) => cast));
-  const named = new Set(wish.digests);
+  const old = new Set(
+    [...over].filter(([, { at }]) => request.before !== null && at < request.before).map(([cast]) => cast),
+  );
+  const named = new Set(request.digests);
   const places = new Map<string, { from: number[]; bytes: number }>();
   const casts = new Set<string>();
   const kept = new Map<string, number>();
@@ -55,10 +57,10 @@ export async function planErasures(evidence: Evidence, wish: ErasureRequest): Pr
     const end = cast === null ? undefined : over.get(cast);
     // Shared knowledge outlives the cast that wrote it.
     const isItsOwn = !isKnowledgeFact({ kind });
-    const isOld = isItsOwn && old.has(cast ?? '') && (end?.how === 'completed' || wish.stopped);
+    const isOld = isItsOwn && old.has(cast ?? '') && (end?.how === 'completed' || request.stopped);
     const isKept = seq === inForce || kind.startsWith('approval.');
     const isNoCasts = cast === null ? isItsOwn && !isKept : runs.has(cast);
-    const isOldHandoff = kind === 'handoff.judged' && wish.before !== null && at < wish.before;
+    const isOldHandoff = kind === 'handoff.judged' && request.before !== null && at < request.before;
     const isOver = end !== undefined || isNoCasts;
     if (named.has(digest) && !isOver) kept.set(digest, (kept.get(digest) ?? 0) + 1);
     if (!isOver || !(isOld || isOldHandoff || named.has(digest))) continue;
@@ -69,7 +71,7 @@ export async function planErasures(evidence: Evidence, wish: ErasureRequest): Pr
     place.bytes += bytes;
   }
   const erasures = [...places].map(([digest, { from, bytes }]) => ({ digest, from, bytes }));
-  const untouched = wish.digests
+  const untouched = request.digests
     .filter((digest) => !places.has(digest))
     .map((digest) => ({ digest, kept: kept.get(digest) ?? 0 }));
   return { erasures, casts: [...casts], kept: [...kept.values()].reduce((sum, each) => sum + each, 0), untouched };

@@ -119,11 +119,11 @@ export async function gitSnapshot(
   const passing = new Set(gone);
   for (const bytes of had) passing.delete(nameOf(bytes));
   for (const path of passing) delete files[path];
-  const told = committed.map(nameOf).filter((path) => !passing.has(path));
+  const lasting = committed.map(nameOf).filter((path) => !passing.has(path));
   // Git lists files only, and does not enter nested repositories.
   const repositories = unknown.map(nameOf).filter((path) => path.endsWith('/'));
   const nested = [...repositories.map((path) => path.slice(0, -1)), ...links.map(nameOf).filter(isOurs)];
-  return { git: { head, prefix, settings }, nested, files, committed: told, ignores, repositories, vacant };
+  return { git: { head, prefix, settings }, nested, files, committed: lasting, ignores, repositories, vacant };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;

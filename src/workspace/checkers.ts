@@ -29,7 +29,7 @@ import { coverOf, normalPath } from '../kernel/ledger/path.ts';
 import { scrub } from '../kernel/secrets.ts';
 
 /** The folder of a checker, and the changes in it. */
-type Scene = {
+type CheckContext = {
   readonly root: string;
   readonly changes: readonly string[];
   /** Ends a program that runs. */
@@ -51,22 +51,22 @@ const SAY_EVERY_MS = 30_000;
 export async function runCheckers(
   wanted: Readonly<Record<string, string>>,
   declared: JsonObject,
-  scene: Scene,
+  context: CheckContext,
 ): Promise<Record<string, Check>> {
   const checks: Record<string, Check> = {};
   const done = new Map<string, Check>();
   for (const [criterion, name] of Object.entries(wanted)) {
     const checker = readChecker(Object.hasOwn(declared, name) ? declared[name] : undefined);
     const undeclared = { pass: false, found: `no checker ${JSON.stringify(name)} is declared in config.json` };
-    const check = done.get(name) ?? (checker ? await runChecker(name, checker, scene) : undeclared);
+    const check = done.get(name) ?? (checker ? await runChecker(name, checker, context) : undeclared);
     done.set(name, check);
     checks[criterion] = check;
   }
   return checks;
 }
 
-export async function runChecker(name: string, checker: Checker, scene: Scene): Promise<Check> {
-  const { pass, found } = await lookAndSay(name, checker, scene);
+export async function runChecker(name: string, checker: Checker, context: CheckContext): Promise<Check> {
+  const { pass, found } = await checkAndReport(name, checker, context);
   return { pass, found: inOneLine(found) };
 }
 
@@ -77,20 +77,20 @@ export async function runChecker(name: string, checker: Checker, scene: Scene): 
 export async function checkProject(
   names: readonly string[],
   declared: JsonObject,
-  scene: Scene,
+  context: CheckContext,
   checked: Checked | null = null,
 ): Promise<readonly TurnCheck[]> {
   const checks: TurnCheck[] = [];
   for (const name of names) {
     const checker = readChecker(declared[name]);
-    if (!checker || scene.signal?.aborted) continue;
+    if (!checker || context.signal?.aborted) continue;
     const what = checked && checker.kind === 'command' ? JSON.stringify([checked.about, declared[name] ?? null]) : null;
     if (what !== null && checked?.passes.has(what)) {
       checks.push({ name, ok: true, found: 'passed before on the same files' });
       continue;
     }
-    const { pass, found, output = '' } = await lookAndSay(name, checker, scene);
-    if (scene.signal?.aborted) break;
+    const { pass, found, output = '' } = await checkAndReport(name, checker, context);
+    if (context.signal?.aborted) break;
     if (pass && what !== null) checked?.passes.add(what);
     const said = pass || output.trim() === '' ? {} : { output: printable(output) };
     checks.push({ name, ok: pass, found: inOneLine(found), ...said });
@@ -99,33 +99,33 @@ export async function checkProject(
 }
 
 /** A checker may run for minutes, so a line is printed when it starts, while it runs, and when it ends. */
-async function lookAndSay(name: string, checker: Checker, scene: Scene): Promise<Finding> {
+async function checkAndReport(name: string, checker: Checker, context: CheckContext): Promise<Finding> {
   const [label, begun] = [inOneLine(name), performance.now()];
   const seconds = () => ((performance.now() - begun) / 1000).toFixed(1);
-  scene.say?.(`  check ${label} starts`);
-  const timer = setInterval(() => scene.say?.(`  check ${label} still runs after ${seconds()} s`), SAY_EVERY_MS);
-  const finding = await Promise.resolve(lookAt(checker, scene)).finally(() => clearInterval(timer));
-  const outcome = scene.signal?.aborted ? 'stopped' : finding.pass ? 'passed' : 'failed';
-  scene.say?.(`  check ${label} ${outcome} after ${seconds()} s`);
+  context.say?.(`  check ${label} starts`);
+  const timer = setInterval(() => context.say?.(`  check ${label} still runs after ${seconds()} s`), SAY_EVERY_MS);
+  const finding = await Promise.resolve(findingOf(checker, context)).finally(() => clearInterval(timer));
+  const outcome = context.signal?.aborted ? 'stopped' : finding.pass ? 'passed' : 'failed';
+  context.say?.(`  check ${label} ${outcome} after ${seconds()} s`);
   return finding;
 }
 
-function lookAt(checker: Checker, scene: Scene): Finding | Promise<Finding> {
+function findingOf(checker: Checker, context: CheckContext): Finding | Promise<Finding> {
   switch (checker.kind) {
     case 'command':
-      return runCommand(checker, scene);
+      return runCommand(checker, context);
     case 'file':
-      return lookAtFile(checker, scene);
+      return checkFile(checker, context);
     case 'json':
-      return lookAtJson(checker, scene);
+      return checkJson(checker, context);
     case 'diff':
-      return lookAtChanges(checker, scene);
+      return checkChanges(checker, context);
   }
 }
 
 type Of<K extends Checker['kind']> = Extract<Checker, { kind: K }>;
 
-function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, signal }: Scene): Promise<Finding> {
+function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, signal }: CheckContext): Promise<Finding> {
   const [program = ''] = command;
   const missing = whyNotStartable(program, root);
   if (missing !== null) return Promise.resolve({ pass: false, found: `${program} could not be started: ${missing}` });
@@ -209,7 +209,7 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-function lookAtFile({ file, exists, contains }: Of<'file'>, { root }: Scene): Check {
+function checkFile({ file, exists, contains }: Of<'file'>, { root }: CheckContext): Check {
   const read = readInside(root, file);
   if (!read.ok) {
     if (read.isAbsent && !exists) return { pass: true, found: `${file} does not exist` };
@@ -220,7 +220,7 @@ function lookAtFile({ file, exists, contains }: Of<'file'>, { root }: Scene): Ch
   return { pass: false, found: `${file} does not contain the text ${JSON.stringify(contains)}` };
 }
 
-function lookAtJson({ file, at, equals }: Of<'json'>, { root }: Scene): Check {
+function checkJson({ file, at, equals }: Of<'json'>, { root }: CheckContext): Check {
   const read = readInside(root, file);
   if (!read.ok) return { pass: false, found: read.why };
   const parsed = parseJsonText(read.text, { maxBytes: FILE_BYTES_MAX });
@@ -242,7 +242,7 @@ function valueAt(value: Json, steps: readonly string[]): Json | undefined {
   return at;
 }
 
-function lookAtChanges({ paths }: Of<'diff'>, { changes }: Scene): Check {
+function checkChanges({ paths }: Of<'diff'>, { changes }: CheckContext): Check {
   const isInside = coverOf(
     paths.flatMap((path) => {
       const normal = normalPath(path);

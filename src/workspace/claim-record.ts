@@ -64,11 +64,11 @@ const RECORD = /^([0-9]+)\.json$/;
 const DRAFT = /\.([0-9]+)\.new$/;
 let count = 0;
 
-/** Takes and stores the snapshot of the folder at `dir`, which the ledger calls `wish.root`, for the coming claim. */
+/** Takes and stores the snapshot of the folder at `dir`, which the ledger calls `candidate.root`, for the coming claim. */
 export async function prepareClaim(
   stateDir: string,
   dir: string,
-  wish: ClaimCandidate,
+  candidate: ClaimCandidate,
   about: {
     /** The paths that others write below the same root. */
     readonly others: readonly string[];
@@ -82,7 +82,7 @@ export async function prepareClaim(
   const { seq: through } = await about.head();
   count += 1;
   const name = `before-${process.pid}-${count}.json`;
-  const prepared = { name, ...wish, seq, through, others: about.others, ...rules, ...picture };
+  const prepared = { name, ...candidate, seq, through, others: about.others, ...rules, ...picture };
   write(stateDir, name, prepared);
   return prepared;
 }

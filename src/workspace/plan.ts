@@ -33,7 +33,7 @@ export type Plan = {
   readonly file: string;
 };
 
-type Wish = ConfigRequest & {
+type PlanRequest = ConfigRequest & {
   /** Counts before what agents and the configuration name. */
   readonly chosen?: RunnerChoice;
   readonly agents: string | undefined;
@@ -44,34 +44,34 @@ type Wish = ConfigRequest & {
 };
 
 export async function locateCast(
-  wish: Wish,
+  request: PlanRequest,
 ): Promise<{ ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] }> {
-  const loaded = loadFor(wish);
-  const script = wish.agents === undefined ? null : readScript(resolvePath(wish.cwd, wish.agents));
+  const loaded = loadFor(request);
+  const script = request.agents === undefined ? null : readScript(resolvePath(request.cwd, request.agents));
   if (loaded.config === null) return { ok: false, issues: loaded.issues };
-  const config = chosenIn(loaded.config, wish.chosen);
-  const name = isObject(config) ? nameOf(config, wish.loadout) : null;
+  const config = chosenIn(loaded.config, request.chosen);
+  const name = isObject(config) ? nameOf(config, request.loadout) : null;
   const scripted = script === null ? [] : standIns(script, config, name);
-  const utilities = wish.utilities && { utilities: { ...wish.utilities, scripted } };
-  const boundaries = await nearestBoundaries(wish.workspace, loaded.baseDir, config);
+  const utilities = request.utilities && { utilities: { ...request.utilities, scripted } };
+  const boundaries = await nearestBoundaries(request.workspace, loaded.baseDir, config);
   const checked = check(config, { ...utilities, ...(boundaries && { boundaries }) });
   // A script costs nothing, and its cast has in its log what the gates say.
   const isRefused = boundaries?.isInForce === true && script === null;
   const all = [
-    ...(wish.isDrawn ? [] : loaded.issues),
+    ...(request.isDrawn ? [] : loaded.issues),
     ...(isRefused ? checked.map((issue) => asCast(issue, config)) : checked),
   ];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
-    if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
-    const near = nearestName(wish.loadout, names);
+    if (request.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
+    const near = nearestName(request.loadout, names);
     const guess = near === null ? '' : `did you mean ${near}? There are: `;
-    throw new UsageError(`there is no loadout ${wish.loadout}; ${guess || 'use one of: '}${names.join(', ')}`);
+    throw new UsageError(`there is no loadout ${request.loadout}; ${guess || 'use one of: '}${names.join(', ')}`);
   }
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
-  const rules = absoluteCommands(resolve(config, name, wish.utilities?.writes), loaded.baseDir);
-  const unready = wish.isDrawn ? [] : uncastable(config, name);
+  const rules = absoluteCommands(resolve(config, name, request.utilities?.writes), loaded.baseDir);
+  const unready = request.isDrawn ? [] : uncastable(config, name);
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, file: loaded.file } };

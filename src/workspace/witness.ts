@@ -171,14 +171,14 @@ export function witnessOf(
       const changed = since && after ? changesBetween(since, after) : [];
       const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes), watch.compares);
-      const scene = { root: cwd, changes: Object.keys(changes), say, ...(signal ? { signal } : {}) };
+      const context = { root: cwd, changes: Object.keys(changes), say, ...(signal ? { signal } : {}) };
       const work = watch.work && changed.length > 0 ? watch.work : null;
       // Files of the checkers are not part of the diff.
-      const diff = work && since ? await diffOfWork(watch, work, cwd, since, scene.changes) : null;
+      const diff = work && since ? await diffOfWork(watch, work, cwd, since, context.changes) : null;
       const checked = passes && { passes, about: aboutTurn(watch.cast, watch.turn, changes) };
       const { checks, turnChecks } = await leavingFiles(watch, cwd, async () => ({
-        checks: await runCheckers(watch.checks, watch.checkers, scene),
-        turnChecks: work ? await checkProject(work.checkers, watch.checkers, scene, checked) : [],
+        checks: await runCheckers(watch.checks, watch.checkers, context),
+        turnChecks: work ? await checkProject(work.checkers, watch.checkers, context, checked) : [],
       }));
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
       const unkept =

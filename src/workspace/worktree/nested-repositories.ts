@@ -21,17 +21,17 @@ export async function unknownRepositoriesIn(folder: string, path = '.'): Promise
 export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Promise<readonly Apart[]> {
   if (!existsSync(folder)) return [];
   const found: Apart[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const path of await repositoriesIn(folder)) {
     const at = join(folder, path);
     const isAsSetUp = Object.hasOwn(stands, path) && stands[path] === (await stateOfNested(at));
     const what = isAsSetUp ? null : await workIn(at, await linkIn(folder, base, path));
     if (what !== null) found.push({ path, what });
-    if (isAsSetUp || what !== null) told.add(path);
+    if (isAsSetUp || what !== null) reported.add(path);
   }
   // A repository without a commit may hide the files around it.
   for (const vacant of await filledIn(folder)) {
-    if (told.has(vacant.path) || stands[vacant.path] === stateOfVacant(folder, vacant)) continue;
+    if (reported.has(vacant.path) || stands[vacant.path] === stateOfVacant(folder, vacant)) continue;
     const count = vacant.files.length;
     const what = `${count} file${count === 1 ? '' : 's'} without its repository being checked out`;
     found.push({ path: vacant.path, what });
