@@ -1,4 +1,4 @@
-// What a log counts up to: turns, refusals by code, tokens and cost. The log is read once, and what was counted is kept as long
+// Figures of a whole log: turns, refusals by code, tokens and cost. The log is read once, and what was counted is kept as long
 // as the store is open, so that a later look reads only what is new. Only the lines that count are parsed.
 import { setImmediate as pass } from 'node:timers/promises';
 import type { CastStatus } from '../kernel/cast/state.ts';

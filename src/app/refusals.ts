@@ -1,5 +1,5 @@
-// Who is turned away and why: decisions that are not shown to be a person's, roles that are too low. The log notes each once for each
-// person, code and minute, however often it happens; of an agent, once for each thing that it tried.
+// Refusals of callers: a decision that is not proved to be a person's, a role that is too low. The log has each once for each caller,
+// code and minute, however often it happens; of an agent, once for each thing that it tried.
 import { type Actor, whyNotPerson } from '../access/actor.ts';
 import { type Act, actOfForm, mayDo, refusalToAgent } from '../access/rights.ts';
 import type { Denied } from '../kernel/verdict.ts';

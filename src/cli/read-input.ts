@@ -1,4 +1,4 @@
-// What a command reads: a file, standard input where the name is a dash, its lines, and answers of the person at the terminal.
+// Reads for a command: a file, standard input where the name is a dash, its lines, and answers of the person at the terminal.
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';

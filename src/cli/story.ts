@@ -1,5 +1,5 @@
-// The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
-// what a reader wants to know of it, so that the story can be followed without anything else.
+// The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; a
+// sentence says what a reader wants to know, so that the story can be followed without anything else.
 
 import { type SocketNames, socketNames, withSocketNames } from '../app/views/in-words.ts';
 import type { Words } from '../kernel/approval/request.ts';

@@ -1,5 +1,5 @@
 // The folders in which a cast works, as the engine needs them: the directory itself, or a worktree that is made when the
-// first turn is owed and found again after a crash, and one for each item that walks beside others.
+// first turn is owed and found again after a crash, and one for each item that runs next to others.
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { awaitAttempt, endOrphans, recoverAttempt, runBriefly, startAttempt } from '../../agents/process/attempt.ts';

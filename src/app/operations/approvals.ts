@@ -7,7 +7,6 @@ import type { Submitter } from '../../engine/store.ts';
 import type { ApprovalRequest } from '../../kernel/approval/request.ts';
 import { isTurnOver } from '../../kernel/approval/settle.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
-import { waitsForApproval } from '../../kernel/cast/asked.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Context } from '../operation.ts';
 import { refusalOfDecision } from '../refusals.ts';
@@ -73,6 +72,7 @@ async function settle(workspace: Workspace, word: string, choice: Choice, { revi
   const refusal = refusalOfDecision(workspace, choice.choice, actor, cast, may);
   const decide = (store: Pick<WorkspaceStore, 'submit'>) =>
     decided(store, workspace, { word, found, choice, refusal }, actor);
+  const { waitsForApproval } = await import('../../kernel/cast/asked.ts');
   const waiting = approval?.from ? await store.view('cast', approval.from.cast) : null;
   if (!approval?.from || refusal || !waitsForApproval(waiting, approval.from.turn, approval.id)) {
     const verdict = await decide(store);

@@ -1,5 +1,5 @@
-// Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files of which it is
-// known what they were.
+// Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files whose
+// earlier contents are known.
 
 import type { Submitter } from '../../engine/store.ts';
 import { isOver } from '../../kernel/cast/state.ts';

@@ -1,4 +1,4 @@
-// What the owner of a task does while it works: says that it is alive, asks whether it may write a path, and keeps the worklog.
+// Operations for the owner of a task while it works: a sign of life, whether it may write a path, and the worklog.
 
 import { type Subject, takeWorklogEntry } from '../../dialects/operator/read.ts';
 import { beat } from '../../engine/heartbeat.ts';

@@ -1,5 +1,5 @@
-// What is looked at before a cast: one list. `doctor` shows all of it, `check` shows what is missing, and `cast` does not start while
-// something is. Nothing is changed, and nothing of the project runs here: of its checkers and commands only is checked whether they
+// The checks before a cast, in one list. `doctor` shows all of it, `check` shows what is missing, and `cast` does not start while
+// something is. Nothing is changed, and nothing of the project runs here: its checkers and commands are only checked for whether they
 // can start.
 
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a look at the machine finds and how to repair it; and the checks of what every cast needs of the machine and the folder: Node, git,
+// Findings about this machine, each with its repair; and the checks of what every cast needs of the machine and the folder: Node, git,
 // space, folders that may be written, a sound clock.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';

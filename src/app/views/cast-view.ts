@@ -1,6 +1,6 @@
 // All that is known of one cast, made from its entries one after the other. Everything that shows a cast reads this: `show`,
-// `why`, `watch`, progress, the tools. The state of the cast is the kernel's own; beside it stands what the kernel does
-// not keep, because no rule asks for it. There is no Node in this folder, so that it runs in a browser, too.
+// `why`, `watch`, progress, the tools. The state of the cast is the kernel's own; next to it are records that the kernel does
+// not keep, because no rule asks for them. There is no Node in this folder, so that it runs in a browser, too.
 import { apply } from '../../kernel/apply.ts';
 import type { CastFact } from '../../kernel/cast/fact.ts';
 import type { Cast, CastStatus } from '../../kernel/cast/state.ts';
