@@ -11,7 +11,7 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { reclaim, startReady } from './dispatch.ts';
 import { isLeftOut, taskOfTurn } from './item.ts';
-import { endConversation } from './report.ts';
+import { closeConversation } from './report.ts';
 import { agentIdOfTurn, chosenMateria, isConversing, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { reopenTurn } from './start.ts';
 import { type Cast, type CastStatus, type ExchangeLine, isOver, type OpenQuestion, type Turn } from './state.ts';
@@ -204,7 +204,7 @@ export function finishConversation(pen: Pen, cast: Cast, input: Extract<Input, {
   if ('allow' in turn) return turn;
   if (cast.status === 'waiting')
     pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `the conversation of turn ${turn.id} is over` });
-  endConversation(pen, cast, turn);
+  closeConversation(pen, cast, turn);
   return allow(`turn ${turn.id} gives its final answer`, { turn: turn.id });
 }
 

@@ -139,14 +139,14 @@ function answerFromScript(pen: Pen, cast: Cast, turn: Turn): void {
   const next = scriptedTurn(cast, { key, index: cast.scripted[key] ?? 0 });
   const text = isObject(next) && isString(next.$answer) ? next.$answer : next === '$continue' ? GO_ON : null;
   if (text === null) return;
-  if (next === '$continue' && isConversing(cast, turn)) return endConversation(pen, cast, turn, key);
+  if (next === '$continue' && isConversing(cast, turn)) return closeConversation(pen, cast, turn, key);
   pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, from: 'person', text, script: key });
 }
 
 const GO_ON = 'Go on as you think best.';
 
 /** The agent is asked for what it hands on, in the format of its socket. */
-export function endConversation(pen: Pen, cast: Cast, turn: Turn, script?: string): void {
+export function closeConversation(pen: Pen, cast: Cast, turn: Turn, script?: string): void {
   const told = { from: 'runtime', text: CONVERSATION_OVER, finalizes: true } as const;
   pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, ...told, ...(script ? { script } : {}) });
 }
