@@ -152,6 +152,31 @@ inBrowser('two people look at the same request: the first one decides, the secon
       .waitFor();
 });
 
+inBrowser('somebody who looks elsewhere is notified of what stops a cast, once, and is led to it', async () => {
+  await at.ask('cast.start', startOf('docs'));
+  const page = await opened(at.link('/'), { permissions: ['notifications'] });
+  // What waited before is no news, so the page has to know it first.
+  await page.getByRole('heading', { name: /^(?:Nothing waits|Waits) for you/ }).waitFor();
+  await page.evaluate(`(() => {
+    globalThis.notes = [];
+    globalThis.Notification = class {
+      static permission = 'granted';
+      constructor(title, options) { globalThis.notes.push({ title, ...options, press: () => this.onclick() }); }
+      close() {}
+    };
+    Object.defineProperty(document, 'hidden', { get: () => true });
+  })()`);
+  const { row, path } = await waitingCast('question', 'question');
+  const notes = () => page.evaluate('globalThis.notes.map(({ title, body, tag }) => [title, body, tag])');
+  await expect
+    .poll(notes, { timeout: 30_000 })
+    .toEqual([[expect.stringMatching(/^build asks: Two partners/), 'Upgrade the date parser to version 4', row.id]]);
+  await page.evaluate('globalThis.notes[0].press()');
+  await page.getByRole('article').waitFor();
+  expect(new URL(page.url()).pathname).toBe(path);
+  await at.ask('cast.abort', { cast: row.cast });
+});
+
 inBrowser('on a phone a request is read in full, and rejected with a reason', async () => {
   const { cast, path } = await waitingCast('approval', 'approval');
   const page = await opened(at.link('/inbox'), { viewport: PHONE, isMobile: true, hasTouch: true });

@@ -7,12 +7,12 @@ import { Header, ViewTitle } from '../parts/pane.tsx';
 import { Answered, Empty } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, inboxPath, linkTo } from '../router.ts';
+import { useNotify } from '../shell/notify.ts';
 import { type InboxRow, KINDS, titleOf, useInbox, useOverview } from '../shell/overview.ts';
 import { useNow } from '../shell/shell.tsx';
 import { duration, exactly } from '../words.ts';
 import { Card } from './card.tsx';
 import './inbox.css';
-import { useNotify } from './notify.ts';
 
 export default function Inbox({ id }: { id: string | undefined }): ReactNode {
   const inbox = useInbox();

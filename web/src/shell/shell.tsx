@@ -14,6 +14,7 @@ import { Keys } from './keys-help.tsx';
 import { BottomBar, PLACES, Sidebar } from './places.tsx';
 import './shell.css';
 import { Notice, notice } from './notice.tsx';
+import { useNotifications } from './notify.ts';
 import { useOverview } from './overview.ts';
 import Palette from './palette.tsx';
 import { StatusBar } from './status-bar.tsx';
@@ -67,6 +68,7 @@ function Frame(): ReactNode {
   const overview = useOverview();
   const [open, setOpen] = useState<'palette' | 'keys' | null>(null);
   useEffect(fetchViews, []);
+  useNotifications(overview.waits, overview.isRead);
   const next = overview.waits[0];
   const mayStart = useMay()('cast.start');
   useKeys('Everywhere', [
