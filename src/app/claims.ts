@@ -2,7 +2,6 @@
 // The record of a claim is written before the claim is requested. So a kill leaves no claim without its record.
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
-import { beat } from '../engine/heartbeat.ts';
 import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { refusalOfCast, refusalOfClaim } from '../kernel/ledger/claim.ts';
@@ -54,7 +53,7 @@ export async function claiming(
     }
     const record = recordClaim(workspace.stateDir, fence, { run, id: task }, picture);
     if ('why' in record) reasons.push(record.why);
-    if (worker) await beat(store.log, { run, task, owner, fence, at: Date.now(), worker });
+    if (worker) await store.lease('beat', { run, task, owner, fence, at: Date.now(), worker });
   }
   for (const each of prepared) dropPrepared(workspace.stateDir, each);
   if (verdict.allow) await dropEndedClaims(workspace.stateDir, () => openFences(session));

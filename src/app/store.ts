@@ -46,6 +46,7 @@ export class WorkspaceStore implements Store {
       driver: async (cast) => (await import('../engine/lease.ts')).drivingIn(log, cast, Date.now()),
       lost: async (cast) => (await this.#decides()).view('lost', cast),
       outages: async (now) => (await import('../engine/runner-register.ts')).outagesIn(log, now),
+      beats: async () => (await import('../engine/heartbeat.ts')).beats(log),
     };
   }
 

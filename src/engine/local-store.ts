@@ -6,7 +6,7 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Decider } from './decider.ts';
-import { beat } from './heartbeat.ts';
+import { beat, beats } from './heartbeat.ts';
 import {
   type CastLease,
   type Driver,
@@ -72,6 +72,7 @@ export class LocalStore implements Store {
       driver: (cast) => drivingIn(log, cast, decider.now()),
       lost: (cast) => this.#lostCast(cast),
       outages: (now) => outagesIn(log, now),
+      beats: () => beats(log),
     };
     this.#leases = {
       takeCast: (...about) => this.#takeCast(...about),

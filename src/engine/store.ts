@@ -4,6 +4,7 @@ import type { Cast, CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
+import type { Beat } from '../kernel/ledger/move.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';
@@ -58,6 +59,8 @@ export type Views = {
   lost(cast: string): Denied | null;
   /** The runners that are down. */
   outages(now: number): readonly Outage[];
+  /** The last signs of life, by the fence of the claim. */
+  beats(): ReadonlyMap<number, Beat>;
 };
 
 export type Leases = {

@@ -58,6 +58,15 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       expect(await store.view('ledger', RUN)).toEqual(ledger);
     });
 
+    test('a sign of life is kept by the fence of its claim', async () => {
+      await submit({ kind: 'task.create', packet: packet('T-1') });
+      await submit({ kind: 'task.claim', task: 'T-1', owner: 'ann' });
+      const at = Date.now() + 5_000;
+      expect(await store.lease('beat', { task: 'T-1', owner: 'bob', fence: 1, at })).toBe(false);
+      expect(await store.lease('beat', { task: 'T-1', owner: 'ann', fence: 1, at })).toBe(true);
+      expect(await store.view('beats')).toEqual(new Map([[1, expect.objectContaining({ owner: 'ann', at })]]));
+    });
+
     test('what was answered can be read', async () => {
       await submit(startOf('c', { build: 'long '.repeat(200) }));
       await submit(abort);

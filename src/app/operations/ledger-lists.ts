@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { validateReconcile } from '../../dialects/operator/reconcile.ts';
-import { beats } from '../../engine/heartbeat.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Budget } from '../../kernel/graph/config.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
@@ -31,7 +30,7 @@ export const taskList: Operation<'task.list'> = async (workspace, { run, status 
 };
 
 async function rowsOf(session: LedgerSession, word: string | undefined): Promise<readonly JsonObject[]> {
-  const [run, heard] = [await runWanted(session, word), await beats(session.store.log)];
+  const [run, heard] = [await runWanted(session, word), await session.store.view('beats')];
   return session.store.look((ledger) => {
     const runs = run === undefined ? workRuns(ledger) : Object.values(ledger.runs).filter(({ id }) => id === run);
     if (run !== undefined && runs.length === 0) throw new UsageError(`there is no run ${run}`);
@@ -93,7 +92,7 @@ export const freshBundle: Operation<'bundle'> = async (workspace, input, context
   const { store } = session;
   const { ledger, run: named } = await ledgerFor(session, input.run);
   const run = onlyRun(workspace, ledger, named);
-  const heartbeats = heardIn(run, await beats(store.log));
+  const heartbeats = heardIn(run, await store.view('beats'));
   const cast = await store.view('cast', run);
   const held = ledger.hold === null ? {} : { held: `${ledger.hold.by}: ${ledger.hold.reason}` };
   const constraints = { ...(cast ? limitsOf(cast.rules.budget) : {}), ...held };
@@ -150,7 +149,7 @@ async function disagreements(
   ledger: Ledger,
   runs: readonly string[],
 ): Promise<Verdict> {
-  const heard = await beats(store.log);
+  const heard = await store.view('beats');
   const issues: JsonObject[] = [];
   const counts = { task_count: 0, active_lock_count: 0, event_count: 0 };
   for (const run of runs) {

@@ -2,7 +2,6 @@
 // the real changes are compared with the scope of the task, and criteria with a checker are checked, before the ledger decides.
 
 import { takeResult } from '../../dialects/operator/read.ts';
-import { beat } from '../../engine/heartbeat.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Check } from '../../kernel/ledger/fact.ts';
 import { knownCode } from '../../kernel/ledger/move.ts';
@@ -144,7 +143,7 @@ function wayOut({ program }: Workspace, { id, owner }: Task, fence: number): str
 
 /** A checker may take its time; the owner has handed in its work and is not silent meanwhile. */
 function keepAlive({ store }: LedgerSession, { run, id, owner, heartbeatS }: Task, fence: number): NodeJS.Timeout {
-  const again = () => void beat(store.log, { run, task: id, owner, fence, at: Date.now() }).catch(() => undefined);
+  const again = () => void store.lease('beat', { run, task: id, owner, fence, at: Date.now() }).catch(() => undefined);
   again();
   return setInterval(again, heartbeatS * 1000);
 }

@@ -1,6 +1,6 @@
 // Tasks whose owners are silent for too long, or known to be gone, are blocked with TASK_TIMEOUT and
 // handed out again while their retries last.
-import { beats, findSilent, type SilenceReport, type SilentOwner, waitUntilNext } from '../../engine/heartbeat.ts';
+import { findSilent, type SilenceReport, type SilentOwner, waitUntilNext } from '../../engine/heartbeat.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Beat, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
@@ -75,7 +75,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verdict; look: SilenceReport }> {
   const ledger = await session.store.view('ledger');
-  const heard = heardSince(await beats(session.store.log), since);
+  const heard = heardSince(await session.store.view('beats'), since);
   const look = findSilent(ledger, heard, Date.now(), await abandonedCasts(session, ledger));
   const rows: JsonObject[] = [];
   for (const silent of look.silent) {
