@@ -105,7 +105,7 @@ export async function hello(): Promise<Verdict<Hello>> {
   const answer = (await ask<Hello>('/api')) as unknown as Hello | Refusal;
   if ('allow' in answer) return answer;
   // A person is called by the name, not by how the log writes it.
-  const me = { ...answer.me, name: answer.me.name.replace(/^user:/, '') };
+  const me = { ...answer.me, name: answer.me.name.replace(/^(?:user|token):/, '') };
   return { allow: true, code: 'OK', reason: 'ok', details: { ...answer, me } };
 }
 

@@ -1,12 +1,5 @@
 // How the states of a cast are shown: their signs, words and pills.
-import type {
-  AttemptRow,
-  CastPage,
-  PageItem,
-  PageSocket,
-  ShownState,
-  TurnRow,
-} from '../../../src/app/views/cast-page.ts';
+import type { AttemptRow, CastPage, PageItem, PageSocket, ShownState } from '../../../src/app/views/cast-page.ts';
 import type { Status } from '../parts/glyphs.tsx';
 import type { ItemState } from '../parts/items.tsx';
 
@@ -104,13 +97,6 @@ export function attemptSign({ end }: AttemptRow): Status {
   if (end === 'not_satisfied') return 'rework';
   if (end === 'asks' || end === 'blocked') return 'waits';
   return end === 'lost' ? 'unknown' : 'done';
-}
-
-/** The turn that is looked at first: what waits, what runs, what failed, or the last one. */
-export function turnToShow(page: CastPage): TurnRow | null {
-  const open = page.graph.sockets.flatMap(({ live }) => live);
-  const first = open.find(({ shown }) => isWaiting(shown)) ?? open.find(({ shown }) => shown === 'runs') ?? open[0];
-  return page.turns.find(({ turn }) => turn === first?.turn) ?? page.turns.at(-1) ?? null;
 }
 
 /** The words of the engine name sockets by their ids; people know them by their names. */

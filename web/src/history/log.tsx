@@ -250,7 +250,7 @@ function Row({
       <time className="quiet" dateTime={row.at} title={exactly(row.at)}>
         {isNewDay ? <b className="log-day">{day(row.at)}</b> : null} {clockSeconds(row.at)}
       </time>
-      <Name text={row.by.replace(/^user:/, '')} className="quiet log-by" />
+      <Name text={row.by.replace(/^(?:user|token):/, '')} className="quiet log-by" />
       {request === null ? null : <Name text={request} className="quiet log-cast" />}
       <Name text={sentence} className="log-says" />
       {code ? <code className="log-code">{code}</code> : <span />}
@@ -272,7 +272,7 @@ function EntryDetail({ entry, sentence, onClose }: { entry: Entry; sentence: str
       </div>
       <p className="second">{sentence}</p>
       <p className="quiet">
-        {exactly(entry.at)}, {entry.by.replace(/^user:/, '')}, <code>{fact.kind}</code>
+        {exactly(entry.at)}, {entry.by.replace(/^(?:user|token):/, '')}, <code>{fact.kind}</code>
       </p>
       {code ? <CodeChip code={code} /> : null}
       <div className="entry-acts">
