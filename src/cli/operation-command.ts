@@ -7,6 +7,7 @@ import type { Given } from '../app/perform.ts';
 import { describeField } from '../kernel/field-schema.ts';
 import { mismatches } from '../kernel/fields.ts';
 import type { Json } from '../kernel/json.ts';
+import { nearestName } from '../kernel/text.ts';
 import { again, type Call, type Command, EXIT_CODE, type Options, out, outJson, UsageError } from './command.ts';
 
 /** The input of the operation, read when it is asked for; `isStream` leaves the payload on standard input. */
@@ -86,7 +87,11 @@ async function runForm(call: Call, about: About, entries: readonly OperationEntr
   const entry = word === undefined ? wordless : entries.find((each) => wordOf(each) === word);
   if (!entry) {
     const forms = entries.map((each) => [wordOf(each) ?? program, ...wordsOf(each.fields)].join(' '));
-    throw new UsageError(`there is no ${program} ${word}; there are: ${forms.join(', ')}`);
+    const guess = guessed(
+      word ?? '',
+      entries.flatMap((each) => wordOf(each) ?? []),
+    );
+    throw new UsageError(`there is no ${program} ${word}; ${guess}there are: ${forms.join(', ')}`);
   }
   const form = word === undefined ? program : `${program} ${word}`;
   const say = `say: ${form} ${argsOf(entry.fields)}`.trimEnd();
@@ -155,7 +160,7 @@ function hasOption(field: OperationField): boolean {
 
 async function wordValue(call: Call, name: string, field: OperationField, word: string): Promise<Record<string, Json>> {
   if (field.type === 'json') return payloadOf(call, name, field, word);
-  if (field.type === 'choice') return { [name]: chosen(field, word) };
+  if (field.type === 'choice') return { [name]: chosen(field, word, name) };
   return { [name]: field.type === 'count' ? countIn(field.word ?? '', field, word) : word };
 }
 
@@ -186,14 +191,20 @@ async function optionValue(call: Call, name: string, field: OperationField, valu
     if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
     throw new UsageError(`--${optionName(name)} must be a number, not ${text}`);
   }
-  if (field.type === 'choice') return chosen(field, text);
+  if (field.type === 'choice') return chosen(field, text, name);
   if (field.required && text.trim() === '') throw missing(call, name);
   return text;
 }
 
-function chosen({ of, noun = 'choice' }: Extract<OperationField, { type: 'choice' }>, word: string): string {
+function chosen(field: Extract<OperationField, { type: 'choice' }>, word: string, name: string): string {
+  const { of, noun = name } = field;
   if (of.includes(word)) return word;
-  throw new UsageError(`there is no ${noun} ${word}; there are: ${of.join(', ')}`);
+  throw new UsageError(`there is no ${noun} ${word}; ${guessed(word, of)}there are: ${of.join(', ')}`);
+}
+
+function guessed(word: string, known: readonly string[]): string {
+  const near = nearestName(word, known);
+  return near === null ? '' : `did you mean ${near}? `;
 }
 
 function missing(call: Call, name: string): UsageError {

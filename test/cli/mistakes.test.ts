@@ -1,6 +1,9 @@
 // Mistakes that people make. Each gives one message with its cause and its fix, and nothing is spent or lost. The rows have the
 // numbers of the list; a row that says nothing of its folder is about one loadout that is right but for the mistake.
+import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
@@ -281,6 +284,10 @@ const ROWS: readonly Row[] = [
     2,
     [/config\.json is there already; edit it, or replace it with `.*init --force`/],
   ],
+  ['27', 'a misspelt template', {}, ['init', '--template', 'bugfx'], 2, [/no template bugfx; did you mean bugfix\?/]],
+  ['27', 'a misspelt agent', {}, ['init', '--agent', 'cladue'], 2, [/no agent cladue; did you mean claude\?/]],
+  ['27', 'a misspelt format', {}, ['graph', '--format', 'sgv'], 2, [/no format sgv; did you mean svg\?/]],
+  ['27', 'a misspelt word of a command', {}, ['task', 'crate'], 2, [/task crate; did you mean create\?/]],
   ['27', 'a misspelt command', {}, ['cats'], 2, [/there is no command cats; did you mean `.* casts?`\?/]],
   [
     '27',
@@ -370,6 +377,27 @@ test('18. a model that nobody knows is found out before, where it may be asked',
   const ran = await baton(dir, ['cast', '--probe', 'x'], { env });
   expect([ran.code, ran.stderr]).toEqual([1, expect.stringMatching(/gives no answer with nope: .*nope is not found/)]);
   expect((await baton(dir, ['casts', '--json'])).stdout).toBe('[]\n');
+});
+
+test('20. a port that is in use is named, with a way on', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const ran = await baton(repository({ [CONFIG]: one({}) }), ['serve', '--port', String(port)], { env: machine() });
+  taken.close();
+  const said = `port ${port} cannot be used (EADDRINUSE); name another one, or 0 for a free one`;
+  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(said)]);
+});
+
+test('24. a completed cast is not cast again, and takes no answer', async () => {
+  const dir = repository({ 'cast.json': one({}), 'agents.json': { fix: ['done'] } });
+  expect((await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'x'])).code).toBe(0);
+  const again = await baton(dir, ['recast', 'latest']);
+  expect([again.code, again.stderr]).toEqual([
+    1,
+    expect.stringContaining('is completed; only a failed or aborted cast can be recast'),
+  ]);
+  expect((await baton(dir, ['answer', 'latest', 'yes'])).code).toBe(1);
 });
 
 test('21. of two casts in one folder the second says whose folder it is', async () => {
