@@ -129,6 +129,12 @@ function reasonIn(fact: Entry['fact']): string | null {
   return fact.kind === 'attempt.failed' || fact.kind === 'turn.blocked' ? fact.reason : null;
 }
 
+/** Whether the step leaves its item when it is not satisfied. */
+function skipsItem({ view }: ProgressState, turn: number): boolean {
+  const socket = view.cast?.turns[turn]?.socket ?? '';
+  return view.cast?.rules.graph.sockets[socket]?.advance?.when === 'not_satisfied';
+}
+
 /** What an entry is worth telling. `isTold` leaves out what another line gives; `isLive` leaves out what moves already. */
 export function entryLines(entry: Entry, seen: ProgressState, isTold = false, isLive = false): readonly string[] {
   fold(seen.view, entry);
@@ -140,15 +146,16 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
       return isLive ? [] : step(seen, fact.turn, { mark: paint.dim('▸'), note: attemptNote(fact.attempt, paint) });
     case 'turn.accepted': {
       const isNo = fact.handoff.satisfied === false;
+      const isSkip = isNo && skipsItem(seen, fact.turn);
       const notes = [
-        isNo ? paint.warn('not satisfied') : '',
+        isSkip ? paint.warn('skipped') : isNo ? paint.warn('not satisfied') : '',
         madeBy(fact),
         fact.truncated ? paint.warn('output cut at its limit') : '',
         // Where lines may be long there is room for who answered.
         seen.isVerbose || seen.columns() === null ? modelOf(fact.agent) : '',
       ];
       const note = notes.filter(Boolean).join(', ');
-      const how = { mark: isNo ? paint.warn('✗') : paint.good('✓'), note };
+      const how = { mark: isSkip ? paint.warn('–') : isNo ? paint.warn('✗') : paint.good('✓'), note };
       const aside = changedNothing(fact, seen) ? 'changed no file' : '';
       const lines = step(seen, fact.turn, { ...how, aside }, entry, fact.usage);
       forget(fact.turn, seen);

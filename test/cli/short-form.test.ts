@@ -32,6 +32,7 @@ function team(files: Readonly<Record<string, Json>> = {}): string {
 test('the only loadout is cast without being named, and goes the documented way', async () => {
   const dir = team();
   const ran = await baton(dir, ['cast', '--agents', 'agents.json', '--in-place', '--json', 'fix it']);
+  expect(ran.stderr).toMatch(/– triage · 2\/3 B · skipped/);
   const view = json<CastView>(ran);
   expect([view.status, view.loadout]).toEqual(['completed', 'bugfix']);
   expect(view.path.map(({ socket }) => Number(socket.slice('Socket-'.length)))).toEqual([1, 2, 3, 4, 3, 4, 2, 2, 5]);
