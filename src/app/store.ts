@@ -47,6 +47,7 @@ export class WorkspaceStore implements Store {
       lost: async (cast) => (await this.#decides()).view('lost', cast),
       outages: async (now) => (await import('../engine/runner-register.ts')).outagesIn(log, now),
       beats: async () => (await import('../engine/heartbeat.ts')).beats(log),
+      approvals: async () => (await import('../approvals/open-approvals.ts')).approvalsIn(log),
     };
   }
 

@@ -73,6 +73,7 @@ export class LocalStore implements Store {
       lost: (cast) => this.#lostCast(cast),
       outages: (now) => outagesIn(log, now),
       beats: () => beats(log),
+      approvals: () => decider.look(({ approvals }) => structuredClone(approvals)),
     };
     this.#leases = {
       takeCast: (...about) => this.#takeCast(...about),

@@ -1,4 +1,5 @@
 // The one way to the log of a workspace, in this thread or behind a worker: every event is submitted here, and all data is read here.
+import type { Approvals } from '../kernel/approval/state.ts';
 import type { Slot } from '../kernel/cast/packet.ts';
 import type { Cast, CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
@@ -61,6 +62,7 @@ export type Views = {
   outages(now: number): readonly Outage[];
   /** The last signs of life, by the fence of the claim. */
   beats(): ReadonlyMap<number, Beat>;
+  approvals(): Approvals;
 };
 
 export type Leases = {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Driver, thisDriver } from '../../src/engine/lease.ts';
 import { StorageError } from '../../src/engine/ports.ts';
 import type { CastChange, FollowQuery, Store } from '../../src/engine/store.ts';
+import { noApprovals } from '../../src/kernel/approval/state.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { packet, RUN } from '../../src/kernel/ledger/fixtures/book.ts';
 import { startOf } from './round.ts';
@@ -65,6 +66,10 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       expect(await store.lease('beat', { task: 'T-1', owner: 'bob', fence: 1, at })).toBe(false);
       expect(await store.lease('beat', { task: 'T-1', owner: 'ann', fence: 1, at })).toBe(true);
       expect(await store.view('beats')).toEqual(new Map([[1, expect.objectContaining({ owner: 'ann', at })]]));
+    });
+
+    test('approvals are those at the head of the log', async () => {
+      expect(await store.view('approvals')).toEqual(noApprovals());
     });
 
     test('what was answered can be read', async () => {

@@ -1,7 +1,7 @@
 // What waits for a person, or was approved and not used; and the yes or no to it, which carries the waiting cast on.
 import { type ApprovalView, approvalView, revisionOf } from '../../approvals/approval-view.ts';
 import { marksOf } from '../../approvals/bound-parts.ts';
-import { approvalNamed, approvalsIn, goneExecutors, runningIn } from '../../approvals/open-approvals.ts';
+import { approvalNamed, goneExecutors, runningIn } from '../../approvals/open-approvals.ts';
 import { findSealKey, openSealKey, type SealKey, sealDecision } from '../../approvals/seal.ts';
 import type { Submitter } from '../../engine/store.ts';
 import type { ApprovalRequest } from '../../kernel/approval/request.ts';
@@ -24,7 +24,7 @@ export const approvalsList: Operation<'approvals.list'> = async (workspace) => {
 export async function approvalViews(workspace: Workspace): Promise<readonly ApprovalView[]> {
   const { env } = workspace;
   const [store, now] = [workspace.ledgerStore(), Date.now()];
-  const open = Object.values(await approvalsIn(store.log)).toSorted((a, b) => a.since - b.since);
+  const open = Object.values(await store.view('approvals')).toSorted((a, b) => a.since - b.since);
   const views: ApprovalView[] = [];
   const key = open.length > 0 ? findSealKey(env) : null;
   for (const approval of open) {
@@ -61,7 +61,7 @@ async function settle(workspace: Workspace, word: string, choice: Choice, { revi
   if (!workspace.hasLog())
     throw new Refused(deny('UNKNOWN_APPROVAL', `there is no approval ${word} in ${workspace.dir}`));
   const store = workspace.castStore();
-  const found = approvalNamed(await approvalsIn(store.log), word);
+  const found = approvalNamed(await store.view('approvals'), word);
   const approval = 'allow' in found ? null : found;
   if (approval && revision !== undefined && revision !== revisionOf(approval)) {
     const reason = `${approval.id} changed after it was shown, and nothing was decided; look at it again`;

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import type { Actor } from '../../access/actor.ts';
 import { attemptAbove } from '../../access/attempt.ts';
 import { environmentOf } from '../../approvals/bound-parts.ts';
-import { approvalsIn, goneExecutors, requesterOf } from '../../approvals/open-approvals.ts';
+import { goneExecutors, requesterOf } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/risk.ts';
 import { logIdentity, openSealKey } from '../../approvals/seal.ts';
 import { sealRequest } from '../../approvals/seal-request.ts';
@@ -75,7 +75,7 @@ export const approvalsRequest: Operation<'approvals.request'> = async (workspace
     area,
     log: logIdentity(stateDir),
   });
-  const gone = goneExecutors(Object.values(await approvalsIn(store.log)));
+  const gone = goneExecutors(Object.values(await store.view('approvals')));
   return store.submit({ kind: 'approval.request', sealed, from, gone }, actor);
 };
 

@@ -1,6 +1,6 @@
 // What runs, waits and ended last in a workspace; whether it is paused, and its registry and quarantine. These are read from the newest
 // snapshot and later facts, so that the cost does not grow with the log.
-import { approvalsIn, interruptedApprovals } from '../../approvals/open-approvals.ts';
+import { interruptedApprovals } from '../../approvals/open-approvals.ts';
 import type { Log } from '../../engine/ports.ts';
 import { restored } from '../../engine/snapshot.ts';
 import { timeOf } from '../../kernel/fact.ts';
@@ -52,7 +52,7 @@ async function statusIn(store: WorkspaceStore) {
   );
   // What an open cast began is among what it waits for.
   const isOpen = (id: string | undefined) => open.some(({ cast }) => cast === id);
-  const unfinished = interruptedApprovals(await approvalsIn(store.log)).filter(({ from }) => !isOpen(from?.cast));
+  const unfinished = interruptedApprovals(await store.view('approvals')).filter(({ from }) => !isOpen(from?.cast));
   return {
     head: (await store.view('head')).seq,
     hold: hold === null ? null : { ...hold },
