@@ -133,13 +133,18 @@ test('with a guard a hook is added to those of the user, and it asks the guard i
   const ask = (tool_name: string) =>
     spawnSync('sh', ['-c', command], {
       env: { ...process.env, ...env } as NodeJS.ProcessEnv,
-      input: JSON.stringify({ tool_name, tool_input: { command: 'git push' } }),
+      input: JSON.stringify({
+        hook_event_name: 'BeforeTool',
+        cwd: '/w',
+        tool_name,
+        tool_input: { command: 'git push' },
+      }),
       encoding: 'utf8',
     });
   const refused = ask('run_shell_command');
   expect([refused.status, refused.stderr]).toEqual([2, 'not this one\n']);
-  expect(JSON.parse(readFileSync(join(root, 'asked'), 'utf8'))).toMatchObject({
-    ...{ tool_name: 'Bash', tool_input: { command: 'git push' } },
+  expect(JSON.parse(readFileSync(join(root, 'asked'), 'utf8'))).toEqual({
+    ...{ cwd: '/w', tool_name: 'Bash', tool_input: { command: 'git push' } },
   });
   expect(ask('read_file').status).toBe(0);
 });

@@ -160,7 +160,9 @@ async function answerHook(): Promise<void> {
   const name = HOOK_NAMES[String(event.tool_name)];
   if (name === undefined) return;
   const guard = JSON.parse(process.env[GEMINI_VARIABLE] ?? '{}') as GuardCall;
-  const reason = await askGuard(guard, { ...event, tool_name: name });
+  // By its own name of the event the hook would take itself for one of another program.
+  const { session_id, cwd, tool_input } = event;
+  const reason = await askGuard(guard, { session_id, cwd, tool_name: name, tool_input });
   if (reason === undefined) return;
   process.stderr.write(`${reason}\n`);
   process.exitCode = 2;
