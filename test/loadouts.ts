@@ -24,6 +24,7 @@ type Extras = {
   readonly materia: JsonObject;
   readonly budget: JsonObject;
   readonly limits: JsonObject;
+  readonly language: string;
 };
 
 export const always = (to: string, maxTraversals?: number): JsonObject => edge('always', to, maxTraversals);

@@ -42,7 +42,7 @@ export async function tellOfAgents(stage: Stage): Promise<void> {
 
 const TALK = graph(
   { 'Socket-1': { materia: 'Plan', parse: 'json' } },
-  { materia: { Plan: { tools: 'none', prompt: 'Plan it.', runner: 'claude', multiTurn: true } } },
+  { materia: { Plan: { tools: 'none', prompt: 'Plan it.', runner: 'claude', multiTurn: true } }, language: 'German' },
 );
 
 /** An agent talks with a person before it answers, and hears what is said to the cast beside that. */

@@ -72,7 +72,11 @@ async function attested(stage: Stage): Promise<void> {
   const envelope = {
     ...{ handoff_id: handoffId(1), timestamp: new Date(stage.now).toISOString(), digest: hashOf('d'), pattern: 1 },
     warnings: [{ code: 'INJECTION_OVERRIDE', pointer: '/request/input_data/handoff' }],
-    envelope: { source: { agent_id: 'plan' }, target: { agent_id: 'build' }, request: { type: 'task' } },
+    envelope: { source: { agent_id: 'lead' }, target: { agent_id: 'build' }, request: { type: 'task' } },
+    mediation: {
+      ...{ agent: 'lead', handoff_id: handoffId(90) },
+      envelope: { source: { agent_id: 'plan' }, target: { agent_id: 'lead' }, request: { type: 'task' } },
+    },
   };
   await stage.prepare('line', { trust: seen(SECOND, 'build', { envelope, texts: textsOf(SECOND) }) });
   await stage.say(await stage.turn('line'), 'Built.');
