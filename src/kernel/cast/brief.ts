@@ -106,7 +106,7 @@ function sectionsOf(
   const answer = [format, languageLine(cast, socket), offersTools(cast, turn) ? OFFER : '']
     .filter((part) => part !== '')
     .join('\n\n');
-  const said = must(block('A person says', asData(told.join('\n\n'))));
+  const said = must(told.length === 0 ? '' : block('A person says', asData(told.join('\n\n'))));
   // In the same conversation the agent still has its brief. Only the fault of its answer is new.
   if (isContinued(cast, turn)) {
     const news = turn.refusal ? '' : block('What is new', soFar(turn, true));

@@ -142,6 +142,7 @@ describe('what a person says to a cast', () => {
 
   test('it is in the log and in the next brief, once; the agent at work goes on', () => {
     const cast = running();
+    expect(cast.turn.brief).not.toContain('A person says');
     expect(cast.tell({ kind: 'cast.say', cast: 'c', item: null, text: 'Use tabs.' }).allow).toBe(true);
     expect(cast.turn.phase).toBe('running');
     cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: 'no JSON', agent: { session } });
