@@ -9,6 +9,7 @@ import { KINDS } from '../src/kernel/capabilities.ts';
 import { median, type Row } from './row.ts';
 
 const BATON = fileURLToPath(new URL('../bin/baton', import.meta.url));
+const TEAM = fileURLToPath(new URL('../src/bundled/config.json', import.meta.url));
 const AGENTS = fileURLToPath(new URL('../src/bundled/demo-agents.json', import.meta.url));
 const RUNS = 15;
 
@@ -28,7 +29,8 @@ const INPUT = '{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"
 export function startTimes(): Row[] {
   const cwd = mkdtempSync(join(tmpdir(), 'baton-bench-'));
   execFileSync(BATON, ['init'], { cwd, stdio: 'ignore' });
-  execFileSync(BATON, ['cast', '--agents', AGENTS, 'Greet'], { cwd, stdio: 'ignore' });
+  // The script speaks for the team that ships.
+  execFileSync(BATON, ['cast', '--file', TEAM, '--agents', AGENTS, 'Greet'], { cwd, stdio: 'ignore' });
   const time = (file: string, args: readonly string[]) => {
     const began = performance.now();
     // A payload that is refused is answered too.
