@@ -64,9 +64,7 @@ export async function locateCast(
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
     if (request.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
-    const near = nearestName(request.loadout, names);
-    const guess = near === null ? '' : `did you mean ${near}? There are: `;
-    throw new UsageError(`there is no loadout ${request.loadout}; ${guess || 'use one of: '}${names.join(', ')}`);
+    throw noLoadout(request.loadout, names);
   }
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
@@ -75,6 +73,13 @@ export async function locateCast(
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, file: loaded.file } };
+}
+
+/** Says that none has this name, with the nearest one and all there are. */
+export function noLoadout(name: string, names: readonly string[]): UsageError {
+  const near = nearestName(name, names);
+  const guess = near === null ? '' : `did you mean ${near}? There are: `;
+  return new UsageError(`there is no loadout ${name}; ${guess || 'use one of: '}${names.join(', ')}`);
 }
 
 const STOPS = ['BOUNDARY_REFUSED', 'PROMPT_BYTES_MISMATCH'];

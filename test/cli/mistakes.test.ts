@@ -83,7 +83,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: '{"materia": {"fix": {"tools": "none",}}}' },
     CHECK,
     1,
-    [/config\.json:1:38: in materia\.fix: a comma before a closing brace is not allowed/],
+    [/config\.json:1:38\n {2}error: in materia\.fix: a comma before a closing brace is not allowed/],
   ],
   [
     '3',
@@ -91,7 +91,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: '{"materia": {"fix": {"tools": "none" "prompt": "x"}}}' },
     CHECK,
     1,
-    [/config\.json:1:38: in materia\.fix.*: expected a comma or a closing brace/],
+    [/config\.json:1:38\n {2}error: in materia\.fix.*: expected a comma or a closing brace/],
   ],
   [
     '3',
@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: '{"materia": {"fix": {"tools": "none",, "prompt": "x"}}}' },
     CHECK,
     1,
-    [/config\.json:1:38: in materia\.fix: expected a key/],
+    [/config\.json:1:38\n {2}error: in materia\.fix: expected a key/],
   ],
   [
     '4',
@@ -108,7 +108,7 @@ const ROWS: readonly Row[] = [
     CHECK,
     1,
     [
-      /config\.json:1:3: JSON holds no comments\. Remove it; comments are read in loadouts, \.baton\/loadouts\/NAME\.yaml/,
+      /config\.json:1:3\n {2}error: JSON holds no comments\. Remove it; comments are read in loadouts, \.baton\/loadouts\/NAME\.yaml/,
     ],
   ],
   [
@@ -142,7 +142,9 @@ const ROWS: readonly Row[] = [
     short('steps: [{ fix: { tols: read } }]'),
     CHECK,
     1,
-    [/fix\.tols\s+team\.yaml:1:18: tols is not known; did you mean tools\?/],
+    [
+      /^team\.yaml:1:18 {2}fix\n {2}error: tols is not known; did you mean tools\?.*\n.* loadouts\.team\.steps\[0\]\.fix\.tols/m,
+    ],
   ],
   [
     '6',
@@ -151,7 +153,7 @@ const ROWS: readonly Row[] = [
     CHECK,
     0,
     [
-      /warning ITEMS_LEFT.*[\s\S]*This edge leads to the end from the middle of all, so a cast stops there while items are not done/,
+      /^config\.json {2}Socket-2\n {2}warning: This edge leads to the end from the middle of all, so a cast stops there while items are not done.*\n.*ITEMS_LEFT/m,
     ],
   ],
   [
@@ -207,7 +209,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: loop({ edges: AGAIN }) },
     CHECK,
     0,
-    [/warning ENDLESS_CYCLE[\s\S]*goes round for ever\..*an advance with an exit route/],
+    [/warning: .*goes round for ever\..*an advance with an exit route.*\n.*ENDLESS_CYCLE/],
   ],
   [
     '12',
@@ -217,6 +219,16 @@ const ROWS: readonly Row[] = [
     2,
     [/there is no loadout bugfx; did you mean bugfix\?/],
   ],
+  ...[['compile'], ['graph']].map(
+    (command): Row => [
+      '12',
+      `a misspelt loadout of ${command}`,
+      { ...short('steps: [fix]'), [CONFIG]: {} },
+      [...command, 'taem'],
+      2,
+      [/there is no loadout taem; did you mean team\?/],
+    ],
+  ),
   [
     '13',
     'no configuration',
@@ -330,7 +342,7 @@ test.each(NAMED)('%s', async (_name, [, , files, command, code, said, env = KEY]
   const ran = await baton(dir, command, { env: machine(env) });
   const text = `${ran.stderr}${ran.stdout}`;
   for (const words of said) expect(text).toMatch(words);
-  expect([ran.code, (text.match(/^error /gm) ?? []).length < 2]).toEqual([code, true]);
+  expect([ran.code, (text.match(/^ *error\b/gm) ?? []).length < 2]).toEqual([code, true]);
   // Nothing was begun.
   expect(existsSync(join(dir, '.baton/state/log.sqlite'))).toBe(false);
 });

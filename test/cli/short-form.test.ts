@@ -77,7 +77,7 @@ test('`check` speaks of steps by their names and of the lines they are written i
   });
   const { stdout } = await baton(dir, ['check']);
   expect(stdout).toContain('UNCONSUMED_GENERATOR');
-  expect(stdout).toMatch(/bugfix\.yaml:2:\d+: /);
+  expect(stdout).toMatch(/^bugfix\.yaml:2:\d+$/m);
   expect(stdout).toContain('plan');
 });
 
@@ -115,7 +115,7 @@ export default defineLoadout({ steps: [{ fix: { tools: 'write'${next} } }, ...st
 `;
   const dir = team({ '.baton/loadouts/typed.ts': typed(", next: 'sumary'") });
   expect((await baton(dir, ['check'])).stdout).toContain(
-    'typed.ts:3:65: There is no step sumary. Did you mean summary?',
+    'typed.ts:3:65  fix\n  error: There is no step sumary. Did you mean summary?',
   );
   put(dir, { '.baton/loadouts/typed.ts': typed('') });
   expect((await baton(dir, ['graph', 'typed'])).stdout).toContain('→ summary');

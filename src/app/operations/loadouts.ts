@@ -8,7 +8,7 @@ import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { loadAll, loadFor, mayBeTeam } from '../../workspace/find-config.ts';
 import type { Loaded } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import { locateCast } from '../../workspace/plan.ts';
+import { locateCast, noLoadout } from '../../workspace/plan.ts';
 import { refusedPlan } from '../driving/check-start.ts';
 import { nameCast } from '../name-cast.ts';
 import { foldAll } from '../views/cast-view.ts';
@@ -84,6 +84,9 @@ export const compileLoadout: Operation<'compile'> = async (workspace, { loadout:
     return deny(first?.code ?? 'INVALID_CONFIG', reason, { file: loaded.file, issues: [...loaded.issues] });
   }
   if (!loaded.source) {
+    const names = Object.keys(objectAt(objectOf(loaded.config), 'loadouts'));
+    const isName = word !== undefined && !/[./]/.test(word);
+    if (isName && names.length > 0 && !names.includes(word)) throw noLoadout(word, names);
     const what =
       word === undefined ? 'no loadout of the short form is meant' : `${word} is no loadout of the short form`;
     throw new UsageError(`${what}; name a file such as .baton/loadouts/bugfix.yaml`);

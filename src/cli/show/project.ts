@@ -1,5 +1,5 @@
 // How the answers about configurations, codes and the machine are shown.
-
+import { basename } from 'node:path';
 import type { DetectedAgent } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents.ts';
 import type { MachineFinding } from '../../app/preflight/machine.ts';
@@ -8,7 +8,7 @@ import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import { again, type Call } from '../command.ts';
-import { paintFor, Ready, type ShownLine, table } from '../paint.ts';
+import { type Paint, paintFor, Ready, type ShownLine, table } from '../paint.ts';
 import { oneLine, safe, wrap } from '../terminal-text.ts';
 import { type Forms, reasonLine, rowsIn } from './form.ts';
 
@@ -17,7 +17,7 @@ const isBad = ({ ok }: JsonObject): boolean => ok === false;
 export const PROJECT_FORMS: Forms = {
   check: {
     notes: ({ machine }) => machineLines(rowsIn(machine)),
-    lines: (details, _call, _given, verdict) => issueLines(details, verdict),
+    lines: (details, call, _given, verdict) => checkLines(details, call, verdict),
     refusal: 'same',
   },
   compile: { value: 'config', lines: ({ config }) => [new Ready(JSON.stringify(config, null, 2))] },
@@ -46,15 +46,39 @@ export const PROJECT_FORMS: Forms = {
   },
 };
 
-function issueLines({ file, issues }: JsonObject, { allow, reason }: Verdict): readonly string[] {
-  const where = file === BUNDLED ? 'the bundled configuration' : file;
+function checkLines({ file, issues }: JsonObject, { env }: Call, { allow, reason }: Verdict): readonly ShownLine[] {
+  const where = file === BUNDLED ? 'the bundled configuration' : String(file);
   const rows = rowsIn(issues);
   const errors = rows.filter(({ level }) => level === 'error').length;
   const found = `${counted(errors, 'error')}, ${counted(rows.length - errors, 'warning')}`;
+  const paint = paintFor(process.stdout, env);
   return [
-    ...rows.map(({ level, code, path, message }) => `${String(level).padEnd(7)} ${code}  ${path}\n        ${message}`),
+    ...rows.flatMap((issue) => issueLines(issue, basename(where), paint)),
     allow ? `ok: ${reason} in ${where}` : `${found} in ${where}`,
   ];
+}
+
+const PLACE = /^([^\s:]+:\d+:\d+): /;
+/** The last name that a person gave on the way to the place: of a step, of an agent, or of a socket. */
+const NAMED = /.*(?:\[\d+\]|^materia|\.sockets|\.agents|\.loops)\.([\w-]+)/;
+
+/** Where it is in the words of the person who wrote the file, what is wrong, and last what programs call it. */
+function issueLines({ level, code, path, message }: JsonObject, file: string, paint: Paint): readonly Ready[] {
+  const at = String(path);
+  const place = PLACE.exec(String(message))?.[1];
+  const words = String(message).slice(place === undefined ? 0 : place.length + 2);
+  // Where a line is known the file is in the short form, which knows no sockets by their ids.
+  const name = NAMED.exec(at)?.[1] ?? '';
+  const isTheirs = name !== '' && !(place !== undefined && /^Socket-\d+$/.test(name));
+  const colour = paint[level === 'error' ? 'bad' : 'warn'];
+  const label = level === 'error' ? 'error:' : 'warning:';
+  const [first = '', ...more] = wrap(safe(`  ${label} ${words}`), process.stdout.columns ?? 0, 4);
+  return [
+    `${paint.bold(safe(place ?? file))}${isTheirs ? `  ${safe(name)}` : ''}`,
+    first.replace(label, colour(label)),
+    ...more,
+    paint.dim(safe(`    ${code}${at === '' ? '' : `  ${at}`}`)),
+  ].map((line) => new Ready(line));
 }
 
 /** What this machine lacks is no mistake of the files. */
