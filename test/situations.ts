@@ -381,10 +381,10 @@ export const SITUATIONS: readonly Row[] = [
     commands: ['continue c', 'decide c:1 fail', SEE],
   },
   {
-    what: 'waiting, with an approved command of which nobody knows how it ended',
+    what: 'waiting, with an approved command of which its end is unknown',
     situation: lostUse(),
     code: 'AGENT_BLOCKED',
-    says: ['is blocked since', 'A command of P-1 (apply) began, and nobody knows how it ended.'],
+    says: ['is blocked since', 'A command of P-1 (apply) began, and its end is unknown.'],
     commands: ['approve P-1 --again', ...SPOKEN_TO, SEE],
   },
   {
@@ -530,7 +530,7 @@ export const SITUATIONS: readonly Row[] = [
     what: 'failed because nobody is signed in',
     situation: failed('AGENT_FAILED', { cause: 'AUTH_REQUIRED', socket: 'Socket-1' }),
     code: 'AGENT_FAILED',
-    says: ['The cause is AUTH_REQUIRED: nobody is signed in'],
+    says: ['The cause is AUTH_REQUIRED: no account is signed in'],
     commands: ['agents test claude', SEE, RECAST],
   },
   {

@@ -66,7 +66,7 @@ async function runApproved(
   signal: AbortSignal,
 ): Promise<string | null> {
   const [, id] = /\b(P-[0-9a-f]{32}) is approved\b/.exec(packet.brief) ?? [];
-  if (id === undefined) return `the script runs ${argv.join(' ')}, and nobody has approved anything`;
+  if (id === undefined) return `the script runs ${argv.join(' ')}, and nothing was approved`;
   const listed = packet.materia.type === 'agent' ? (packet.materia.env ?? []) : [];
   const env = agentEnvironment(process.env, { program: [], listed, set: {} }, packet, place);
   const bounds = { timeoutMs: packet.timeoutMs, silentMs: null, graceMs: GRACE_MS };

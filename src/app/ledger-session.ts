@@ -216,7 +216,7 @@ export async function writeWorklog(
   await log.commit(after, { decide });
   const result = written as Written | null;
   if (result?.found)
-    note(`${result.file} was changed by somebody else; it was written anew. What it held: ${result.found}`);
+    note(`${result.file} was changed by somebody else; it was written again. What it held: ${result.found}`);
   return result;
 }
 

@@ -88,7 +88,7 @@ export async function followToEnd(workspace: Workspace, word: string | undefined
   const isUndriven = (await follow(store, stateDir, cast, signal, tell)) === 'undriven';
   const view = await loadView(workspace, store, cast, turns);
   if (!isUndriven || view.status !== 'running') return castVerdict(view);
-  const reason = `nobody drives cast ${cast} any more; a person carries it on with \`${program} resume\``;
+  const reason = `no process drives cast ${cast} any more; a person carries it on with \`${program} resume\``;
   return deny('NOT_ALLOWED_NOW', reason, { ...(view as unknown as JsonObject), stands: false });
 }
 

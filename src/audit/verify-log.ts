@@ -212,7 +212,7 @@ class TextWalk {
     for (const place of this.#missing) {
       const [seq = '', digest = ''] = place.split(' ');
       const at = placeOfErased(Number(seq), broken);
-      this.#fault(at, `the text ${digest} of entry ${seq} is missing, and nobody erased it`);
+      this.#fault(at, `the text ${digest} of entry ${seq} is missing, and no entry says that it was erased`);
     }
   }
 

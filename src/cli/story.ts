@@ -226,7 +226,7 @@ function approvalTold(fact: Fact): string | null {
     case 'approval.finished':
       return `${fact.id}: command ${fact.index + 1} ended with ${fact.exit ?? 'no exit code'}`;
     case 'approval.unknown':
-      return `${fact.id}: nobody knows how command ${fact.index + 1} ended`;
+      return `${fact.id}: the end of command ${fact.index + 1} is unknown`;
     case 'approval.refused':
       return `${fact.id} is refused: ${fact.reason}`;
     default:
@@ -303,7 +303,7 @@ function trustTold(fact: Fact): string | null {
     case 'registry.loaded': {
       const agents = Object.keys(fact.registry.agents).length;
       if (fact.registry.digest === '')
-        return 'there is a registry, and it cannot be used; nobody is dispatched until it can';
+        return 'there is a registry, and it cannot be used; no agent starts until it can';
       return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${said(fact.reason)}`;
     }
     case 'access.refused':

@@ -109,7 +109,7 @@ function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Ve
   const reason =
     excuse === null
       ? `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on, is aborted or a person moves them`
-      : `${input.task} belongs to cast ${cast.id}, and nobody is silent: ${excuse}; \`baton resume ${cast.id}\` carries it on`;
+      : `${input.task} belongs to cast ${cast.id}, and no agent is silent: ${excuse}; \`baton resume ${cast.id}\` carries it on`;
   return deny('NOT_ALLOWED_NOW', reason, { task: input.task, cast: cast.id, status: cast.status });
 }
 

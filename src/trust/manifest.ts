@@ -258,7 +258,7 @@ function readCollaboration(agent: string, json: Json | undefined): [Collaboratio
       `${what} is not understood and permits nothing; write a list such as [{"target": "domain-03-release"}]`,
     );
   const broken = (what: string, form: string) =>
-    faulty(agent, 'BOUNDARY_MALFORMED', `${what} is not understood, so this agent hands to nobody; write ${form}`);
+    faulty(agent, 'BOUNDARY_MALFORMED', `${what} is not understood, so this agent hands to no other; write ${form}`);
   if (!isObject(json)) {
     return [
       { ...NO_COLLABORATION, deny: 'everybody' },

@@ -73,7 +73,7 @@ function repinned({ usable, agents }: Registry, before: LoadedRegistry | null): 
     const now = agents.get(id);
     if (!now) return remark(id, 'LOCK_ENTRY_GONE', 'it was in force here and the registry does not list it any more');
     if (now.lockedHash === null || now.lockedHash === pin.hash || isHigher(now.version, pin.version)) return [];
-    return remark(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${now.version}`);
+    return remark(id, 'VERSION_NOT_RAISED', `its prompt was locked again and its version stays ${now.version}`);
   });
 }
 
@@ -90,7 +90,7 @@ function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
     const past = pastPins(history, id);
     const same = past.filter((pin) => pin.version === version);
     if (same.some((pin) => pin.hash !== hash))
-      return [remark(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${version}`)];
+      return [remark(id, 'VERSION_NOT_RAISED', `its prompt was locked again and its version stays ${version}`)];
     if (past.some((pin) => isHigher(pin.version ?? '', version ?? '')))
       return [remark(id, 'VERSION_NOT_RAISED', `its version was lowered to ${version}`)];
     // The version number must show the change to users of the earlier declaration.

@@ -80,7 +80,7 @@ async function restoringOf(
   if (was?.kind === 'kept' && was.content.replace(/^run-/, '') === present) return leave(DONE);
   if (was?.kind === 'kept' && isKept(was.content))
     return { path, what: 'restore', why: 'back to the copy that was kept', commit: null, kept: was.content };
-  if (!was || was.kind === 'unknown' || was.kind === 'kept') return leave('nobody kept what it was before');
+  if (!was || was.kind === 'unknown' || was.kind === 'kept') return leave('no copy of its earlier content was kept');
   if (was.kind === 'commit' && (await isInCommit(dir, was.commit, path))) {
     const why = `back to what it is in ${was.commit.slice(0, 7)}`;
     return { path, what: 'restore', why, commit: was.commit };

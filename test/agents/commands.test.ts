@@ -156,7 +156,7 @@ test.each<[string, JsonObject, NodeJS.ProcessEnv, string, string | null]>([
   ['a model without its key', { runner: 'anthropic', model: 'm' }, {}, 'anthropic', 'no key, and A runs on it'],
   ['a model with its key', { runner: 'anthropic', model: 'm' }, { ANTHROPIC_API_KEY: 'k' }, 'anthropic', null],
   ['a program that nobody is signed in to', {}, {}, 'claude', 'no sign-in was found'],
-  ['the same where nobody answers', { baseUrl: 'http://127.0.0.1:1' }, {}, 'address', 'nobody answers at 127.0.0.1:1'],
+  ['the same where nobody answers', { baseUrl: 'http://127.0.0.1:1' }, {}, 'address', 'nothing answers at 127.0.0.1:1'],
   [
     'a key of another name',
     { runner: 'openai', model: 'm', keyVariable: 'K', baseUrl: 'http://h' },

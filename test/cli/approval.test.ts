@@ -349,7 +349,7 @@ test('a permission that nobody gave in time is told by all who look, and noted b
   }
   const { open: casts } = json<{ open: readonly JsonObject[] }>(await baton(dir, ['status', '--json'], how));
   expect(casts).toMatchObject([{ code: 'APPROVAL_EXPIRED', reason: expect.stringContaining('expired at') }]);
-  expect((await baton(dir, ['status'], how)).stdout).toContain('nobody decided in time');
+  expect((await baton(dir, ['status'], how)).stdout).toContain('no decision came in time');
   const listed = await baton(dir, ['approvals', '--json'], how);
   expect(json(listed)).toMatchObject([{ id, status: 'expired', commands: [{ status: 'expired' }] }]);
   expect((await baton(dir, ['approvals'], how)).stdout).toMatch(/it has expired: .*continue .* tells the agent/);

@@ -270,7 +270,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: one({}, { baseUrl: 'http://127.0.0.1:1' }) },
     ['doctor'],
     1,
-    [/nobody answers at 127\.0\.0\.1:1 \(the connection is refused\)/],
+    [/nothing answers at 127\.0\.0\.1:1 \(the connection is refused\)/],
   ],
   [
     '22',

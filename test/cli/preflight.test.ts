@@ -62,7 +62,7 @@ test.each<[string, JsonObject, NodeJS.ProcessEnv, string, string, RegExp]>([
     KEY,
     'address',
     'PROVIDER_UNREACHABLE',
-    /nobody answers at 127.0.0.1:1 .*correct baseUrl of materia.fix/,
+    /nothing answers at 127.0.0.1:1 .*correct baseUrl of materia.fix/,
   ],
   [
     'a checker',

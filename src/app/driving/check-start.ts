@@ -156,7 +156,7 @@ export async function requireTrust(
     ...unknown.map(({ member, line }) => `${member} runs \`${line}\``),
     ...(drivers.length === 0 ? [] : [`.git/config defines ${drivers.join(', ')}`]),
   ].join('; ');
-  const reason = `${dir} brings commands along, and nobody has said that it is trusted: ${what}. Look at them; \`${program} trust\` lets them run.`;
+  const reason = `${dir} brings commands, and the folder is not trusted: ${what}. Look at them; \`${program} trust\` lets them run.`;
   const details = { folder: dir, setup: unknown.map(({ line }) => line), drivers };
   const question = `${dir} brings commands along: ${what}. Do you trust what is in this folder?`;
   throw new AsksPerson(deny('FOLDER_UNTRUSTED', reason, details), question, { trust: dir });

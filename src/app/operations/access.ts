@@ -48,7 +48,7 @@ export const tokenRevoke: Operation<'token.revoke'> = async ({ env }, { name }) 
   const now = Date.now();
   const found = revokeToken(env, name, now);
   if (!found.ok) return found.verdict;
-  return allow(`the token ${name} is revoked; nobody acts under it any more`, tokenRow(found.value, now));
+  return allow(`the token ${name} is revoked and no longer works`, tokenRow(found.value, now));
 };
 
 export const trustThisFolder: Operation<'trust'> = async ({ dir, env }) => {

@@ -132,7 +132,7 @@ export const verifyExport: Operation<'verify'> = async ({ cwd, env, program }, {
 };
 
 const STRANGER =
-  'but nobody here knows the key that signed it: whole it is, and by whom is not proved. Ask for the key and compare with --key';
+  'but the key that signed it is unknown here: it is whole, and its signer is not proved. Ask for the key and compare with --key';
 
 function contents(file: string): string {
   try {

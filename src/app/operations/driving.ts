@@ -329,7 +329,7 @@ export const DRIVING_ROWS = entriesOf('casts', {
       reason: REASON,
       again: {
         type: 'flag',
-        means: 'it was cut off and nobody knows whether it ran: let it run once more',
+        means: 'it was cut off and may have run: let it run once more',
       },
       revision: REVISION,
       detach: DETACH,

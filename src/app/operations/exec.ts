@@ -172,7 +172,7 @@ async function carryOut(
   const details = { approval: id, exit, code, ...(streams ? {} : kept.printed()) };
   if (isCut) {
     // The log keeps it as begun and not finished: a person finds out how far it came.
-    tell(`${id}: ${said}; nobody knows how far it came, and a person has to settle it`);
+    tell(`${id}: ${said}; how far it came is unknown, and a person has to settle it`);
     return allow(`it was ended (${said})`, details);
   }
   const end = { exit, ...(said === undefined ? {} : { note: said }) };

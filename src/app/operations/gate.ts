@@ -120,7 +120,7 @@ function refusalOfReport(task: Task, runId: string, root: string, { report_path:
   const stat = normal.ok ? statSync(file, { throwIfNoEntry: false }) : undefined;
   if (!stat?.isFile()) return no(`its report ${path} is not there; write it before you stop`);
   if (Date.now() - stat.mtimeMs > FRESH_MS)
-    return no(`its report ${path} is older than ${FRESH_MS / 1000} s; write it anew`);
+    return no(`its report ${path} is older than ${FRESH_MS / 1000} s; write it again`);
   const taken = takeResult(readText(file));
   if (!taken.ok) return { ...taken.refusal, details: { ...taken.refusal.details, ...details } };
   const isIts = taken.payload.task_id === id && taken.payload.run_id === runId;

@@ -81,7 +81,7 @@ export const HISTORY_ROWS = entriesOf('history', {
   },
   'audit.key': {
     act: 'look',
-    means: 'show the public key of this user, for whoever checks what he signed',
+    means: 'show the public key of this user, which others need to check signatures',
     example: 'baton audit key',
     fields: {},
     mcp: BY_HAND,

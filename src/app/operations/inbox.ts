@@ -86,7 +86,7 @@ const TITLES: Readonly<Record<PageWait['kind'], (who: string) => string>> = {
   approval: (who) => `${who} asks permission`,
   question: (who) => `${who} asks`,
   turn: (who) => `${who} is your turn`,
-  unknown: (who) => `${who} may have run: nobody knows`,
+  unknown: (who) => `${who} may have run; that is unknown`,
   blocked: (who) => `${who} cannot go on`,
   spent: (who) => `${who} was sent back as often as it may be`,
   parked: (title) => `Parked: ${title}`,

@@ -22,7 +22,7 @@ export const ACCESS_ROWS = entriesOf('access', {
           'viewer looks; operator also starts casts and works on the ledger; approver also decides what waits for a person; admin may do everything',
         example: 'operator',
       },
-      name: { type: 'text', value: 'NAME', means: 'what the log calls whoever uses it: token:NAME', example: 'ci' },
+      name: { type: 'text', value: 'NAME', means: 'how the log names its user: token:NAME', example: 'ci' },
       expires: {
         type: 'text',
         value: 'WHEN',
@@ -43,7 +43,7 @@ export const ACCESS_ROWS = entriesOf('access', {
   'token.revoke': {
     act: 'govern',
     peopleOnly: MAY,
-    means: 'from then on nobody acts under it; its name is never given again',
+    means: 'it stops working; its name is never used again',
     example: 'baton token revoke ci',
     fields: { name: { type: 'text', word: 'NAME', required: true, means: 'the name of the token', example: 'ci' } },
     mcp: BY_PEOPLE,

@@ -68,7 +68,7 @@ async function whyNoRecord({ store, actor }: LedgerSession, named: Named): Promi
 /** Who would be in the way of a writer, or whether a claim may write right now. */
 export const lockCheck: Operation<'lock.check'> = async (workspace, { paths, root, fence }, context) => {
   const token = fence ?? context.actor.attempt?.fence ?? undefined;
-  if (token === undefined && !workspace.hasLog()) return allow('nobody is in the way', { paths });
+  if (token === undefined && !workspace.hasLog()) return allow('no task is in the way', { paths });
   return checkLocks(ledgerSession(workspace, context), paths, rootNamed(workspace, root), token);
 };
 
@@ -133,7 +133,7 @@ function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdi
     }
   }
   const [first] = conflicts;
-  if (!first) return allow('nobody is in the way', { paths: wanted });
+  if (!first) return allow('no task is in the way', { paths: wanted });
   const { task, owner, path } = first.holder as { task: string; owner: string; path: string };
   const more = conflicts.length === 1 ? '' : ` (and ${conflicts.length - 1} more)`;
   return deny('LOCK_CONFLICT', `${task} (${owner}) holds ${spokenPath(path)}${more}.`, {
@@ -163,7 +163,7 @@ export const lockRequest: Operation<'lock.request'> = async (workspace, { paths 
   if (own.allow) return allow('these paths are yours already', { paths });
   const way =
     'report what you need in your handoff and end the turn: the planner widens lock_scope in the next assignment, or a person does in the configuration';
-  const reason = `nobody holds these paths, and the scope of ${String(claim.task)} is fixed by its assignment: ${own.reason} To get them, ${way}`;
+  const reason = `no task holds these paths, and the scope of ${String(claim.task)} is fixed by its assignment: ${own.reason} To get them, ${way}`;
   return deny('SCOPE_VIOLATION', reason, { ...own.details, paths });
 };
 

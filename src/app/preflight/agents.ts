@@ -222,7 +222,7 @@ export async function addressFindings({
       const fix = `start the server, or correct baseUrl of materia.${group?.ids[0]}`;
       const what = errorFinding(
         'address',
-        `nobody answers at ${placeOf(url)} (${why}), and ${usersText(ids)}`,
+        `nothing answers at ${placeOf(url)} (${why}), and ${usersText(ids)}`,
         fix,
         'PROVIDER_UNREACHABLE',
       );

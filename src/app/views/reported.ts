@@ -140,7 +140,7 @@ export function foldCommand({ asked, ran, open, unknown }: CommandsRecord, fact:
 }
 
 /**
- * What was asked for under the approvals with a command of which nobody knows how it ended, by their ids. Nothing of a cast
+ * What was asked for under the approvals with a command of which its end is unknown, by their ids. Nothing of a cast
  * that is over runs on: what began and did not say how it ended will not say it any more.
  */
 export function unknownIn({ asked, open, unknown }: CommandsRecord, isOver = false): ReadonlyMap<string, string> {

@@ -192,7 +192,7 @@ ${EXITS}`,
       group: 'casts',
       summary: 'requests that wait for a person: the exact command, scope, risk, and how to undo it',
       note: `request answers with one verdict, as JSON.
-What has waited for an hour is marked stale. What expired is said in the log, and whoever asked is told.`,
+What has waited for an hour is marked stale. The log says what expired, and the agent that asked learns it.`,
     },
     ['approvals.list', 'approvals.request'],
   ),
@@ -219,7 +219,7 @@ The patch can be given to \`git apply\`.`,
   }),
   oneOperation('cast.undo', {
     group: 'casts',
-    note: `Files that were changed again since, or of which nobody kept what they were, stay.
+    note: `Files that were changed again since, or without a kept copy, stay.
 What was merged is taken back as a new commit, unless a file of it was changed since.`,
   }),
 ];

@@ -108,7 +108,7 @@ function statOf({ branch, files, beside }: JsonObject): readonly string[] {
 
 const UNSHOWN: Readonly<Record<string, string>> = {
   kept: 'was changed; a copy of what it was is kept for `undo`',
-  unknown: 'was changed; nobody kept what it was before',
+  unknown: 'was changed; no copy of its earlier content was kept',
 };
 
 /** What a patch does not show. */

@@ -57,7 +57,7 @@ export function materiaRepair(refusal: Denied, raw: string, contract: Contract):
     'Issues:',
     ...issueLines(refusal),
     ...excerptLines(raw),
-    'Answer again with the complete object, mended. Return only JSON.',
+    'Correct it and answer again with the complete object. Return only JSON.',
     '',
     materiaBrief(contract),
   ].join('\n');
@@ -73,7 +73,7 @@ function fieldLines(terms: Terms): readonly string[] {
   if (isWanted('workItems')) lines.push(`- \`workItems\`: ${wordsForItems(terms)}`);
   if (isWanted('context')) lines.push('- `context`: a string, what the next agent needs to know.');
   else if (isWanted('satisfied')) {
-    lines.push('- `context`: optional, a string; when `satisfied` is false, say here what has to be mended.');
+    lines.push('- `context`: optional, a string; when `satisfied` is false, say here what has to be fixed.');
   } else if (isWanted('workItems') || (terms.required.length === 0 && terms.paths.length === 0 && !terms.takesAll)) {
     lines.push('- `context`: optional, a string, what the next agent needs to know.');
   }

@@ -51,7 +51,7 @@ export function operatorRepair(refusal: Denied, raw: string, contract: Contract)
     'What was wrong:',
     ...issueLines(refusal),
     ...excerptLines(raw),
-    'Answer again with the complete object, mended. Do not claim more than is true to make it pass.',
+    'Correct it and answer again with the complete object. Do not claim more than is true to make it pass.',
     '',
     operatorBrief(contract),
   ].join('\n');

@@ -342,7 +342,7 @@ function differencesAt({ sealed }: Approval, index: number, presented: Presented
 }
 
 function mismatch(pen: Pen, { id, from }: Approval, differences: readonly Difference[]): Denied {
-  const reason = `what is to be run is not what was approved as ${id}; ${differences.map(spoken).join('; ')}. Run exactly what was approved, or ask anew`;
+  const reason = `what is to be run is not what was approved as ${id}; ${differences.map(spoken).join('; ')}. Run exactly what was approved, or ask again`;
   const isEnvironment = differences.length > 0 && differences.every(({ part }) => part === 'environment');
   const code = isEnvironment ? 'ENVIRONMENT_CHANGED' : 'APPROVAL_MISMATCH';
   pen.write({ kind: 'approval.refused', id, ...turnOf(from), code, reason, differences });

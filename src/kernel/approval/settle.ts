@@ -56,7 +56,7 @@ export function refusalOfClosed(id: string, past: Past): Denied {
     case 'rejected':
       return deny(
         'APPROVAL_REJECTED',
-        `${id} was rejected by a person; do not run it. Ask anew only for something else`,
+        `${id} was rejected by a person; do not run it. Ask again only for something else`,
         {
           approval: id,
         },
@@ -106,7 +106,7 @@ function approve(pen: Pen, approval: Approval, input: Decision): Verdict {
     return deny('OUTCOME_UNKNOWN', reason, { approval: id, commands: lost });
   }
   if (isTurnOver(pen.state.casts[from?.cast ?? ''], approval)) {
-    const why = `${id}: the turn that asked for it is over, and nobody could run it again; find out whether it did its work, then \`baton reject ${id} --reason …\` settles it`;
+    const why = `${id}: the turn that asked for it is over, and it cannot run again; find out whether it did its work, then \`baton reject ${id} --reason …\` settles it`;
     return deny('NOT_ALLOWED_NOW', why, { approval: id });
   }
   noteUnknown(pen, approval, lost);
@@ -143,7 +143,7 @@ export function noteUnknown(pen: Pen, { id, from, uses }: Approval, lost: readon
   }
 }
 
-const UNKNOWN = 'began to run, and nobody knows how it ended';
+const UNKNOWN = 'began to run, and its end is unknown';
 
 function settledBy(id: string): string {
   return `\`baton approve ${id} --again\` lets it run once more, \`baton reject ${id} --reason …\` leaves it`;

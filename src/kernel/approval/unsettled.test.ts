@@ -76,7 +76,7 @@ test.each(SAME)('a report that asks for it again, %s, waits for what became of i
   const cast = begun();
   report(cast, 2, sealed('P-2', over));
   expect(cast.cast).toMatchObject({ status: 'waiting', code: 'OUTCOME_UNKNOWN' });
-  expect(cast.cast.reason).toContain('nobody knows how it ended: deploy;');
+  expect(cast.cast.reason).toContain('its end is unknown: deploy;');
   expect(cast.cast.reason).toContain('baton approve P-1 --again or baton reject P-1');
   expect(cast.turn.asks).toMatchObject({ what: 'approval', approval: 'P-1' });
   expect(cast.turn.asks?.until).toBeUndefined();
@@ -121,7 +121,7 @@ test('of a list the person is asked about what began, and about nothing else', (
   const cast = begun([command('deploy'), command('look')]);
   report(cast, 2, sealed('P-2', { commands: [command('deploy'), command('other')] }));
   expect(cast.cast.code).toBe('OUTCOME_UNKNOWN');
-  expect(cast.cast.reason).toContain('nobody knows how it ended: deploy;');
+  expect(cast.cast.reason).toContain('its end is unknown: deploy;');
 });
 
 test('what of a list has not begun when its turn is over does not begin any more', () => {

@@ -94,7 +94,7 @@ function questionText(
       ? `, then: ${yes} or baton reject ${approval}`
       : ` (it is ${approval}; to refuse it: baton reject ${approval})`;
     if (isCutOff) {
-      return `${turn.socket} (${label}) was allowed to run this, it began, and nobody knows how it ended: ${shown}; find out whether it did its work, look with: baton approvals${then}`;
+      return `${turn.socket} (${label}) was allowed to run this, it began, and its end is unknown: ${shown}; find out whether it did its work, look with: baton approvals${then}`;
     }
     return `${turn.socket} (${label}) asks for permission: ${shown}; look with: baton approvals${then}`;
   }
@@ -323,7 +323,7 @@ export function reasonNow(cast: string, current: StatusText, now: number): Pick<
   const { code, reason, until = 0 } = current;
   if (!isExpired(current, now)) return { code, reason };
   const when = new Date(until).toISOString();
-  const why = `nobody decided in time: the permission it asked for expired at ${when}; the agent is told when you carry on with: baton continue ${cast}`;
+  const why = `no decision came in time: the permission it asked for expired at ${when}; the agent is told when you carry on with: baton continue ${cast}`;
   return { code: 'APPROVAL_EXPIRED', reason: why };
 }
 
@@ -335,6 +335,6 @@ export function refusalOfLate({ state, at }: Pen, cast: Cast, { id, asks }: Turn
   const { approval, until = at + 1 } = asks ?? {};
   const stored = approvalOf(state.approvals, approval ?? '');
   if (!approval || at < until || (stored && isUnsettled(stored))) return null;
-  const reason = `turn ${id} waits for nobody: the permission ${approval} that it asked for has expired. Its agent is told that and goes on; should the cast stand still, carry it on with: baton continue ${cast.id}`;
+  const reason = `the permission ${approval} that turn ${id} asked for has expired. Its agent learns that and goes on; if the cast does not move, carry it on with: baton continue ${cast.id}`;
   return deny('APPROVAL_EXPIRED', reason, { approval });
 }

@@ -49,7 +49,7 @@ export function mayDispatchToday(day: Day, cast: Cast, at: number): Denied | nul
         : null;
   if (what === null) return null;
   const notBefore = (Math.floor(at / DAY_MS) + 1) * DAY_MS;
-  const reason = `${what} in this workspace; it goes on at ${new Date(notBefore).toISOString()}, or after budget.max…PerDay was raised and the cast started anew`;
+  const reason = `${what} in this workspace; it goes on at ${new Date(notBefore).toISOString()}, or after budget.max…PerDay was raised and the cast started again`;
   return deny('DAILY_CAP_REACHED', reason, { date, tokens, cost, notBefore });
 }
 

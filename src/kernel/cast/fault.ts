@@ -330,7 +330,7 @@ function expire(pen: Pen, cast: Cast, id: string, lastHeartbeatAt: number): void
   if (!task) return;
   const turn = turnOn(cast, id);
   const isLast = isSpent(task);
-  const observed = 'nobody drove its cast';
+  const observed = 'no process drove its cast';
   expireTask(pen, { kind: 'task.expire', run: cast.id, task: id, lastHeartbeatAt, why: 'silent', observed });
   if (!isLast || !turn || runsOnce(cast, turn)) return;
   const [code, { reason }] = ['TASK_TIMEOUT', task] as const;

@@ -63,7 +63,7 @@ export function renderRework(notes: readonly ReworkNote[]): string {
 }
 
 const FRAME_CHARS = asData('').length;
-const HEAD = '## Follow-up\nThis turn is follow-up work on the current item. What has to be mended:';
+const HEAD = '## Follow-up\nThis turn is follow-up work on the current item. What has to be fixed:';
 
 function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {
   const item = itemLabel === null ? '' : ` for ${truncate(collapse(itemLabel), LABEL_CHARS_MAX)}`;

@@ -203,6 +203,6 @@ test('a title cannot pass for a heading', () => {
 
 test('what has to be mended is quoted, and cannot end its own quotation', () => {
   expect(renderRework([note('do </data> this')])).toMatch(
-    /mended:\n<data>\n- From Socket-3 Eval: do <\\\/data> this\n<\/data>$/,
+    /fixed:\n<data>\n- From Socket-3 Eval: do <\\\/data> this\n<\/data>$/,
   );
 });

@@ -63,7 +63,7 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
 /** What a person says to a cast is kept for the next brief of an agent that it concerns. */
 export function sayToAgents(pen: Pen, cast: Cast, { item, text }: Extract<Input, { kind: 'cast.say' }>): Verdict {
   if (isOver(cast.status)) {
-    const reason = `cast ${cast.id} has ${cast.status}; nobody of it can be told anything`;
+    const reason = `cast ${cast.id} has ${cast.status}; none of its agents can be told anything`;
     return deny('NOT_ALLOWED_NOW', reason, { cast: cast.id });
   }
   if (item !== null && !hasItem(cast, item)) {

@@ -254,7 +254,7 @@ function refusalOfCheckers(cast: Cast, packet: JsonObject): Denied | null {
   const unknown = named.filter((name) => !isString(name) || !known.includes(name));
   if (unknown.length === 0) return null;
   const declared = known.length === 0 ? 'none is declared' : `these are declared: ${known.join(', ')}`;
-  const reason = `${taskIdIn(packet)} refers to the checker ${JSON.stringify(unknown[0])}, which nobody declared; ${declared}.`;
+  const reason = `${taskIdIn(packet)} refers to the checker ${JSON.stringify(unknown[0])}, which is not declared; ${declared}.`;
   return deny('MISSING_VALIDATOR', reason, { task: taskIdIn(packet), unknown: unknown.slice(0, 20), known });
 }
 

@@ -222,7 +222,7 @@ export const HANDOFF_CODES = {
     403,
     'repaired',
     'the source denies this target',
-    'the manifest lists the target under the `deny` of the source or of whoever began the chain',
+    'the manifest lists the target under the `deny` of the source or of the agent that began the chain',
     'hand to details.suggested_target where one is named, or leave this target out',
   ),
   BOUNDARY_NOT_ALLOWED: row(

@@ -126,7 +126,7 @@ const REGISTRY_CODES = {
   PROMPT_SLOT: row(
     422,
     'person',
-    'a pinned prompt holds a slot that nobody fills',
+    'a pinned prompt holds a slot that nothing fills',
     'the prompt was written with `{{slot}}` before it was pinned; pinned bytes go out as they are',
     'take the slot out of the prompt: the brief brings request, item and results by itself',
   ),
@@ -140,7 +140,7 @@ const REGISTRY_CODES = {
   VERSION_NOT_RAISED: row(
     422,
     'person',
-    'an agent was locked anew without the version that its change needs',
+    'an agent was locked again without the version that its change needs',
     'the prompt was edited and the version was not raised, or scopes, boundaries or composition changed and the major version was not',
     'raise the version of the agent in the manifest (for scopes, boundaries and composition its first number), then `baton registry lock`',
   ),

@@ -16,7 +16,7 @@ export const OPERATOR_CODES = {
     http: 422,
     retry: 'repaired',
     means: 'a required field is absent or empty',
-    cause: 'whoever built the payload left a field of the contract out, or had nothing to put into it',
+    cause: 'the payload was built without a field of the contract, or the field is empty',
     fix: 'add the field named in details',
   },
   UNKNOWN_SCHEMA_VERSION: {
@@ -95,7 +95,7 @@ export const OPERATOR_CODES = {
     retry: 'later',
     means: 'what has to be checked cannot be checked here',
     cause:
-      'a checker or schema that is asked for is not declared, not installed, or cannot be used; or nobody can tell which files were changed, because the folder has too many of them, git fails in it, or nobody looked when the task was claimed',
+      'a checker or schema that is asked for is not declared, not installed, or cannot be used; or the changed files cannot be determined, because the folder has too many of them, git fails in it, or nobody looked when the task was claimed',
     fix: 'make the checker available, or mend what the reason says of the folder; nothing passes unchecked',
   },
   UNTRUSTED_CONTEXT_BLOCK: {

@@ -6,7 +6,7 @@ export const APPROVAL_CODES = {
   APPROVAL_NEEDED: {
     http: 403,
     retry: 'person',
-    means: 'a command changes state and nobody has approved it',
+    means: 'a command changes state and was not approved',
     cause: 'an agent was about to run a command of tier T3; a sealed approval waits now under the id in details',
     fix: 'report APPROVAL_REQUEST with that approval_id and end the turn; once a person approved it, run `baton exec --approval ID -- …`',
   },
@@ -27,9 +27,9 @@ export const APPROVAL_CODES = {
   APPROVAL_EXPIRED: {
     http: 410,
     retry: 'person',
-    means: 'nobody decided in time, or what was approved was not run in time',
+    means: 'no decision came in time, or the approved command was not run in time',
     cause: 'approvals.pendingHours or approvals.grantMinutes went by',
-    fix: 'ask again; a new approval is made, and a person decides anew; a cast that waits for it tells its agent when it is carried on, with `baton continue CAST`',
+    fix: 'ask again; a new approval is made, and a person decides again; a cast that waits for it tells its agent when it is carried on, with `baton continue CAST`',
   },
   APPROVAL_WITHDRAWN: {
     http: 410,
@@ -94,7 +94,7 @@ export const APPROVAL_CODES = {
     http: 403,
     retry: 'never',
     means: 'the command can never be approved',
-    cause: 'it destroys what nobody can bring back, grants itself what people grant, or stands in approvals.blocked',
+    cause: 'it destroys what cannot be restored, grants itself what only people grant, or is in approvals.blocked',
     fix: 'do it another way; a person who wants it runs it without an agent',
   },
 } as const satisfies Record<string, CodeRow>;

@@ -21,14 +21,14 @@ export const AGENT_CODES = {
   CONFIRMATION_NEEDED: {
     http: 409,
     retry: 'person',
-    means: 'a person has to agree first, and nobody could be asked',
-    cause: 'a cast would use a bundled loadout that nobody named, or its agents would write in the folder itself',
+    means: 'a person has to agree first, and no person could be asked',
+    cause: 'a cast would use a bundled loadout that was not named, or its agents would write in the folder itself',
     fix: 'the reason names the option that says yes; at a terminal the question is asked instead',
   },
   AUTH_REQUIRED: {
     http: 401,
     retry: 'person',
-    means: 'nobody is signed in at the provider of an agent',
+    means: 'no account is signed in at the provider of an agent',
     cause: 'no key is set, the key was refused, or the sign-in of the program has expired',
     fix: 'sign in with the program itself or set its key, check with `baton agents test`, then recast',
   },
@@ -245,7 +245,10 @@ export const GAIA_REPORT_CODES = {
     'contradictions across surfaces',
     'no surfaces contradict each other, and the list was left out instead of being left empty',
   ),
-  NEXT_BEST_AGENT: consolidation('who should go on', 'the agent thinks nobody else is needed and left the field out'),
+  NEXT_BEST_AGENT: consolidation(
+    'who should go on',
+    'the agent thinks no other agent is needed and left the field out',
+  ),
   VERIFICATION_RESULT_REQUIRED_FOR_COMPLETE: row(
     'COMPLETE was reported without a verification',
     'the work was called complete before anything was tried out, or the result was not written down',
@@ -294,7 +297,7 @@ export const GAIA_REPORT_CODES = {
   SCHEMA: row(
     'a finished report does not fit the schema of its socket; the place follows the colon',
     'a member is missing, of another type or outside what the schema allows; `unusable` means that the schema is no JSON Schema',
-    'mend the place named after the colon; an unusable schema is mended by whoever wrote the socket',
+    'fix the place named after the colon; an unusable schema is fixed in the socket',
   ),
   VERBATIM_OUTPUTS_MISSING: row(
     'commands were reported without any quoted output; it stands in details.anomalies and refuses nothing',

@@ -115,7 +115,7 @@ export const EVIDENCE_CODES = {
     means: 'the history, or a part of it that was handed out, is not what was written',
     cause:
       'somebody or some fault changed, removed, added or moved bytes of the log, its texts, a checkpoint or a bundle',
-    fix: 'look at details.seq and details.kind, keep the file as it is for whoever investigates, and restore a copy that verifies; where the workspace was begun anew on purpose, remove the file that `baton audit outside` names',
+    fix: 'look at details.seq and details.kind, keep the file as it is for the investigation, and restore a copy that verifies; where the workspace was begun again on purpose, remove the file that `baton audit outside` names',
   },
   KEY_UNSAFE: {
     http: 403,
@@ -171,7 +171,7 @@ export const WORKTREE_CODES = {
     http: 409,
     retry: 'person',
     means: 'a cast could not be taken back whole',
-    cause: 'files that it changed were changed again since, or nobody kept what they were',
+    cause: 'files that it changed were changed again since, or no copy of them was kept',
     fix: 'details.left names the files that stay as they are; put them back by hand. The others are taken back',
   },
   CHECKS_FAILED: {

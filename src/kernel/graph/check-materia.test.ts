@@ -78,7 +78,7 @@ const rows: [rule: string, materia: Json, issues: string[]][] = [
   ],
   ['a template makes an agent', agent({ runner: 'command', command: ['a', ['-m', '{{model}}'], '{{prompt}}'] }), []],
   [
-    'a slot that nobody fills is named',
+    'a slot that nothing fills is named',
     agent({ runner: 'command', command: ['a', ['-m', '{{modl}}'], '{{.Name}}'] }),
     ['INVALID_MATERIA .command'],
   ],

@@ -197,7 +197,7 @@ function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings
       yield error('INVALID_MATERIA', `${at}.runner`, `A fallback has no command of its own. ${fix}`);
     }
     if (runnerCan(PRESENT, runner, 'playsScript')) {
-      const message = 'A script stands in for nobody. Name a runner that can be called, such as claude, or a person.';
+      const message = 'A script replaces no runner. Name a runner that can be called, such as claude, or a person.';
       yield error('INVALID_MATERIA', `${at}.runner`, message);
     }
   }
@@ -346,7 +346,7 @@ export function* checkReadersInPlace(draft: Draft): Findings {
 function unstoppable(materia: JsonObject): string | null {
   const runner = given(materia, 'runner') ?? DEFAULT_RUNNER;
   if (runnerCan(PRESENT, runner, 'runsCommand')) {
-    return 'The runner command asks nobody before its agent runs something that changes state, and does not tell what it ran. Give the work to claude, codex or pi, or write tools: "none".';
+    return 'The runner command does not ask before its agent changes state, and does not report what it ran. Give the work to claude, codex or pi, or write tools: "none".';
   }
   if (!runnerCan(PRESENT, runner, 'isProgram') || given(materia, 'sandbox') !== 'bwrap') return null;
   return 'In a sandbox a command that changes state is refused, and cannot be approved: nothing can be written down from there. Leave the sandbox out, give such commands a lower tier in approvals.tiers, or set approvals.hook to "off".';

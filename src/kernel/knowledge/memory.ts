@@ -168,7 +168,7 @@ export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'mem
     return deny('SECTION_NAME_INVALID', reason, { section: textOf(section) });
   }
   if (section !== null && isUndeclared(input, section) && sectionOf(knowledge, section) === null) {
-    const reason = `there is no section ${section}, so that nobody would be told it; \`baton context show\` lists them`;
+    const reason = `there is no section ${section}, so nothing would show it; \`baton context show\` lists them`;
     return deny('UNKNOWN_SECTION', reason, { section });
   }
   if (!suggestionOf(knowledge, id)) return unknown(id, memoryOf(knowledge, id) !== null);

@@ -153,7 +153,7 @@ export function revertSection(pen: Pen, input: Extract<Input, { kind: 'context.r
 
 /** There is nothing to go back to at this version. */
 export function notEarlier(section: string, to: number, version: number): Denied {
-  const how = version === 0 ? 'nobody has written to it' : 'name an earlier one, from 0';
+  const how = version === 0 ? 'it was never written' : 'name an earlier one, from 0';
   return deny('UNKNOWN_VERSION', `${section} is at version ${version}; ${how}`, { section, to, version });
 }
 

@@ -253,7 +253,7 @@ export function refusalOfCast(ledger: Ledger, { run, id }: Task): Denied | null 
 
 export function refusalOfVersion({ id, version, status }: Task, expected: number | undefined): Denied | null {
   if (expected === undefined || expected === version) return null;
-  const reason = `${id} has version ${version} by now, not ${expected}; look at it again and decide anew.`;
+  const reason = `${id} has version ${version} by now, not ${expected}; look at it again and decide again.`;
   return deny('CONCURRENCY_CONFLICT', reason, { task: id, expected, version, status });
 }
 

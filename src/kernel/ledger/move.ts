@@ -97,7 +97,7 @@ export function settle(pen: LedgerPen, task: Task, to: TaskStatus, note: MoveNot
 export function refusalOfFence(task: Task, fence: number): Denied | null {
   const { id, status, fence: current, lastFence } = task;
   if (fence === current || (isTerminal(status) && fence === lastFence)) return null;
-  const now = current === null ? `${id} is ${status} and belongs to nobody` : `${id} was claimed again since`;
+  const now = current === null ? `${id} is ${status} and has no owner` : `${id} was claimed again since`;
   const isOld = fence > 0 && (fence < (lastFence ?? 0) || current === null);
   const reason = isOld
     ? `Fence ${fence} is no longer that of ${id}: ${now}. Stop working on it.`

@@ -245,7 +245,7 @@ function refusalOfBase({ baseVersions = {} }: Request, id: string, task: Task | 
   const expected = Object.hasOwn(baseVersions, id) ? baseVersions[id] : undefined;
   if (expected === undefined || expected === task?.version) return null;
   const versions = { expected_version: expected, actual_version: task?.version ?? null };
-  const reason = `The row of ${id} was changed by somebody else; read the ledger again and compute the stream anew.`;
+  const reason = `The row of ${id} was changed meanwhile; read the ledger again and compute the stream again.`;
   return deny('CONCURRENCY_CONFLICT', reason, versions);
 }
 

@@ -226,7 +226,7 @@ export function wrongWith(ledger: Ledger, task: Task): readonly string[] {
   }
   const found: string[] = [];
   if (fence === null) found.push(`${id} is in progress without a claim`);
-  if (owner === '') found.push(`${id} is in progress and belongs to nobody`);
+  if (owner === '') found.push(`${id} is in progress and has no owner`);
   if (held.length < locksToTake(task).length) found.push(`${id} is in progress and lacks locks of its scope`);
   for (const lock of held) {
     const rival = rivalOf(ledger.locks, { ...lock, task: keyOf(task) });

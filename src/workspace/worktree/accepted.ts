@@ -232,7 +232,7 @@ export function refuseGone(record: WorktreeRecord): never {
   const last = record.state === 'ready' ? lastAccepted(record) : record.tip;
   const what = last
     ? `git does not have commit ${last.slice(0, 12)} any more, the last that was accepted on ${branch}: the accepted work of cast ${cast} is gone from this repository`
-    : `the branch ${branch} of cast ${cast} is gone, and nobody knows what was accepted on it`;
+    : `the branch ${branch} of cast ${cast} is gone, and what was accepted on it is unknown`;
   const fix = `fetch it from a copy of the repository that has it, or drop the cast with \`baton undo ${cast}\``;
   throw new WorktreeError(`${what}; ${fix}`);
 }

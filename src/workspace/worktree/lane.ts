@@ -140,7 +140,7 @@ export async function mergeLane(
   const tip = acceptedPart(own, held.at.tip);
   if (await isIn(own.top, work, tip)) return { own, lane, stashes, end: { ok: true, commit: tip } };
   const marked = await stillMarked(lane, work);
-  if (marked.length > 0) return { own, lane, stashes, end: conflict(own, marked, 'is not mended yet') };
+  if (marked.length > 0) return { own, lane, stashes, end: conflict(own, marked, 'is not resolved yet') };
   const joined = await joinTrees(own.top, work, tip);
   if (joined.files.length > 0) {
     const moved = await takeBoth(stateDir, lane, { tip, work, tree: joined.tree, files: joined.files }, watch);
@@ -175,7 +175,7 @@ async function takeBoth(stateDir: string, lane: LaneRecord, { tip, work, tree, f
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await git(folder, ['reset', '-q', '--hard', work]);
   const apart = await cleanPath(lane, folder);
-  const input = message(`Both versions, to be mended (turn ${watch.turn})`, trailersOf(cast, watch));
+  const input = message(`Both versions, to be resolved (turn ${watch.turn})`, trailersOf(cast, watch));
   const both = await git(folder, ['commit-tree', tree, '-p', work, '-p', tip], { input, env: AUTHOR });
   // The record of the files comes first. Otherwise the marks could count as the item's work.
   const noted = writeRecord(stateDir, { ...lane, lane: { ...lane.lane, conflicts: files } });

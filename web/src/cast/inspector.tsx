@@ -295,7 +295,7 @@ function Body(props: BodyProps): ReactNode {
     return shown ? (
       <Brief story={story} attempt={shown} />
     ) : (
-      <p className="pane-note">No attempt was started yet, so nobody was told anything.</p>
+      <p className="pane-note">No attempt has started yet, so no brief was sent.</p>
     );
   if (tab === 'handoff') return <HandoffTab {...props} />;
   if (tab === 'changes') return <Changes story={story} />;
@@ -654,7 +654,7 @@ function HandoffTab({ story, page }: BodyProps): ReactNode {
           [
             'Goes to',
             ways.length === 0
-              ? 'nobody yet'
+              ? 'none yet'
               : ways.map(({ to, when, seq }) => (
                   <span key={seq}>
                     {to === 'end' ? 'the end' : <Foreign text={nameOf(page, to)} />} ({when.replace('_', ' ')}){' '}
@@ -732,7 +732,7 @@ function Changes({ story: { touched, diff } }: { story: TurnStory }): ReactNode 
 
 function Evidence({ story }: { story: TurnStory }): ReactNode {
   const { record, reports, differences } = story;
-  if (evidenceCount(story) === 0) return <p className="pane-note">No checker ran, and nobody reported evidence.</p>;
+  if (evidenceCount(story) === 0) return <p className="pane-note">No checker ran, and no evidence was reported.</p>;
   return (
     <>
       {record && record.checks.length > 0 ? (

@@ -142,7 +142,7 @@ function holderFor(
 }
 
 function ownerIn({ owner }: JsonObject): string {
-  return isString(owner) && owner !== '' ? owner : 'nobody in particular';
+  return isString(owner) && owner !== '' ? owner : 'an unnamed owner';
 }
 
 function wayTo(run: string, isCast: boolean, baton: string): Way {

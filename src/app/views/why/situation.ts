@@ -101,7 +101,7 @@ export function unknownUses({ cast, view, baton }: Situation): Explanation {
   return {
     code: open.length > 0 ? 'OUTCOME_UNKNOWN' : null,
     sentences: open.map(
-      ([id, operation]) => `A command of ${id} (${inShort(operation, 80)}) began, and nobody knows how it ended.`,
+      ([id, operation]) => `A command of ${id} (${inShort(operation, 80)}) began, and its end is unknown.`,
     ),
     commands: open.map(([id]) =>
       isEnded
