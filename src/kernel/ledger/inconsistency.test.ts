@@ -77,7 +77,11 @@ const created = (task: string, spec: Partial<TaskSpec>): LedgerFact => {
 test.each<[what: string, facts: readonly LedgerFact[], said: string]>([
   ['a task that left and kept its lock', [moved('T-1', 'blocked', false)], 'T-1 is blocked and still holds "src"'],
   ['a claim without its locks', [moved('T-1', 'done', true), claimed('T-2', [])], 'T-2 is in progress and lacks locks'],
-  ['a claim of nobody', [moved('T-1', 'done', true), claimed('T-2', [DOCS], '')], 'T-2 is in progress and has no owner'],
+  [
+    'a claim of nobody',
+    [moved('T-1', 'done', true), claimed('T-2', [DOCS], '')],
+    'T-2 is in progress and has no owner',
+  ],
   ['a claim before its dependency is done', [claimed('T-2', [DOCS])], 'T-1, which it depends on, is in_progress'],
   ['a claim of a held path', [created('T-3', { lockScope: ['src'] }), claimed('T-3', [SRC])], 'T-3 and T-1 both hold'],
   ['paths that are one by a link', [claimed('T-2', [DOCS]), linked({ docs: 'src' })], 'T-1 and T-2 both hold'],
