@@ -1,6 +1,6 @@
 // The first hour of a new user, timed, on an empty home folder: `npm run first-hour`. It clones this checkout, installs what is
 // packed into a prefix of its own, and lets a real agent program work for a model on loopback. The programs are installed by
-// `npm ci --prefix test/agents/cli`. It prints the table of docs/first-hour.md, and ends with 1 at the first step that fails.
+// `npm install --no-save --prefix test/agents/cli`. It prints the table of docs/first-hour.md, and ends with 1 at the first step that fails.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // Records one run of each template with a real agent program: `node test/agents/record-templates.ts`. The programs are installed by
-// `npm ci --prefix test/agents/cli`.
+// `npm install --no-save --prefix test/agents/cli`.
 import { assertInstalled } from './contenders.ts';
 import { keep, RECORDED, recorded } from './template-runs.ts';
 
