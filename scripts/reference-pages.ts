@@ -5,6 +5,7 @@ import { OPERATIONS } from '../src/app/operations/table.ts';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
+import { HANDOFF } from '../src/dialects/materia/contract.ts';
 import { PAYLOADS } from '../src/dialects/operator/contract.ts';
 import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
 import { GRAPH_CODES } from '../src/kernel/codes/graph.ts';
@@ -19,6 +20,7 @@ import type { ObjectField, Field as Shape } from '../src/kernel/fields.ts';
 import { BEFORE_ACCEPT } from '../src/kernel/gate/before-accept.ts';
 import { BEFORE_DISPATCH } from '../src/kernel/gate/before-dispatch.ts';
 import { WHOLE_CONFIG } from '../src/kernel/graph/config-fields.ts';
+import { ENVELOPE } from '../src/trust/envelope.ts';
 
 const GENERATED = '<!-- Written by `npm run docs`; a test fails when it is stale. -->';
 
@@ -202,16 +204,24 @@ ${objectSections(WHOLE_CONFIG, '').join('\n\n')}
 `;
 }
 
+/** The tables of payloads by their kind, as `baton validate` names it. */
+const PAYLOAD_TABLES: Readonly<Record<string, ObjectField>> = {
+  materia: HANDOFF,
+  ...Object.fromEntries(Object.entries(PAYLOADS).map(([kind, table]) => [`operator/${kind}`, table])),
+  'governed/handoff': ENVELOPE,
+};
+
 function payloadsPage(): string {
-  const sections = Object.entries(PAYLOADS).map(([kind, table]) =>
-    [`## operator/${kind}`, '', '| field | is | means |', '|---|---|---|', ...payloadRows(table, '')].join('\n'),
+  const sections = Object.entries(PAYLOAD_TABLES).map(([kind, table]) =>
+    [`## ${kind}`, '', '| field | is | means |', '|---|---|---|', ...payloadRows(table, '')].join('\n'),
   );
   return `${GENERATED}
 
-# Fields of the operator payloads
+# Fields of the payloads
 
-Every field, from the tables that \`baton validate operator/…\` and the files in \`schemas/\` are made from. \`[]\` is an entry of a list. A name that
-starts with \`x_\` is your own. What must agree between fields, examples and codes: [the operator contract](../contracts/operator.md).
+Every field, from the tables that \`baton validate KIND\` and the files in \`schemas/\` are made from. \`[]\` is an entry of a list. In a payload of the
+operator, a name that starts with \`x_\` is your own. What must agree between fields, examples and codes: [materia](../contracts/materia.md),
+[operator](../contracts/operator.md), [governed](../contracts/governed.md). The report of a gaia turn: [gaia](../contracts/gaia.md).
 
 ${sections.join('\n\n')}
 `;
@@ -228,8 +238,8 @@ function payloadRows({ fields }: ObjectField, path: string): string[] {
     const row = `| \`${place}\` | ${cell(type)}${limit}${needed}${usual} | ${cell(field.means ?? '')} |`;
     const entry = field.type === 'list' ? field.of : field;
     if (entry?.type !== 'object') return [row];
-    const kind = Object.keys(PAYLOADS).find((each) => PAYLOADS[each]?.fields === entry.fields);
-    if (kind !== undefined) return [row, `| \`${place}[]\` | [operator/${kind}](#operator${kind}) | |`];
+    const kind = Object.keys(PAYLOAD_TABLES).find((each) => PAYLOAD_TABLES[each]?.fields === entry.fields);
+    if (kind !== undefined) return [row, `| \`${place}[]\` | [${kind}](#${kind.replace('/', '')}) | |`];
     return [row, ...payloadRows(entry, `${place}${field.type === 'list' ? '[]' : ''}.`)];
   });
 }

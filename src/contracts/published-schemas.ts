@@ -2,9 +2,10 @@
 import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from '../dialects/gaia/contract.ts';
 import { handoffSchema } from '../dialects/materia/contract.ts';
 import { OPERATOR_SCHEMAS } from '../dialects/operator/contract.ts';
+import { jsonSchemaOf } from '../kernel/field-schema.ts';
 import { CONFIG_SCHEMA } from '../kernel/graph/config-fields.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from '../trust/envelope.ts';
+import { ENVELOPE, PROTOCOL_VERSION } from '../trust/envelope.ts';
 import { TIMESTAMP_PATTERN } from '../trust/lineage.ts';
 
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, JsonObject>> = {
@@ -14,21 +15,19 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   'gaia-input': INPUT_SCHEMA,
   'gaia-merge': MERGE_SCHEMA,
   'gaia-transition': TRANSITION_SCHEMA,
-  'governed-handoff': envelopeSchema() as unknown as JsonObject,
+  'governed-handoff': envelopeSchema(),
   ...Object.fromEntries(Object.entries(OPERATOR_SCHEMAS).map(([kind, schema]) => [`operator-${kind}`, schema])),
 };
 
 /** With what the verifier judges after the schema stage, and under codes of its own. */
-function envelopeSchema() {
-  const { timestamp, protocol_version, ...properties } = ENVELOPE_SCHEMA.properties ?? {};
-  return {
-    ...ENVELOPE_SCHEMA,
-    properties: {
-      timestamp: { ...timestamp, pattern: TIMESTAMP_PATTERN },
-      protocol_version: { ...protocol_version, const: PROTOCOL_VERSION },
-      ...properties,
-    },
-  };
+function envelopeSchema(): JsonObject {
+  const { fields } = ENVELOPE;
+  const timestamp = { ...fields.timestamp, form: TIMESTAMP_PATTERN };
+  const protocol_version = { ...fields.protocol_version, type: 'const', value: PROTOCOL_VERSION } as const;
+  return jsonSchemaOf(
+    { ...ENVELOPE, fields: { ...fields, timestamp, protocol_version } },
+    { title: `Agent handoff envelope ${PROTOCOL_VERSION}` },
+  );
 }
 
 export function schemaText(name: string): string {

@@ -256,9 +256,11 @@ function compile(field: Field): Check {
     case 'oneOf':
       return oneOfCheck(field, field.of.map(checkOf));
     case 'json':
-      return () => undefined;
+      return anything;
   }
 }
+
+const anything: Check = () => undefined;
 
 function textCheck(field: Extract<Field, { type: 'text' }>): Check {
   const { mayBeEmpty = false, charsMax = Number.POSITIVE_INFINITY, form } = field;
@@ -387,8 +389,10 @@ function noteUnknown(value: JsonObject, field: Extract<Field, { type: 'object' }
 function mapCheck(field: Extract<Field, { type: 'map' }>): Check {
   const { of, names, entriesMax = Number.POSITIVE_INFINITY } = field;
   const [check, checkName] = [checkOf(of), names === undefined ? null : checkOf(names)];
+  const takesAll = check === anything && checkName === null && entriesMax === Number.POSITIVE_INFINITY;
   return (value, walk) => {
     if (!isObject(value)) return note('type', value, field, walk);
+    if (takesAll) return;
     const entries = Object.keys(value);
     if (entries.length > entriesMax) note('many', value, field, walk);
     for (const name of entries) {

@@ -9,7 +9,7 @@ import { type AgentRecord, type AllowEdge, type Collaboration, denies, edgesTo, 
 import type { Policy } from './stage.ts';
 
 /** What of a request the limits of an edge look at. */
-export type RequestedScope = { readonly type: RequestType; readonly scopes?: readonly string[] };
+export type RequestedScope = { readonly type: RequestType; readonly scopes?: readonly string[] | undefined };
 
 type Party = Pick<AgentRecord, 'id' | 'type' | 'collaboration' | 'composition'>;
 

@@ -1,8 +1,9 @@
 // Digests of JSON values: SHA-256 over their canonical text (RFC 8785). The hash function comes from outside.
 import { createRequire } from 'node:module';
 import type canonicalize from 'canonicalize';
+import type { Field } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { ENVELOPE_SCHEMA, type Schema } from './envelope.ts';
+import { ENVELOPE } from './envelope.ts';
 
 /** Lower-case hex of the SHA-256 of exactly these bytes, or of the UTF-8 bytes of this text. */
 export type Sha256 = (content: Uint8Array | string) => string;
@@ -158,13 +159,10 @@ const FEW = 16;
 type Plan = { readonly names: readonly string[]; readonly order: readonly number[]; readonly marks: readonly string[] };
 
 /**
- * Most objects of an envelope have the members its schema names, in its order. Their names need not be sorted and quoted
+ * Most objects of an envelope have the members its table names, in its order. Their names need not be sorted and quoted
  * again and again.
  */
-const PLANS: ReadonlyMap<string, readonly Plan[]> = Map.groupBy(
-  plansIn(ENVELOPE_SCHEMA),
-  ({ names }) => names[0] ?? '',
-);
+const PLANS: ReadonlyMap<string, readonly Plan[]> = Map.groupBy(plansIn(ENVELOPE), ({ names }) => names[0] ?? '');
 
 function planFor(names: readonly string[]): Plan | null {
   const [first] = names;
@@ -179,12 +177,13 @@ function areSame(some: readonly string[], others: readonly string[]): boolean {
   return true;
 }
 
-/** For every object of the schema one plan with all its members and one with only those it must have. */
-function plansIn({ properties = {}, required = [] }: Schema): Plan[] {
-  const all = Object.keys(properties);
-  const needed = all.filter((name) => required.includes(name));
+/** For every object of the table one plan with all its members and one with only those it must have. */
+function plansIn(field: Field): Plan[] {
+  if (field.type !== 'object') return [];
+  const all = Object.keys(field.fields);
+  const needed = all.filter((name) => field.fields[name]?.required === true);
   const own = [all, ...(needed.length < all.length ? [needed] : [])].filter((names) => names.length > 0).map(planOf);
-  return [...own, ...Object.values(properties).flatMap(plansIn)];
+  return [...own, ...Object.values(field.fields).flatMap(plansIn)];
 }
 
 function planOf(names: readonly string[]): Plan {

@@ -2,48 +2,16 @@
 // verifier, which has the registry, judges who the agents are and whether they may.
 import { extractObject } from '../dialects/json-answer.ts';
 import type { Dialect, Reading } from '../kernel/dialect.ts';
+import { exampleOf } from '../kernel/field-schema.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import type { Problem } from '../kernel/trust/problem.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import { refusal } from './answer.ts';
-import { AGENT_TYPES, checkSchema, type Envelope, PROTOCOL_VERSION, REQUEST_TYPES } from './envelope.ts';
+import { AGENT_TYPES, checkSchema, ENVELOPE, type Envelope, PROTOCOL_VERSION, REQUEST_TYPES } from './envelope.ts';
 import { LIMITS, parseEnvelope } from './parse.ts';
 import type { StageName } from './stage.ts';
 
-export const EXAMPLE: Envelope = {
-  handoff_id: '3f0c6a52-8f0e-4b7a-9d35-0c2f7be1a9d4',
-  timestamp: '2026-02-11T09:30:00Z',
-  protocol_version: PROTOCOL_VERSION,
-  source_agent: {
-    agent_type: 'domain',
-    agent_id: 'domain-05-product',
-    agent_version: '1.0.0',
-    prompt_hash: '0'.repeat(64),
-  },
-  target_agent: {
-    agent_type: 'domain',
-    agent_id: 'domain-02-analysis',
-    agent_version: '1.0.0',
-    prompt_hash: '1'.repeat(64),
-  },
-  context: {
-    request: {
-      type: 'analysis',
-      description: 'Find out whether the new onboarding keeps more users in their first week',
-      input_data: { report: 'onboarding-week-6.csv' },
-      constraints: ['Give a confidence interval'],
-      expected_output: 'One paragraph with the effect and how sure it is',
-    },
-    state: { conversation_history: [], accumulated_context: {}, decisions_made: [] },
-  },
-  governance: {
-    source_agent_verified: true,
-    target_agent_verified: true,
-    composition_valid: true,
-    boundaries_respected: true,
-    audit_trail: 'onboarding-2026-02-11',
-  },
-};
+export const EXAMPLE = exampleOf(ENVELOPE) as unknown as Envelope;
 
 function governedBrief(): string {
   return [

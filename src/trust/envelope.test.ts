@@ -99,6 +99,18 @@ test.each<[string, Json, string | null]>([
   if (code) expect(problems[0]?.pointer.startsWith(pointer)).toBe(true);
 });
 
+test.each<[string, Json, string]>([
+  ['/handoff_id', 5, 'must be a UUID version 4, not a number'],
+  ['/context/request/type', 'chat', 'must be one of query, task, analysis, decision, not "chat"'],
+  ['/context/request/input_data', [], 'must be an object, or a string, not an array'],
+  ['/context/request/scopes', ['a', 'a'], 'must be a list of 1 to 20 different scope ids'],
+  ['/context/state/decisions_made', 'none', 'must be a list of objects, not a string'],
+  ['/governance/audit_trail', 'x'.repeat(257), 'has 257 characters; at most 256 are allowed'],
+])('the message about %s = %j names the form that it must have', (pointer, value, words) => {
+  const { problems } = checkSchema(put(envelope(), pointer, value));
+  expect(problems.map(({ message }) => message)).toEqual([`${pointer} ${words}`]);
+});
+
 test.each<[Json]>([[[]], ['x'], [null], [5], [true]])('%j is no envelope', (value) => {
   expect(checkSchema(value).problems.map(({ code, pointer }) => [code, pointer])).toEqual([['SCHEMA_TYPE', '']]);
 });

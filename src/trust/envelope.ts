@@ -1,96 +1,265 @@
-// A handoff envelope: its type, its published JSON Schema, and the check of a value against it. Our own check is used
-// because loading a general validator takes longer than checking one small file. What has a code of its own (time, ids,
+// A handoff envelope: the table of its fields, and the check of a value against it. What has a code of its own (time, ids,
 // versions) is only a string here.
 import type { GovernedCode } from '../kernel/codes/governed.ts';
-import { isObject, type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
+import { messageOf } from '../kernel/field-schema.ts';
+import { type Field, type Mismatch, mismatches, type ValueOf } from '../kernel/fields.ts';
+import { type Json, nameOfType } from '../kernel/json.ts';
 import { type Problem, pointer, quote } from '../kernel/trust/problem.ts';
 
-export type AgentRef = {
-  readonly agent_type: AgentType;
-  readonly agent_id: string;
-  readonly agent_version: string;
-  readonly prompt_hash: string;
-};
+export const AGENT_TYPES = ['domain', 'archetype', 'orchestrator'] as const;
+export type AgentType = (typeof AGENT_TYPES)[number];
+export const REQUEST_TYPES = ['query', 'task', 'analysis', 'decision'] as const;
+export type RequestType = (typeof REQUEST_TYPES)[number];
+export const PROTOCOL_VERSION = '1.0.0';
 
-export type HandoffRequest = {
-  readonly type: RequestType;
-  readonly description: string;
-  readonly input_data: JsonObject | string;
-  readonly constraints: readonly string[];
-  readonly expected_output: string;
-  readonly scopes?: readonly string[];
-};
+/** Agent ids and scope ids: lower-case words joined by hyphens, at most 64 characters. */
+export const ID_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
+export const ID_LENGTH_MAX = 64;
+export const HASH_PATTERN = '^[0-9a-f]{64}$';
+export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
 
-export type HandoffState = {
-  readonly conversation_history: readonly JsonObject[];
-  readonly accumulated_context: JsonObject;
-  readonly decisions_made: readonly JsonObject[];
-};
+const UUID = { type: 'text', form: UUID_PATTERN, wants: 'a UUID version 4' } as const satisfies Field;
+const TEXT = { type: 'text', mayBeEmpty: true } as const satisfies Field;
+const DATA = { type: 'map', of: { type: 'json' } } as const satisfies Field;
+const CLAIM = { type: 'flag', required: true, example: true } as const satisfies Field;
 
-const CLAIMS = ['source_agent_verified', 'target_agent_verified', 'composition_valid', 'boundaries_respected'] as const;
-type GovernanceClaim = (typeof CLAIMS)[number];
+const AGENT = {
+  type: 'object',
+  unknown: 'warned',
+  required: true,
+  fields: {
+    agent_type: { type: 'choice', of: AGENT_TYPES, required: true, means: 'the type that the registry gives it' },
+    agent_id: { ...TEXT, required: true, means: 'its id in the registry; no alias and no display name' },
+    agent_version: { ...TEXT, required: true, means: 'its version in the registry' },
+    prompt_hash: {
+      type: 'text',
+      required: true,
+      form: HASH_PATTERN,
+      wants: '64 lower-case hex digits without a prefix',
+      means: 'the SHA-256 of its prompt, as the registry has it',
+    },
+  },
+} as const satisfies Field;
 
-export type Envelope = {
-  readonly handoff_id: string;
-  readonly timestamp: string;
-  readonly protocol_version: string;
-  readonly source_agent: AgentRef;
-  readonly target_agent: AgentRef;
-  readonly context: { readonly request: HandoffRequest; readonly state: HandoffState };
-  readonly governance: { readonly [claim in GovernanceClaim]: boolean } & { readonly audit_trail: string };
-  readonly links?: {
-    readonly parent_handoff_id?: string;
-    readonly root_handoff_id?: string;
-    readonly traceparent?: string;
-    readonly tracestate?: string;
-    readonly correlation_id?: string;
-  };
-};
+const REQUEST = {
+  type: 'object',
+  unknown: 'warned',
+  required: true,
+  means: 'what the target is asked to do',
+  fields: {
+    type: { type: 'choice', of: REQUEST_TYPES, required: true, means: 'what is asked for', example: 'analysis' },
+    description: {
+      type: 'text',
+      required: true,
+      means: 'what the target has to do',
+      example: 'Find out whether the new onboarding keeps more users in their first week',
+    },
+    input_data: {
+      type: 'oneOf',
+      of: [DATA, TEXT],
+      required: true,
+      means: 'what the target works on',
+      example: { report: 'onboarding-week-6.csv' },
+    },
+    constraints: {
+      type: 'list',
+      of: TEXT,
+      required: true,
+      means: 'what the target has to respect',
+      example: ['Give a confidence interval'],
+    },
+    expected_output: {
+      ...TEXT,
+      required: true,
+      means: 'what the answer is to look like',
+      example: 'One paragraph with the effect and how sure it is',
+    },
+    scopes: {
+      type: 'list',
+      of: { type: 'text', form: ID_PATTERN, charsMax: ID_LENGTH_MAX, wants: 'a scope id' },
+      itemsMin: 1,
+      itemsMax: 20,
+      unique: true,
+      wants: 'a list of 1 to 20 different scope ids',
+      means: 'scopes of the registry; the target must cover each',
+    },
+  },
+} as const satisfies Field;
+
+const OBJECTS = { type: 'list', of: DATA, required: true, wants: 'a list of objects', example: [] } as const;
+
+const STATE = {
+  type: 'object',
+  unknown: 'warned',
+  required: true,
+  means: 'what happened before; empty where there is nothing',
+  fields: {
+    conversation_history: { ...OBJECTS, means: 'the messages so far' },
+    accumulated_context: { ...DATA, required: true, means: 'what is known so far', example: {} },
+    decisions_made: { ...OBJECTS, means: 'what was decided so far' },
+  },
+} as const satisfies Field;
+
+const GOVERNANCE = {
+  type: 'object',
+  unknown: 'warned',
+  required: true,
+  means: 'what the sender claims; each claim is checked again',
+  fields: {
+    source_agent_verified: { ...CLAIM, means: 'the sender claims that the source is who it says' },
+    target_agent_verified: { ...CLAIM, means: 'the sender claims that the target is who it says' },
+    composition_valid: { ...CLAIM, means: 'the sender claims that the shares of each archetype are right' },
+    boundaries_respected: { ...CLAIM, means: 'the sender claims that the source may hand to the target' },
+    audit_trail: {
+      type: 'text',
+      form: '[\\s\\S]',
+      charsMax: 256,
+      required: true,
+      wants: 'a string that is not empty',
+      means: 'a label of the sender',
+      example: 'onboarding-2026-02-11',
+    },
+  },
+} as const satisfies Field;
+
+const LINKS = {
+  type: 'object',
+  unknown: 'warned',
+  means: 'what this handoff belongs to',
+  fields: {
+    parent_handoff_id: { ...UUID, means: 'the handoff that this one continues' },
+    root_handoff_id: { ...UUID, means: 'the first handoff of the chain' },
+    traceparent: {
+      type: 'text',
+      form: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+      wants: 'a W3C traceparent',
+      means: 'the trace of this work',
+    },
+    tracestate: { ...TEXT, means: 'more about the trace, for the systems that follow it' },
+    correlation_id: { ...TEXT, means: 'an id of your own' },
+  },
+} as const satisfies Field;
+
+export const ENVELOPE = {
+  type: 'object',
+  unknown: 'warned',
+  fields: {
+    handoff_id: {
+      ...UUID,
+      required: true,
+      means: 'used once, ever; letter case does not matter',
+      example: '3f0c6a52-8f0e-4b7a-9d35-0c2f7be1a9d4',
+    },
+    timestamp: {
+      ...TEXT,
+      required: true,
+      means: 'when it was sent: date, time and offset',
+      example: '2026-02-11T09:30:00Z',
+    },
+    protocol_version: {
+      ...TEXT,
+      required: true,
+      means: `the version of this format, ${PROTOCOL_VERSION}`,
+      example: PROTOCOL_VERSION,
+    },
+    source_agent: {
+      ...AGENT,
+      means: 'who hands the work on',
+      example: {
+        agent_type: 'domain',
+        agent_id: 'domain-05-product',
+        agent_version: '1.0.0',
+        prompt_hash: '0'.repeat(64),
+      },
+    },
+    target_agent: {
+      ...AGENT,
+      means: 'who takes the work',
+      example: {
+        agent_type: 'domain',
+        agent_id: 'domain-02-analysis',
+        agent_version: '1.0.0',
+        prompt_hash: '1'.repeat(64),
+      },
+    },
+    context: {
+      type: 'object',
+      unknown: 'warned',
+      required: true,
+      means: 'data for the target, never an instruction about its rules',
+      fields: { request: REQUEST, state: STATE },
+    },
+    governance: GOVERNANCE,
+    links: LINKS,
+  },
+} as const satisfies Field;
+
+export type Envelope = ValueOf<typeof ENVELOPE>;
+export type AgentRef = ValueOf<typeof AGENT>;
+export type HandoffRequest = ValueOf<typeof REQUEST>;
+export type HandoffState = ValueOf<typeof STATE>;
 
 /** `unknown` are the members without a meaning: a warning, or in strict checking a problem. */
 type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
 
 export function checkSchema(value: Json): SchemaFindings {
-  const found = schemaMismatches(value, ENVELOPE_SCHEMA, '').map(toProblem);
+  const found = mismatches(value, ENVELOPE);
+  const isUnknown = ({ rule }: Mismatch) => rule === 'unknown';
   return {
-    problems: found.filter((problem) => problem.code !== 'SCHEMA_UNKNOWN_MEMBER'),
-    unknown: found.filter((problem) => problem.code === 'SCHEMA_UNKNOWN_MEMBER'),
+    problems: inOrder(found.filter((each) => !isUnknown(each)).map(ofWholeList)).map(toProblem),
+    unknown: inOrder(found.filter(isUnknown)).map(toProblem),
   };
 }
 
-const CODE_BY_RULE: Readonly<Record<SchemaMismatch['rule'], GovernedCode>> = {
-  required: 'SCHEMA_MISSING',
-  unknown: 'SCHEMA_UNKNOWN_MEMBER',
-  type: 'SCHEMA_TYPE',
-  enum: 'SCHEMA_ENUM',
-  form: 'SCHEMA_FORMAT',
-};
-
-function toProblem(mismatch: SchemaMismatch): Problem {
-  const { at, rule } = mismatch;
-  const name = at === '' ? 'the envelope' : at.length > 200 ? `${at.slice(0, 200).toWellFormed()}…` : at;
-  return { code: CODE_BY_RULE[rule], pointer: at, message: `${name} ${sentence(mismatch)}` };
+/** An entry that repeats another is a fault of its list. */
+function ofWholeList(mismatch: Mismatch): Mismatch {
+  return mismatch.rule === 'repeated' ? { ...mismatch, rule: 'form', path: mismatch.path.slice(0, -1) } : mismatch;
 }
 
-function sentence({ rule, schema, value }: SchemaMismatch): string {
-  switch (rule) {
-    case 'required':
+/** First what concerns a value as a whole, once; then the names of its members; then what is inside of each member. */
+function inOrder(found: readonly Mismatch[], depth = 0): readonly Mismatch[] {
+  if (found.length < 2) return found;
+  const isName = ({ rule, path }: Mismatch) => path.length === depth + 1 && (rule === 'missing' || rule === 'unknown');
+  const inside = found.filter((each) => each.path.length > depth && !isName(each));
+  const byMember = Map.groupBy(inside, ({ path }) => path[depth]);
+  return [
+    ...found.filter(({ path }) => path.length === depth).slice(0, 1),
+    ...found.filter(isName),
+    ...[...byMember.values()].flatMap((ofMember) => inOrder(ofMember, depth + 1)),
+  ];
+}
+
+const CODE_BY_RULE: Readonly<Partial<Record<Mismatch['rule'], GovernedCode>>> = {
+  missing: 'SCHEMA_MISSING',
+  unknown: 'SCHEMA_UNKNOWN_MEMBER',
+  type: 'SCHEMA_TYPE',
+  choice: 'SCHEMA_ENUM',
+};
+
+function toProblem(mismatch: Mismatch): Problem {
+  const at = pointer(...mismatch.path);
+  const name = at === '' ? 'the envelope' : at.length > 200 ? `${at.slice(0, 200).toWellFormed()}…` : at;
+  const code = CODE_BY_RULE[mismatch.rule] ?? 'SCHEMA_FORMAT';
+  return { code, pointer: at, message: `${name} ${sentence(mismatch)}` };
+}
+
+function sentence(mismatch: Mismatch): string {
+  switch (mismatch.rule) {
+    case 'missing':
       return 'is missing';
     case 'unknown':
       return 'is not a member of the envelope';
     case 'type':
-      return `must be ${typeWords(schema)}, not ${nameOfType(value)}`;
-    case 'enum':
-      return `must be one of ${(schema.enum ?? []).join(', ')}, not ${quote(String(value))}`;
-    case 'form':
-      return `must be ${schema.description}`;
+      return `${messageOf(mismatch)}, not ${nameOfType(mismatch.value)}`;
+    case 'choice':
+      return `${messageOf(mismatch)}, not ${quote(String(mismatch.value))}`;
+    default:
+      return messageOf(mismatch);
   }
 }
 
-function typeWords({ type }: Schema): string {
-  const words = [type].flat().map((one) => (/^[aeiou]/.test(one) ? `an ${one}` : `a ${one}`));
-  return words.join(' or ');
-}
+const CLAIMS = ['source_agent_verified', 'target_agent_verified', 'composition_valid', 'boundaries_respected'] as const;
+type GovernanceClaim = (typeof CLAIMS)[number];
 
 /**
  * The sender's claims about its handoff, and the verifier's findings. A claim is never evidence: true proves nothing, and
@@ -127,250 +296,4 @@ export function checkClaims(claimed: Claimed): readonly Problem[] {
     pointer: `/governance/${claim}`,
     message: `the sender itself reports that ${claim} does not hold`,
   }));
-}
-
-type JsonType = 'object' | 'array' | 'string' | 'boolean';
-/** The part of JSON Schema that describes an envelope. */
-export type Schema = {
-  readonly $schema?: string;
-  readonly title?: string;
-  readonly type: JsonType | readonly JsonType[];
-  readonly description?: string;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-};
-
-export const AGENT_TYPES = ['domain', 'archetype', 'orchestrator'] as const;
-export type AgentType = (typeof AGENT_TYPES)[number];
-export const REQUEST_TYPES = ['query', 'task', 'analysis', 'decision'] as const;
-export type RequestType = (typeof REQUEST_TYPES)[number];
-export const PROTOCOL_VERSION = '1.0.0';
-
-/** Agent ids and scope ids: lower-case words joined by hyphens, at most 64 characters. */
-export const ID_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
-export const ID_LENGTH_MAX = 64;
-export const HASH_PATTERN = '^[0-9a-f]{64}$';
-export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
-
-const text = { type: 'string' } as const;
-const claim = { type: 'boolean' } as const;
-const uuid = { type: 'string', pattern: UUID_PATTERN, description: 'a UUID version 4' } as const;
-const objects = { type: 'array', items: { type: 'object' } } as const;
-
-const agent = object(['agent_type', 'agent_id', 'agent_version', 'prompt_hash'], {
-  agent_type: { type: 'string', enum: AGENT_TYPES },
-  agent_id: text,
-  agent_version: text,
-  prompt_hash: { type: 'string', pattern: HASH_PATTERN, description: '64 lower-case hex digits without a prefix' },
-});
-
-const request = object(['type', 'description', 'input_data', 'constraints', 'expected_output'], {
-  type: { type: 'string', enum: REQUEST_TYPES },
-  description: { type: 'string', pattern: '\\S', description: 'a text that is not blank' },
-  input_data: { type: ['object', 'string'] },
-  constraints: { type: 'array', items: text },
-  expected_output: text,
-  scopes: {
-    type: 'array',
-    items: { type: 'string', pattern: ID_PATTERN, maxLength: ID_LENGTH_MAX, description: 'a scope id' },
-    minItems: 1,
-    maxItems: 20,
-    uniqueItems: true,
-    description: 'a list of 1 to 20 different scope ids',
-  },
-});
-
-const state = object(['conversation_history', 'accumulated_context', 'decisions_made'], {
-  conversation_history: objects,
-  accumulated_context: { type: 'object' },
-  decisions_made: objects,
-});
-
-const governance = object(
-  ['source_agent_verified', 'target_agent_verified', 'composition_valid', 'boundaries_respected', 'audit_trail'],
-  {
-    source_agent_verified: claim,
-    target_agent_verified: claim,
-    composition_valid: claim,
-    boundaries_respected: claim,
-    audit_trail: { type: 'string', minLength: 1, maxLength: 256, description: 'a label of 1 to 256 characters' },
-  },
-);
-
-const links = object([], {
-  parent_handoff_id: uuid,
-  root_handoff_id: uuid,
-  traceparent: {
-    type: 'string',
-    pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
-    description: 'a W3C traceparent',
-  },
-  tracestate: text,
-  correlation_id: text,
-});
-
-export const ENVELOPE_SCHEMA: Schema = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'Agent handoff envelope 1.0.0',
-  ...object(['handoff_id', 'timestamp', 'protocol_version', 'source_agent', 'target_agent', 'context', 'governance'], {
-    handoff_id: uuid,
-    timestamp: text,
-    protocol_version: text,
-    source_agent: agent,
-    target_agent: agent,
-    context: object(['request', 'state'], { request, state }),
-    governance,
-    links,
-  }),
-};
-
-function object(required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema {
-  return { type: 'object', required, properties };
-}
-
-/** The places where a value does not fit its schema. `unknown` are members besides the named ones. */
-type SchemaMismatch = {
-  readonly rule: 'type' | 'required' | 'unknown' | 'enum' | 'form';
-  readonly at: string;
-  readonly schema: Schema;
-  readonly value: Json | undefined;
-};
-
-/** All of them: an object's absent members first, then its unknown ones, then what its members say themselves. */
-export function schemaMismatches(value: Json, schema: Schema, at: string): SchemaMismatch[] {
-  const search: Search = { found: [], at, path: [] };
-  visit(value, shapeOf(schema), search);
-  return search.found;
-}
-
-/** A schema made ready for many values. */
-type Shape = {
-  readonly schema: Schema;
-  readonly pattern: RegExp | null;
-  readonly members: readonly Member[] | null;
-  readonly items: Shape | null;
-};
-type Member = { readonly name: string; readonly shape: Shape; readonly isRequired: boolean };
-
-const shapes = new WeakMap<Schema, Shape>();
-
-function shapeOf(schema: Schema): Shape {
-  const known = shapes.get(schema);
-  if (known) return known;
-  const { pattern, properties, items, required = [] } = schema;
-  const members = Object.entries(properties ?? {}).map(([name, member]) => ({
-    name,
-    shape: shapeOf(member),
-    isRequired: required.includes(name),
-  }));
-  const shape = {
-    schema,
-    pattern: pattern === undefined ? null : new RegExp(pattern, 'u'),
-    members: properties ? members : null,
-    items: items ? shapeOf(items) : null,
-  };
-  shapes.set(schema, shape);
-  return shape;
-}
-
-/** The finds, and the names from `at` to the present place. A place is spelled only for a find. */
-type Search = { readonly found: SchemaMismatch[]; readonly at: string; readonly path: (string | number)[] };
-
-function visit(value: Json, shape: Shape, search: Search): void {
-  const { schema, members, items } = shape;
-  if (!isOfType(value, schema)) note('type', value, schema, search);
-  else if (typeof value === 'string') {
-    if (schema.enum && !schema.enum.includes(value)) note('enum', value, schema, search);
-    else if (!hasForm(value, shape)) note('form', value, schema, search);
-  } else if (Array.isArray(value)) visitList(value, schema, items, search);
-  else if (members && isObject(value)) visitObject(value, schema, members, search);
-}
-
-function visitObject(value: JsonObject, schema: Schema, members: readonly Member[], search: Search): void {
-  const first = search.found.length;
-  // Most senders keep to the order of the schema; then the next member need not be looked up by its name.
-  const names = Object.keys(value);
-  const values = Object.values(value);
-  let known = 0;
-  let isComplete = true;
-  for (let index = 0; index < members.length; index++) {
-    const member = members[index] as Member;
-    if (names[known] === member.name) visitMember(values[known++] as Json, member.shape, search, member.name);
-    else if (Object.hasOwn(value, member.name)) {
-      visitMember(value[member.name] as Json, member.shape, search, member.name);
-      known += 1;
-    } else if (member.isRequired) isComplete = false;
-  }
-  if (isComplete && known === names.length) return;
-  // Names come before what the members say, which was found first.
-  const ofMembers = search.found.splice(first);
-  noteNames(value, schema, members, search);
-  for (const mismatch of ofMembers) search.found.push(mismatch);
-}
-
-function noteNames(value: JsonObject, schema: Schema, members: readonly Member[], search: Search): void {
-  const names = new Set(members.map(({ name }) => name));
-  for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) note('required', undefined, schema, search, name);
-  }
-  for (const name of Object.keys(value)) {
-    if (!names.has(name)) note('unknown', undefined, schema, search, name);
-  }
-}
-
-function visitList(value: readonly Json[], schema: Schema, items: Shape | null, search: Search): void {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  const repeats = schema.uniqueItems === true && new Set(value).size < value.length;
-  if (value.length < minItems || value.length > maxItems || repeats) note('form', value, schema, search);
-  if (!items) return;
-  value.forEach((item, index) => {
-    visitMember(item, items, search, index);
-  });
-}
-
-function visitMember(value: Json, shape: Shape, search: Search, name: string | number): void {
-  // Most members are texts and truth values in order; only about others is there something to say.
-  if (typeof value === 'string' ? isFine(value, shape) : value === true && shape.schema.type === 'boolean') return;
-  search.path.push(name);
-  visit(value, shape, search);
-  search.path.pop();
-}
-
-function note(
-  rule: SchemaMismatch['rule'],
-  value: Json | undefined,
-  schema: Schema,
-  { found, at, path }: Search,
-  ...member: readonly string[]
-): void {
-  found.push({ rule, at: at + pointer(...path, ...member), schema, value });
-}
-
-/** Lengths count characters, not the halves in which some are stored. */
-function hasForm(value: string, { schema, pattern }: Shape): boolean {
-  const { minLength, maxLength } = schema;
-  if (minLength !== undefined && value.length < minLength) return false;
-  if (maxLength !== undefined && value.length > maxLength) {
-    if (value.length > 2 * maxLength || [...value].length > maxLength) return false;
-  }
-  return pattern === null || pattern.test(value);
-}
-
-function isFine(value: string, shape: Shape): boolean {
-  const { schema } = shape;
-  if (schema.type !== 'string') return false;
-  return schema.enum ? schema.enum.includes(value) && hasForm(value, shape) : hasForm(value, shape);
-}
-
-function isOfType(value: Json, { type }: Schema): boolean {
-  const actual = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-  return actual === type || (typeof type !== 'string' && type.some((allowed) => allowed === actual));
 }

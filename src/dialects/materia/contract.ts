@@ -74,13 +74,22 @@ const EVENT = {
   unknown: 'free',
   fields: {
     type: { type: 'text', required: true, means: 'what kind of event it is' },
-    severity: { type: 'choice', of: ['debug', 'info', 'warning', 'error', 'critical'], default: 'info' },
-    message: { type: 'text', mayBeEmpty: true },
-    payload: { type: 'map', of: { type: 'json' } },
+    severity: {
+      type: 'choice',
+      of: ['debug', 'info', 'warning', 'error', 'critical'],
+      default: 'info',
+      means: 'how much it matters',
+    },
+    message: { type: 'text', mayBeEmpty: true, means: 'the event in words' },
+    payload: { type: 'map', of: { type: 'json' }, means: 'data of your own' },
     source: {
       type: 'object',
       unknown: 'free',
-      fields: { materia: { type: 'text', mayBeEmpty: true }, socketId: { type: 'text', mayBeEmpty: true } },
+      means: 'where it comes from',
+      fields: {
+        materia: { type: 'text', mayBeEmpty: true, means: 'the materia of the socket' },
+        socketId: { type: 'text', mayBeEmpty: true, means: 'the socket' },
+      },
     },
   },
 } as const satisfies Field;
