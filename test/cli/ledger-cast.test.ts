@@ -113,3 +113,20 @@ test('what a cast keeps while it waits is shown with the way to free it', async 
   });
   expect(await open()).toMatchObject({ cast, holds: [] });
 });
+
+test('why a task of a cast is blocked is said with the names of its sockets', async () => {
+  const dir = project({
+    'team.json': TEAM,
+    'agents.json': { Lead: [envelope({ id: 'T-1' })], Worker: ['no report', '$repeat'], Sum: ['ok'] },
+  });
+  expect((await castIn(dir)).code).toBe('CONTRACT_VIOLATION');
+  const [task] = json<readonly JsonObject[]>(await baton(dir, ['task', 'list', '--json']));
+  expect(task).toMatchObject({
+    status: 'blocked',
+    reason: expect.stringMatching(/^Socket-\d did not keep/),
+    why: expect.stringMatching(/^Worker did not keep/),
+  });
+  const { stdout } = await baton(dir, ['task', 'list']);
+  expect(stdout).toContain('Worker did not keep');
+  expect(stdout).not.toContain('Socket-');
+});

@@ -20,14 +20,29 @@ import {
   refusePayload,
   runWanted,
 } from '../ledger-session.ts';
+import type { WorkspaceStore } from '../store.ts';
+import { socketNames, withSocketNames } from '../views/in-words.ts';
 import type { Operation } from './table.ts';
 
 /** The rows of the ledger. */
 export const taskList: Operation<'task.list'> = async (workspace, { run, status }, context) => {
   const rows = workspace.hasLog() ? await rowsOf(ledgerSession(workspace, context), run) : [];
   const tasks = rows.filter((row) => status === undefined || row.status === status);
-  return allow(`${tasks.length} tasks`, { tasks });
+  const told = tasks.length === 0 ? [] : await withNames(ledgerSession(workspace, context).store, tasks);
+  return allow(`${tasks.length} tasks`, { tasks: told });
 };
+
+/** A reason that names sockets by their ids is repeated as `why`, with their names. */
+async function withNames(store: WorkspaceStore, rows: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+  return Promise.all(
+    rows.map(async (row) => {
+      const reason = String(row.reason);
+      if (!reason.includes('Socket-')) return row;
+      const cast = await store.view('cast', String(row.run_id));
+      return cast ? { ...row, why: withSocketNames(reason, socketNames(cast.rules)) } : row;
+    }),
+  );
+}
 
 async function rowsOf(session: LedgerSession, word: string | undefined): Promise<readonly JsonObject[]> {
   const [run, heard] = [await runWanted(session, word), await session.store.view('beats')];

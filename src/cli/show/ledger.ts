@@ -34,9 +34,18 @@ function taskLines({ tasks }: JsonObject, call: Call, { status }: Given): readon
 }
 
 /** How a task ended, or why it stands; that a person ended it without evidence is to be seen here. */
-function taskCells({ task_id, status, owner, priority, title, code, reason }: JsonObject): readonly string[] {
+function taskCells({
+  task_id,
+  status,
+  owner,
+  priority,
+  title,
+  code,
+  reason,
+  why: named,
+}: JsonObject): readonly string[] {
   const isToldOf = isTaskStatus(status) && (isTerminal(status) || code !== null);
-  const why = [code, isToldOf ? reason : null].filter((part) => isText(part)).join(': ');
+  const why = [code, isToldOf ? (named ?? reason) : null].filter((part) => isText(part)).join(': ');
   return [task_id, status, owner, priority, title, why].map(String);
 }
 

@@ -19,6 +19,8 @@ export type TaskRow = {
   readonly retry_count: number;
   readonly code: string | null;
   readonly reason: string;
+  /** The reason with names. */
+  readonly why?: string;
   readonly fence: number | null;
   readonly acceptance_criteria: readonly string[];
 };
@@ -89,7 +91,8 @@ export function silenceOf(task: Task, now: number): { readonly ms: number; reado
 
 /** What a person moved without evidence says so in its reason. */
 export function noteOf(task: Task): string {
-  if (task.status === 'blocked' || task.status === 'failed' || task.status === 'canceled') return task.reason;
+  if (task.status === 'blocked' || task.status === 'failed' || task.status === 'canceled')
+    return task.why ?? task.reason;
   return task.status === 'done' && task.reason.startsWith('moved to done by') ? task.reason : '';
 }
 
