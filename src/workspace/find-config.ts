@@ -202,7 +202,18 @@ function mistake(code: Issue['code'], path: string, at: string, message: string)
 export function inOwnWords(issue: Issue, { source }: Pick<Loaded, 'source'>): Issue {
   if (!source) return issue;
   const named = issue.message.replace(/\bSocket-\d+\b/g, (id) => source.labels[id] ?? id);
-  return { ...issue, message: `${source.placeOf(issue.path)}: ${named}` };
+  const place = isOwnIssue(issue, { source }) ? source.placeOf(issue.path) : 'config.json';
+  return { ...issue, message: `${place}: ${named}` };
+}
+
+/** Whether it is an issue of the short form, and not of the config.json below it. */
+export function isOwnIssue({ path }: Issue, { source }: Pick<Loaded, 'source'>): boolean {
+  const own = Object.entries(source?.compiled ?? {}).flatMap(([section, value]) =>
+    ['loadouts', 'materia'].includes(section)
+      ? Object.keys(objectOf(value)).map((name) => `${section}.${name}`)
+      : [section],
+  );
+  return own.some((begin) => path === begin || path.startsWith(`${begin}.`));
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {

@@ -147,6 +147,14 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    '5',
+    'a misspelt member of config.json below a loadout in the short form',
+    { ...short('steps: [fix]'), '.baton/loadouts/two.yaml': 'steps: [fix]', [CONFIG]: { notify: { bel: true } } },
+    CHECK,
+    1,
+    [/^config\.json\n {2}error: "bel" is not a field of notify.*Did you mean bell\?.*\n.*notify\.bel\n1 error/m],
+  ],
+  [
     '6',
     'an edge from inside a loop to the end',
     { [CONFIG]: loop({ ...ADVANCE, edges: [{ when: 'satisfied', to: 'end' }, AGAIN[1] as JsonObject] }) },

@@ -1,11 +1,10 @@
 // Checks before anything runs: the configuration, and this machine.
 import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
-import { objectAt } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
-import { BUNDLED, inOwnWords, loadAll, loadFor } from '../../workspace/find-config.ts';
+import { BUNDLED, inOwnWords, isOwnIssue, loadAll, loadFor } from '../../workspace/find-config.ts';
 import { BrokenJson, type Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
@@ -24,6 +23,8 @@ export const checkLoadouts: Operation<'check'> = async (workspace, { file, stric
   const all = read.loaded;
   const found: Issue[] = [];
   for (const loaded of all) found.push(...(await issuesIn(loaded, workspace, strict)));
+  // config.json is in `all` if it has loadouts. If not, the loadouts in the short form show what is wrong with it.
+  if (all.every(({ source }) => source)) found.push(...(await issuesAround(all, workspace, strict)));
   const errors = found.filter(({ level }) => level === 'error');
   const issues = [...errors, ...found.filter(({ level }) => level !== 'error')];
   const warnings = counted(issues.length - errors.length, 'warning');
@@ -63,19 +64,30 @@ async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<
 }
 
 export async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
-  const { config, source } = loaded;
+  const all = await allIn(loaded, workspace, strict);
+  return loaded.source
+    ? all.filter((issue) => isOwnIssue(issue, loaded)).map((issue) => inOwnWords(issue, loaded))
+    : all;
+}
+
+/** The errors of the config.json below loadouts in the short form, each once. */
+async function issuesAround(all: readonly Loaded[], workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
+  const found = new Map<string, Issue>();
+  for (const loaded of all) {
+    for (const issue of await allIn(loaded, workspace, strict))
+      if (issue.level === 'error' && !isOwnIssue(issue, loaded))
+        found.set(`${issue.path} ${issue.message}`, inOwnWords(issue, loaded));
+  }
+  return [...found.values()];
+}
+
+async function allIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
+  const { config } = loaded;
   if (config === null) return loaded.issues;
   const boundaries = await nearestBoundaries(workspace, loaded.baseDir, config);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
   const checked = check(config, options).map((issue) => (boundaries?.isInForce ? asCast(issue, config) : issue));
-  const all = [...loaded.issues, ...checked, ...uncastableIn(config)];
-  if (!source) return all;
-  // What config.json adds is reported with config.json.
-  const own = ['loadouts', 'materia'].flatMap((section) =>
-    Object.keys(objectAt(source.compiled, section)).map((name) => `${section}.${name}`),
-  );
-  const isOwn = ({ path }: Issue) => own.some((begin) => path === begin || path.startsWith(`${begin}.`));
-  return all.filter(isOwn).map((issue) => inOwnWords(issue, loaded));
+  return [...loaded.issues, ...checked, ...uncastableIn(config)];
 }
 
 /** Checks what a cast needs of this machine. Each finding says what was found and, where something is missing, how to repair it.

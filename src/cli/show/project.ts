@@ -58,7 +58,7 @@ function checkLines({ file, issues }: JsonObject, { env }: Call, { allow, reason
   ];
 }
 
-const PLACE = /^([^\s:]+:\d+:\d+): /;
+const PLACE = /^([^\s:]+:\d+:\d+|config\.json): /;
 /** The last name that a person gave on the way to the place: of a step, of an agent, or of a socket. */
 const NAMED = /.*(?:\[\d+\]|^materia|\.sockets|\.agents|\.loops)\.([\w-]+)/;
 
