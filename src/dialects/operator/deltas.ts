@@ -7,7 +7,7 @@
 import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isCreateIntent } from '../../kernel/ledger/plan.ts';
 import { unmetOf } from '../../kernel/ledger/run-index.ts';
-import { isTerminal, mayMove, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
+import { mayMove, moveOf, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { checkDeltas, type Delta, deltasOf } from './assignment.ts';
 import { DELTAS, type OperatorOptions } from './contract.ts';
@@ -195,7 +195,7 @@ function applyDelta(found: OperatorFindings, { rows }: Outcome, delta: Delta, pa
     found.add('LEDGER_INCONSISTENT', path, message, details);
     return false;
   }
-  if (row.status === status && isTerminal(status)) return true; // Saying a final status again changes nothing at all.
+  if (moveOf(row.status, status) === 'replay') return true;
   if (row.status === status && changesMore(row, delta)) {
     rows.set(task_id, { ...row, ...mutableOf(delta), version: row.version + 1 });
     return true;

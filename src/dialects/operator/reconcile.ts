@@ -3,6 +3,7 @@ import type { OperatorCode } from '../../kernel/codes/operator.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isAhead, isSilent, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
+import { unmetOf } from '../../kernel/ledger/run-index.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { type OperatorOptions, RECONCILE, SILENT, WATCHDOG } from './contract.ts';
@@ -99,15 +100,17 @@ function readRow(row: JsonObject, id: string, index: number, issues: Issue[]): R
 }
 
 function checkDependencies(rows: ReadonlyMap<string, Row>, issues: Issue[]): void {
+  const statusOf = (id: string) => {
+    const status = rows.get(id)?.status;
+    return isTaskStatus(status) ? status : undefined;
+  };
   for (const { id, status, dependencies, index } of rows.values()) {
-    for (const other of dependencies) {
-      const row = rows.get(other);
-      const edge = { index, task_id: id, depends_on: other };
-      if (!row) {
+    for (const { depends_on, status: depends_on_status } of unmetOf(dependencies, statusOf)) {
+      const edge = { index, task_id: id, depends_on };
+      if (!rows.has(depends_on)) {
         note(issues, 'LEDGER_INCONSISTENT', `${id} depends on a task that is not in the ledger`, edge);
-      } else if ((status === 'in_progress' || status === 'done') && row.status !== 'done') {
-        const depends_on_status = isTaskStatus(row.status) ? row.status : null;
-        const message = `${id} is ${status} although ${row.id} is not done`;
+      } else if (status === 'in_progress' || status === 'done') {
+        const message = `${id} is ${status} although ${depends_on} is not done`;
         note(issues, 'DEPENDENCY_NOT_MET', message, { ...edge, depends_on_status });
       }
     }
