@@ -78,7 +78,10 @@ export class FrontDoor {
   }
 
   #unnamed({ host = '' }: IncomingHttpHeaders): Denied | null {
-    return this.#isOwn(`http://${host}`) ? null : deny('FOREIGN_ORIGIN', 'the Host header names another machine');
+    if (this.#isOwn(`http://${host}`)) return null;
+    const { publicUrl } = this.#doors;
+    const how = publicUrl ? `call the server by ${publicUrl}` : 'call it by 127.0.0.1, or start it with --public-url';
+    return deny('FOREIGN_ORIGIN', `the Host header names another machine; ${how}`);
   }
 
   #foreign(headers: IncomingHttpHeaders): Denied | null {

@@ -24,6 +24,7 @@ test.each<[string, Record<string, string>]>([
   for (const path of EVERYWHERE) {
     const { status, body } = await forged(port, path, meant);
     expect([path, status, body]).toEqual([path, 403, expect.stringContaining('FOREIGN_ORIGIN')]);
+    if ('host' in headers) expect(body).toContain('call it by 127.0.0.1, or start it with --public-url');
   }
 });
 
