@@ -108,6 +108,25 @@ inBrowser('a question is answered, and the cast goes on with the answer', async 
   });
 });
 
+inBrowser('a spent edge shows the last rejection and is taken again; a blocked agent reads how to go on', async () => {
+  const spent = await waitingCast('spent', 'spent');
+  const page = await opened(at.link(spent.path));
+  const card = page.getByRole('article');
+  await card.getByText('Harbours of Svalbard').first().waitFor();
+  await card.getByRole('heading', { name: 'review sent it back as often as it may' }).waitFor();
+  await card.getByRole('button', { name: 'Allow as many rounds again' }).click();
+  await card.getByRole('status').waitFor();
+  expect(await endOf(spent.cast)).toBe('completed');
+
+  const blocked = await waitingCast('blocked', 'blocked');
+  await page.goto(at.link(blocked.path));
+  await card.getByText('the account needs a contract first').first().waitFor();
+  await card.getByLabel('Tell it how to go on').fill('The contract is signed.');
+  await card.getByRole('button', { name: 'Answer', exact: true }).click();
+  await card.getByRole('status').waitFor();
+  expect(await endOf(blocked.cast)).toBe('completed');
+});
+
 inBrowser('an item that was put off is tried again with a note, and another one is dropped', async () => {
   const tried = await waitingCast('parked', 'parked');
   const page = await opened(at.link(tried.path));

@@ -52,6 +52,7 @@ export const CONFIG: JsonObject = {
   loadouts: {
     'Bugfix team': bugfix({}),
     'Patient team': bugfix({ then: 'park' }),
+    'Asking team': bugfix({ then: 'ask' }),
     Docs: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'report', parse: 'text' } } },
   },
 };
@@ -203,6 +204,29 @@ export const CASTS = {
         yes,
       ],
       report: ['Rates are cached.'],
+    },
+  },
+  spent: {
+    request: 'Show the tariff in the currency of the harbour',
+    loadout: 'Asking team',
+    agents: {
+      plan: [plan('Look the currency up by the harbour')],
+      build: [1, 2, 3, 4].map((n) => built('src/currency.mjs', `${n};\n`)),
+      review: [...[1, 2, 3].map(() => no('Harbours of Svalbard have no currency of their own.')), yes],
+      report: ['ok'],
+    },
+  },
+  blocked: {
+    request: 'Send the port plan to the new pilot service',
+    loadout: 'Bugfix team',
+    agents: {
+      plan: [plan('Send one plan to the test address')],
+      build: [
+        says('BLOCKED', { next_action: 'The test address refuses every call: the account needs a contract first.' }),
+        built('src/pilot.mjs', 'export {};\n'),
+      ],
+      review: [yes],
+      report: ['ok'],
     },
   },
   failed: {

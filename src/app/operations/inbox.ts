@@ -88,7 +88,7 @@ const TITLES: Readonly<Record<PageWait['kind'], (who: string) => string>> = {
   turn: (who) => `${who} is your turn`,
   unknown: (who) => `${who} may have run; that is unknown`,
   blocked: (who) => `${who} cannot go on`,
-  spent: (who) => `${who} was sent back as often as it may be`,
+  spent: (who) => `${who} sent it back as often as it may`,
   parked: (title) => `Parked: ${title}`,
 };
 

@@ -186,7 +186,11 @@ export function About({ row }: { row: InboxRow }): ReactNode {
           {row.request ? <span className="quiet"> in </span> : null}
         </>
       ) : null}
-      {row.request ? <Foreign text={row.request} /> : item ? null : <Foreign text={row.title || 'The workspace'} />}
+      {row.request ? (
+        <Foreign text={row.request} />
+      ) : item ? null : (
+        <Foreign text={(row.kind === 'quarantine' ? row.reason : row.title) || 'The workspace'} />
+      )}
     </>
   );
 }

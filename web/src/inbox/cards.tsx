@@ -63,7 +63,7 @@ export function QuestionCard({ row, isGone }: CardProps): ReactNode {
 }
 
 /** The record of the turn, where the row itself says too little: what it was told, and what it said last. */
-function TurnSays({ row }: Pick<CardProps, 'row'>): ReactNode {
+function TurnSays({ row, isOpen = false }: Pick<CardProps, 'row'> & { readonly isOpen?: boolean }): ReactNode {
   const record = useLook<TurnRecord & Readonly<Record<string, unknown>>>(
     row.cast === null || row.turn === null ? null : 'cast.turn',
     { cast: row.cast ?? '', turn: row.turn ?? 0 },
@@ -80,7 +80,7 @@ function TurnSays({ row }: Pick<CardProps, 'row'>): ReactNode {
   return (
     <>
       {said ? (
-        <details className="card-more">
+        <details className="card-more" open={isOpen}>
           <summary>Its whole report</summary>
           <Source text={said} label="what the agent said" />
         </details>
@@ -235,13 +235,15 @@ export function BlockedCard({ row, isGone }: CardProps): ReactNode {
       <VerdictBlock
         kind="waits"
         title={
-          row.kind === 'spent' ? 'It was sent back as often as it may be.' : `${row.socket ?? 'The cast'} cannot go on.`
+          row.kind === 'spent'
+            ? 'The cast waits until you allow more rounds.'
+            : `${row.socket ?? 'The cast'} cannot go on.`
         }
         code={row.code ?? null}
       >
         {row.reason ? <Foreign text={sentence(row.reason)} /> : null}
       </VerdictBlock>
-      <TurnSays row={row} />
+      <TurnSays row={row} isOpen={row.kind === 'spent'} />
     </CardFrame>
   );
 }
@@ -413,6 +415,10 @@ const OUTCOMES = [
   ['harmless', 'Harmless'],
 ] as const;
 
+/** The card says whom it is about. */
+const withoutName = (reason: string, agent: string | null): string =>
+  agent !== null && reason.startsWith(`${agent}: `) ? reason.slice(agent.length + 2) : reason;
+
 export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
   const decision = useDecision();
   const offline = useOffline();
@@ -465,8 +471,8 @@ export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
         </DecisionBar>
       }
     >
-      <VerdictBlock kind="refused" title="Nothing runs on it until a person has compared." code={blocked?.code ?? null}>
-        {blocked ? <Foreign text={sentence(blocked.reason)} /> : null}
+      <VerdictBlock kind="refused" title="Nothing runs on it until a person releases it." code={blocked?.code ?? null}>
+        {blocked ? <Foreign text={sentence(withoutName(blocked.reason, blocked.agent))} /> : null}
       </VerdictBlock>
       <Facts
         rows={[
@@ -498,6 +504,14 @@ export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
               </ul>
             ),
           ],
+          agrees || problems.length === 0
+            ? null
+            : [
+                'Next',
+                <span key="x">
+                  Put back what was locked, or accept the change: <code>baton registry accept</code>
+                </span>,
+              ],
         ]}
       />
     </CardFrame>

@@ -114,7 +114,9 @@ function Group({
           const { item } = row;
           const title = titleOf(row);
           const named = item && !title.includes(item.title) ? item.title : '';
-          const about = [named, row.request ?? row.title].filter(Boolean).join(', ');
+          const about = [named, row.request ?? (row.kind === 'quarantine' ? row.reason : row.title)]
+            .filter(Boolean)
+            .join(', ');
           return (
             <li key={row.id}>
               <a
