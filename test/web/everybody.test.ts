@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const name of Object.keys(CASTS) as SceneCastName[])
     casts.set(name, String((await at.ask('cast.start', startOf(name))).details.cast));
   for (const packet of TASKS) await at.ask('task.create', { packet });
-  await until('all casts to wait, run or end', async () => (await inbox()).length >= 4 || undefined);
+  await until('all casts to wait, run or end', async () => (await inbox()).length >= 6 || undefined);
 });
 afterAll(() => at?.close());
 
@@ -35,15 +35,36 @@ type Finding = {
   readonly nodes: readonly { readonly html: string; readonly any: readonly JsonObject[] }[];
 };
 
+/** All that a theme can change. */
+const RULES_OF_COLOUR = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
 /** What axe finds on the page, one line for each element. */
-async function findings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+async function findings(page: Page, runOnly: object): Promise<readonly string[]> {
+  if (await page.evaluate('!globalThis.axe')) await page.evaluate(AXE);
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
   const found = (await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) => violations)`,
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
   )) as readonly Finding[];
   return found.flatMap(({ id, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any.map(({ message }) => message).join('; ')}`),
   );
+}
+
+/** Goes there as a link of the page does, without loading it again. */
+function goInPage(page: Page, path: string): Promise<unknown> {
+  return page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+}
+
+const TARGET_PX = 44;
+
+/** Rows of lists that a finger hits only with luck. */
+function smallTargets(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.virtual li > :is(a, button), .virtual li > div > button')]
+    .map((each) => [each.getBoundingClientRect().height, each.outerHTML.slice(0, 120)])
+    .filter(([height]) => height > 0 && height < ${TARGET_PX})
+    .map(([height, html]) => height + ' px high: ' + html)`);
 }
 
 /** Every view, and what opens on top of it. */
@@ -89,18 +110,25 @@ inBrowser.for(['wide', 'phone'] as const)(
   async (size) => {
     const page = await opened(at.link('/'), { viewport: size === 'wide' ? WIDE : PHONE });
     const found: string[] = [];
+    let isCovered = false;
     for (const [name, path, open] of await views()) {
       // What only a wide window has is not looked for on a phone.
       if (size === 'phone' && open) continue;
-      await page.goto(at.link(path));
+      if (isCovered) await page.goto(at.link(path));
+      else await goInPage(page, path);
+      isCovered = open !== undefined;
       await page.locator('main h1').first().waitFor();
       await expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0);
       if (open) await open(page);
       const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
       if (wider > 0) found.push(`${name}: it is ${wider} px wider than the window`);
-      for (const colorScheme of ['light', 'dark'] as const) {
+      if (size === 'phone') found.push(...(await smallTargets(page)).map((each) => `${name}: ${each}`));
+      for (const [colorScheme, rules] of [
+        ['light', RULES],
+        ['dark', RULES_OF_COLOUR],
+      ] as const) {
         await page.emulateMedia({ colorScheme });
-        found.push(...(await findings(page)).map((each) => `${name}, ${colorScheme}: ${each}`));
+        found.push(...(await findings(page, rules)).map((each) => `${name}, ${colorScheme}: ${each}`));
       }
     }
     expect(found).toEqual([]);

@@ -7,6 +7,7 @@ import { Banner } from '../parts/banner.tsx';
 import { Button, CopyCommand, Segments } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
 import { Header, Pane } from '../parts/pane.tsx';
+import { useIsPhone } from '../parts/phone.ts';
 import { LoadingRows, Problem } from '../parts/states.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { RefusalBlock, sentence, VerdictBlock } from '../parts/verdict.tsx';
@@ -536,16 +537,4 @@ function Changed({ before, page }: { before: CastPage | null; page: CastPage }):
       )}
     </section>
   );
-}
-
-function useIsPhone(): boolean {
-  const query = useRef(matchMedia('(max-width: 699px)'));
-  const [isPhone, setPhone] = useState(query.current.matches);
-  useEffect(() => {
-    const media = query.current;
-    const changed = (): void => setPhone(media.matches);
-    media.addEventListener('change', changed);
-    return () => media.removeEventListener('change', changed);
-  }, []);
-  return isPhone;
 }

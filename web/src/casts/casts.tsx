@@ -130,7 +130,8 @@ export default function Casts(): ReactNode {
       ) : (
         <VirtualList
           {...{ rows, total, selected: at, label: 'Casts', name: `casts ${status} ${text}` }}
-          height={ROW_HEIGHT}
+          height={32}
+          onPhone={60}
           keyOf={({ cast }) => cast}
           onNearEnd={more}
         >
@@ -140,8 +141,6 @@ export default function Casts(): ReactNode {
     </>
   );
 }
-
-const ROW_HEIGHT = matchMedia('(max-width: 699px)').matches ? 60 : 32;
 
 function Row({ row, isSelected }: { row: CastRow; isSelected: boolean }): ReactNode {
   return (

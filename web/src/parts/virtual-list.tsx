@@ -1,14 +1,18 @@
 // A list of which only the rows near the window are drawn. Every row has the same height.
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useIsPhone } from './phone.ts';
 import './virtual-list.css';
 
 const BEYOND = 12;
+/** What a finger can hit. */
+const TARGET_PX = 44;
 const places = new Map<string, number>();
 
 export function VirtualList<T>({
   rows,
   total = rows.length,
-  height,
+  height: usual,
+  onPhone = Math.max(TARGET_PX, usual),
   label,
   name,
   keyOf,
@@ -19,7 +23,9 @@ export function VirtualList<T>({
   rows: readonly T[];
   /** With those that are not read yet. */
   total?: number;
+  /** Of each row, in pixels. */
   height: number;
+  onPhone?: number;
   label: string;
   /** The place is kept under this name while somebody looks elsewhere. */
   name: string;
@@ -29,6 +35,7 @@ export function VirtualList<T>({
   /** This row is brought into the window when it changes. */
   selected?: number;
 }): ReactNode {
+  const height = useIsPhone() ? onPhone : usual;
   const frame = useRef<HTMLDivElement>(null);
   const [[top, seen], setWindow] = useState<readonly [number, number]>([0, 900]);
   useLayoutEffect(() => {
