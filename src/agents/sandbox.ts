@@ -4,6 +4,7 @@
 // of what a person put there, such as the sign-in.
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { AttemptDirs } from '../engine/ports.ts';
 import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import type { Materia, Tools } from '../kernel/graph/config.ts';
@@ -57,12 +58,16 @@ function mayWrite({ tools }: Confined): boolean {
   return typeof tools === 'object' && tools.tools.some((name) => WRITING.test(name));
 }
 
-/** Where the program and our own Node lie, if that is in the hidden folder: the links to them, and what they lead to. */
-function programFolders([program = '']: readonly string[], cwd: string): readonly string[] {
-  const own = findExecutable(program, process.env.PATH, cwd);
+/** Our own files: a program may be started by one of them, and load another. */
+const OURS = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+
+/** Where the program, our own Node and our files lie, if that is in the hidden folder: the links to them, and what they lead to. */
+function programFolders([program = '', starter = '', started = '']: readonly string[], cwd: string): readonly string[] {
+  const isStarted = program === process.execPath && starter.startsWith(`${OURS}/`);
+  const own = findExecutable(isStarted ? started : program, process.env.PATH, cwd);
   const files = [process.execPath, ...(own === null ? [] : [own])];
   const folders = files.flatMap((file) => [dirname(file), installedIn(realpathSync(file))]);
-  return [...new Set(folders)].filter((folder) => folder.startsWith('/tmp/'));
+  return [...new Set([OURS, ...folders])].filter((folder) => folder.startsWith('/tmp/'));
 }
 
 /** A package also needs its neighbours. */
@@ -89,6 +94,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Own = {
   /** Names the folder. */
   readonly variable: string;
+  /** Where it lies in the folder that is named; without it, that folder itself. */
+  readonly below?: string;
   /** Where it lies below the home folder if nothing names it; null where there is none then. */
   readonly home: string | null;
   /** What the program reads there and has no need to write. */
@@ -118,7 +125,29 @@ const OWN: Readonly<Record<string, readonly Own[]>> = {
     },
     { variable: 'PI_CODING_AGENT_SESSION_DIR', home: null, reads: [] },
   ],
+  gemini: [
+    {
+      ...{ variable: 'GEMINI_CLI_HOME', below: '.gemini', home: '.gemini' },
+      reads: [
+        ...['oauth_creds.json', 'google_accounts.json', 'gemini-credentials.json', 'mcp-oauth-tokens.json'],
+        ...['installation_id', 'settings.json', 'trustedFolders.json', '.env', 'GEMINI.md', 'agents', 'skills'],
+      ],
+    },
+  ],
+  opencode: [
+    ownOfOpencode('XDG_DATA_HOME', '.local/share', ['auth.json', 'mcp-auth.json', 'bin']),
+    ownOfOpencode('XDG_CONFIG_HOME', '.config', [
+      ...['opencode.json', 'opencode.jsonc', 'config.json', 'AGENTS.md', 'agent', 'agents', 'command', 'commands'],
+      ...['plugin', 'plugins', 'skill', 'skills', 'themes', 'tool', 'tools'],
+    ]),
+    ownOfOpencode('XDG_CACHE_HOME', '.cache', ['bin', 'models.json', 'version']),
+    ownOfOpencode('XDG_STATE_HOME', '.local/state', []),
+  ],
 };
+
+function ownOfOpencode(variable: string, home: string, reads: readonly string[]): Own {
+  return { variable, below: 'opencode', home: join(home, 'opencode'), reads };
+}
 
 type PrivateFolder = {
   /** Where it really lies: a sandbox mounts nothing on a link. */
@@ -130,8 +159,9 @@ type PrivateFolder = {
 /** The folders of its own that the program of a runner needs, in the environment it is given. */
 function privateFolders(runner: string, env: Variables): readonly PrivateFolder[] {
   const own = Object.hasOwn(OWN, runner) ? (OWN[runner] ?? []) : [];
-  return own.flatMap(({ variable, home, reads }) => {
-    const named = env[variable] || (home !== null && env.HOME ? join(env.HOME, home) : '');
+  return own.flatMap(({ variable, below = '', home, reads }) => {
+    const given = env[variable];
+    const named = given ? join(given, below) : home !== null && env.HOME ? join(env.HOME, home) : '';
     if (named === '') return [];
     const folder = placeOf(named);
     const shown = reads.map((name) => join(folder, name)).filter((path) => existsSync(path));

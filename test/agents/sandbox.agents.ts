@@ -1,4 +1,4 @@
-// The three real programs in a sandbox: each works there with its own tools, and leaves nothing in its own folder.
+// The real programs in a sandbox: each works there with its own tools, and leaves nothing in its own folder.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,9 @@ async function open(program: RealProgram, parts: () => Parts = () => ({})): Prom
 }
 
 /** Where a program keeps its conversations when it may. */
-const FOLDERS: Readonly<Record<string, string>> = { codex: '.codex', pi: '.pi/agent' };
+const FOLDERS: Readonly<Record<string, string>> = {
+  ...{ codex: '.codex', pi: '.pi/agent', gemini: '.gemini', opencode: '.local/share/opencode' },
+};
 
 function filesBelow(folder: string): readonly string[] {
   return existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]).sort() : [];
