@@ -76,6 +76,14 @@ export type Contender = {
   script?(answers: Answers): Packet['scripted'];
 };
 
+/**
+ * Gemini CLI and OpenCode take seconds of processor time for each start. An ordinary run shows with them what only they can show;
+ * with `AGENTS=all` they go through all that the quick programs do.
+ */
+export function showsAll({ slowness = 1 }: { readonly slowness?: number }): boolean {
+  return slowness === 1 || process.env.AGENTS === 'all';
+}
+
 export type More = {
   readonly retry?: RetryRules;
   readonly offer?: OfferTools;

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answer, type ModelRequest, modelServer } from '../../src/testing/index.ts';
 import { batonProcess as baton, CHECKOUT, json, project, put } from '../cli/baton.ts';
 import { worktreesOf } from '../cli/repository.ts';
-import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';
+import { assertInstalled, CLI, homeFolder, scratchFolder, showsAll } from './contenders.ts';
 import { REAL, type RealProgram } from './real-cast.ts';
 
 const BUNDLED = join(CHECKOUT, 'src', 'bundled');
@@ -138,6 +138,8 @@ describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_n
       'bye well',
     ]);
   });
+
+  if (!showsAll(program)) return;
 
   test('a red check goes back to the builder in its own session, and a pass is not run again', {
     timeout: 300_000 * program.slowness,
