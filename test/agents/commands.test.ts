@@ -41,7 +41,10 @@ test('agents: what is installed, in which version, and who is signed in', async 
   expect(agents).toMatchObject([
     { name: 'claude', installed: true, version: '9.8.7', signedIn: true, signedInBy: 'ANTHROPIC_API_KEY', hint: null },
     { name: 'codex', installed: true, version: '9.8.7', signedIn: false, hint: expect.stringContaining('codex login') },
-    { name: 'pi', installed: false, version: null, hint: expect.stringContaining('npm install') },
+    ...['pi', 'gemini', 'opencode'].map((name) => {
+      const hint = expect.stringContaining('npm install') as unknown;
+      return { name, installed: false, version: null, hint };
+    }),
   ]);
   expect(models).toMatchObject([
     { name: 'anthropic', keySet: true },

@@ -107,7 +107,7 @@ test('a result belongs to the worklog that its assignment names', async () => {
   expect((await finish(dir, 'T-1', fence, { ...NOTHING, worklog_path: './worklogs/T-1.jsonl' })).code).toBe('OK');
 });
 
-test('the entry with which Baton closed a worklog is counted, and a worklog whose beginning was cut is written anew', async () => {
+test('the entry with which Baton closed a worklog is counted, and a worklog whose beginning was cut is written again', async () => {
   const dir = project();
   await create(dir, 'T-1');
   await start(dir, 'T-1');
@@ -121,7 +121,7 @@ test('the entry with which Baton closed a worklog is counted, and a worklog whos
   const whole = read(dir, 'worklogs/T-1.jsonl');
   put(dir, { 'worklogs/T-1.jsonl': whole.slice(whole.indexOf('\n') + 1) });
   const ran = await baton(dir, ['worklog', 'add', 'T-1', '-'], { input });
-  expect(ran.stderr).toMatch(/was changed by somebody else; it was written anew/);
+  expect(ran.stderr).toMatch(/was changed by somebody else; it was written again/);
   expect(read(dir, 'worklogs/T-1.jsonl').startsWith(whole)).toBe(true);
 });
 
