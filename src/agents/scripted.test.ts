@@ -69,7 +69,7 @@ test('a command that nobody approved is not run', async () => {
   };
   const place = { cwd, attemptDir: join(cwd, 'attempt'), configDir: cwd };
   expect(await scripted.run(packet as unknown as Packet, place, new AbortController().signal)).toMatchObject({
-    ...{ kind: 'fault', fault: 'unscripted', reason: expect.stringContaining('nobody has approved') },
+    ...{ kind: 'fault', fault: 'unscripted', reason: expect.stringContaining('nothing was approved') },
   });
   expect(existsSync(join(cwd, 'attempt'))).toBe(false);
 });
