@@ -263,6 +263,8 @@ test.each([
   ['cast.started', 'rules.materia.*.writes'],
   ['cast.started', 'rules.graph.sockets.*.strict'],
   ['cast.started', 'rules.graph.sockets.*.edges.*.then'],
+  ['cast.started', 'rules.language'],
+  ['attempt.started', 'envelope.mediation'],
   ['approval.requested', 'sealed.plainEnv'],
   ['approval.used', 'executor.machine'],
   ['approval.used', 'executor.namespace'],
@@ -307,15 +309,16 @@ describe.each(names)('%s', (name) => {
   test('the casts come to what they came to', () => {
     expect({ head: expected.head, ...outcomeOf(entries) }).toEqual(expected);
   });
-
-  test.each((KINDS[name] ?? []).filter((kind) => !(kind in SILENT)))(
-    'it would be seen if %s were not known any more',
-    (kind) => {
-      const renamed = stored.map(({ line, texts }) => ({
-        line: line.replace(`"kind":"${kind}"`, `"kind":"${kind}d"`),
-        texts,
-      }));
-      expect(silentKinds(entriesOf(renamed), `${kind}d`)).toEqual([`${kind}d`]);
-    },
-  );
 });
+
+// The newest log has every kind, and all logs are asked by the same function.
+test.each((KINDS[names.at(-1) ?? ''] ?? []).filter((kind) => !(kind in SILENT)))(
+  'it would be seen if %s were not known any more',
+  (kind) => {
+    const renamed = load(names.at(-1) ?? '').stored.map(({ line, texts }) => ({
+      line: line.replace(`"kind":"${kind}"`, `"kind":"${kind}d"`),
+      texts,
+    }));
+    expect(silentKinds(entriesOf(renamed), `${kind}d`)).toEqual([`${kind}d`]);
+  },
+);
