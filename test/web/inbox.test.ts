@@ -230,6 +230,7 @@ inBrowser('a viewer sees what waits and runs, and can steer nothing, also by for
   for (const path of ['/', '/casts', asked.path, '/ledger', `/cast/${runs}`, `/cast/${asked.cast}`]) {
     await page.goto(at.link(path, token));
     await page.getByRole('heading', { level: 1 }).first().waitFor();
+    if (path === '/') await page.getByRole('button', { name: 'Look' }).first().waitFor();
     if (path === asked.path) await page.getByText('A person with the role approver decides this.').waitFor();
     const buttons = page.locator('main').getByRole('button', { name: acts });
     // A card of the ledger opens its task, and its name is the task's, whatever that begins with.

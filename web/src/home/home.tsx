@@ -115,6 +115,7 @@ export default function Home(): ReactNode {
 }
 
 function Waits({ waits, canWait, now }: { waits: readonly InboxRow[]; canWait: number; now: number }): ReactNode {
+  const mayDecide = useMay()('approve');
   const more = waits.length - WAITS_SHOWN;
   const right = [more > 0 ? `${more} more` : '', canWait > 0 ? `${canWait}${more > 0 ? '' : ' more'} can wait` : ''];
   if (waits.length === 0)
@@ -159,7 +160,7 @@ function Waits({ waits, canWait, now }: { waits: readonly InboxRow[]; canWait: n
               {duration(now - Date.parse(row.since))}
             </time>
             <Button kind={row.kind === 'approval' ? 'attention' : 'plain'} onPress={() => go(inboxPath(row.id))}>
-              {KINDS[row.kind].verb}
+              {mayDecide ? KINDS[row.kind].verb : 'Look'}
             </Button>
           </li>
         ))}
