@@ -2,7 +2,7 @@
 FROM node:24-slim AS build
 WORKDIR /src
 COPY . .
-RUN npm ci && npm pack --pack-destination /tmp && mv /tmp/baton-run-*.tgz /tmp/baton-run.tgz
+RUN npm install --no-audit --no-fund && npm pack --pack-destination /tmp && mv /tmp/baton-run-*.tgz /tmp/baton-run.tgz
 
 FROM node:24-slim
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*

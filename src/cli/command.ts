@@ -6,6 +6,7 @@ import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ParseArgsConfig } from 'node:util';
 import type { Act } from '../access/rights.ts';
+import type { OperationName } from '../app/operations/table.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { type LocatedWorkspace as Located, locate, UsageError } from '../workspace/locate.ts';
@@ -27,6 +28,8 @@ export type Command = {
   readonly help?: string;
   readonly example: string;
   readonly options: Options;
+  /** Those that it calls; what a shell offers for their fields is made from them. */
+  readonly operations?: readonly OperationName[];
   /** The fewest and the most words that may stand beside its options. */
   readonly words: readonly [number, number];
   /** Throws the refusal of a caller who may not do it at all. */
@@ -198,7 +201,7 @@ function isBelow(folder: string, path: string): boolean {
 }
 
 /** As a shell takes it for one word. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[\w./:@%+=,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -56,6 +56,7 @@ export function operationCommand(about: About, names: readonly OperationName[]):
     help: [...entries.map((entry) => helpOf(name, entry, isOne)), note].filter(Boolean).join('\n\n'),
     example: (isOne ? only : (entries.find(({ name: own }) => own.endsWith('claim')) ?? only)).example,
     options,
+    operations: names,
     async refuseBefore({ words: [word], ...call }) {
       const entry = isOne ? only : entries.find((each) => wordOf(each) === (word ?? null));
       if (entry?.peopleOnly === undefined) return;
@@ -72,7 +73,7 @@ function groupOf({ name, group }: OperationEntry): Command['group'] {
 }
 
 /** The word that tells the forms of a command apart; null for a form without one, and for a command of its own. */
-function wordOf(entry: OperationEntry): string | null {
+export function wordOf(entry: OperationEntry): string | null {
   const words = formOf(entry);
   const at = words.indexOf(' ');
   return at === -1 ? null : words.slice(at + 1);
@@ -154,7 +155,7 @@ function isStandardInput(field: OperationField): boolean {
 }
 
 /** Whether the command line has an option for the field. */
-function hasOption(field: OperationField): boolean {
+export function hasOption(field: OperationField): boolean {
   return field.word === undefined && field.hidden !== true && !isStandardInput(field);
 }
 
@@ -211,7 +212,7 @@ function missing(call: Call, name: string): UsageError {
   return new UsageError(`say --${optionName(name)} … (\`${again(call)} ${call.command.name} --help\`)`);
 }
 
-function optionName(name: string): string {
+export function optionName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 

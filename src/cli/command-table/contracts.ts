@@ -1,6 +1,6 @@
 // Commands on payloads, configurations, the registry and agents.
 import type { Command } from '../command.ts';
-import { oneOperation, operationCommand } from '../operation-command.ts';
+import { MANY, oneOperation, operationCommand } from '../operation-command.ts';
 
 export const CONTRACTS_COMMANDS: readonly Command[] = [
   oneOperation('check', {
@@ -15,12 +15,13 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
     group: 'contracts',
     act: 'look',
     args: 'bash | zsh | fish',
-    words: [1, 1],
-    summary: 'a script that completes commands and options in your shell',
-    help: 'Add the line to the start file of the shell: eval "$(baton completion bash)"; for fish: baton completion fish | source',
+    words: [1, MANY],
+    summary: 'a script that completes commands, options and their values in your shell',
+    help: `Add the line to the start file of the shell: eval "$(baton completion bash)"; for fish: baton completion fish | source
+The script asks \`baton completion words -- WORD…\` what may come next: one value on each line, a tab, what it means.`,
     example: 'baton completion bash',
     options: {},
-    load: () => import('../help.ts').then((file) => file.completionCommand),
+    load: () => import('../completion.ts').then((file) => file.completionCommand),
   },
   oneOperation('validate', {
     note: `--jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
