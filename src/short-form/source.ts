@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type { Node, ParseError } from 'jsonc-parser';
 import type { Alias, Document, Node as YamlNode } from 'yaml';
-import type { Json } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import type { SourcePath } from './compile.ts';
 
 const load = createRequire(import.meta.url);
@@ -57,6 +57,22 @@ function writtenAt(text: string, place: SourcePath): number {
     end = at + found[0].length;
   }
   return at;
+}
+
+/** A short form as YAML: each step on one line, its options in braces. */
+export function yamlOf(form: JsonObject): string {
+  const { Document, isMap, isSeq } = load('yaml') as typeof import('yaml');
+  const document = new Document(form);
+  const onOneLine = (steps: unknown): void => {
+    for (const step of isSeq(steps) ? steps.items : []) {
+      if (!isMap(step)) continue;
+      const inner = step.get('do', true);
+      for (const { value } of inner ? [] : step.items) if (isMap(value)) value.flow = true;
+      onOneLine(inner);
+    }
+  };
+  onOneLine(document.get('steps', true));
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true });
 }
 
 type Fault = { readonly offset: number; readonly message: string };

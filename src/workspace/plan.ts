@@ -229,7 +229,7 @@ const TURN: Readonly<Record<string, Member>> = {
   commands: { accepts: isTexts, wants: 'a list of commands that it is said to have run' },
 };
 
-function readScript(file: string): Script {
+export function readScript(file: string): Script {
   const script = readJsonFile(file);
   const fault = faultOfScript(script);
   if (fault !== null) throw new UsageError(`${file}: ${fault}`);

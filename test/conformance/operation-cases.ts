@@ -75,6 +75,21 @@ const model: SetUp = async () => {
   return { dir: project(), given: { url: `${url}/v1` }, env: { OPENAI_API_KEY: 'test-key' } };
 };
 
+const DRAFTED = { name: 'tidy', description: 'Tidies.', steps: ['tidy'], prompts: { tidy: 'Tidy the README.' } };
+const DRAFT = {
+  name: 'tidy',
+  files: [
+    { path: 'prompts/tidy.md', text: 'Tidy.\n' },
+    { path: 'loadouts/tidy.yaml', text: 'steps: [tidy]\n' },
+  ],
+};
+
+const drafter: SetUp = async () => {
+  const { url, close } = await modelServer({ answers: [JSON.stringify(DRAFTED)] });
+  onTestFinished(close);
+  return { dir: project(), given: { url: `${url}/v1` }, env: { OPENAI_API_KEY: 'test-key' } };
+};
+
 /** Stands for Claude Code, and reports that a hook refused its write. */
 const CLAUDE = `#!/bin/sh
 cat >/dev/null
@@ -440,6 +455,19 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   'agents.test': {
     allowed: ok(model, (_fence, _id, { url = '' }) => ({ name: 'openai', model: 'test-model', baseUrl: url })),
     refused: no('BAD_USAGE', empty, { name: 'nothing' }),
+  },
+  'loadout.draft': {
+    allowed: ok(drafter, (_fence, _id, { url = '' }) => ({
+      ...{ sentence: 'tidy up', runner: 'openai', model: 'test-model', baseUrl: url },
+    })),
+    refused: no('BAD_USAGE', empty, { sentence: 'tidy up', name: 'Not a name' }),
+  },
+  'loadout.apply': {
+    allowed: ok(empty, { draft: DRAFT, yes: true }),
+    refused: no('UNKNOWN_ENDPOINT', empty, {
+      draft: { ...DRAFT, files: [{ path: 'loadouts/tidy.yaml', text: 'steps: [{ tidy: { next: nowhere } }]\n' }] },
+      yes: true,
+    }),
   },
   install: {
     allowed: ok(empty, { agent: 'codex', yes: true }),

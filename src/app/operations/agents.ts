@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { detectAgents } from '../../agents/detect.ts';
-import { agentRunner } from '../../agents/index.ts';
+import { agentRunner, runners } from '../../agents/index.ts';
+import type { AttemptResult } from '../../engine/ports.ts';
 import { keyVariableOf, runnersThat } from '../../kernel/capabilities.ts';
 import type { Packet } from '../../kernel/cast/packet.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
@@ -71,31 +72,51 @@ export async function selfTest(
   agent: Pick<AgentMateria, 'runner' | 'model' | 'baseUrl' | 'wire' | 'keyVariable' | 'env' | 'args'>,
   signal: AbortSignal,
 ): Promise<SelfTest> {
-  const { runner: name, model, baseUrl, wire, keyVariable, env, args } = agent;
-  const folder = mkdtempSync(join(tmpdir(), 'baton-self-test-'));
+  const { runner: name } = agent;
+  const begun = performance.now();
+  const result = await askOnce(agent, { prompt: PROMPT, timeoutMs: TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX }, signal);
+  const ms = Math.round(performance.now() - begun);
+  if (result.kind === 'lost') {
+    return { name, ok: false, said: result.reason, code: 'AGENT_CRASHED', model: null, tokens: 0, ms, warnings: [] };
+  }
+  const { usage, agent: note } = result;
+  return {
+    name,
+    ok: result.kind === 'output',
+    said: result.kind === 'output' ? result.output.trim() : result.reason,
+    code: result.kind === 'output' ? null : (result.code ?? 'AGENT_FAILED'),
+    model: note?.model ?? null,
+    tokens: usage ? usage.input + usage.output : 0,
+    ms,
+    warnings: note?.warnings ?? [],
+  };
+}
+
+type AskedAgent = Pick<AgentMateria, 'runner' | 'model'> &
+  Partial<Pick<AgentMateria, 'baseUrl' | 'wire' | 'keyVariable' | 'env' | 'args'>>;
+
+type Question = Pick<Packet, 'timeoutMs' | 'maxOutputBytes'> & {
+  readonly prompt: string;
+  /** What a script says in the place of the agent. */
+  readonly scripted?: Packet['scripted'];
+};
+
+/** One prompt outside of a cast, without tools and in an empty folder. */
+export async function askOnce(agent: AskedAgent, question: Question, signal: AbortSignal): Promise<AttemptResult> {
+  const { runner, model, baseUrl, wire, keyVariable, env, args } = agent;
+  const { prompt, scripted = null, ...bounds } = question;
+  const folder = mkdtempSync(join(tmpdir(), 'baton-ask-'));
   const where = { baseUrl, wire, keyVariable, env, args };
   const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
-  const materia = { ...materiaFor(name, { model }), ...given };
-  const begun = performance.now();
+  const materia = { ...materiaFor(runner, { model }), prompt, ...given };
+  const packet: Packet = {
+    ...{ cast: 'asked', turn: 1, attempt: 1, socket: 'Socket-1', materia, brief: prompt, scripted },
+    ...{ ...bounds, retriesMax: 1, modelSilenceMs: bounds.timeoutMs },
+    ...{ session: null, utility: null, slot: null, task: null, offersTools: false, holdsCommands: false },
+  };
+  const place = { cwd: folder, configDir: folder, attemptDir: join(folder, 'attempts', 'asked') };
   try {
-    const runner = agentRunner(materia);
-    const place = { cwd: folder, configDir: folder, attemptDir: join(folder, 'attempts', 'test') };
-    const result = await runner.run(packetFor(materia), place, signal);
-    const ms = Math.round(performance.now() - begun);
-    if (result.kind === 'lost') {
-      return { name, ok: false, said: result.reason, code: 'AGENT_CRASHED', model: null, tokens: 0, ms, warnings: [] };
-    }
-    const { usage, agent } = result;
-    return {
-      name,
-      ok: result.kind === 'output',
-      said: result.kind === 'output' ? result.output.trim() : result.reason,
-      code: result.kind === 'output' ? null : (result.code ?? 'AGENT_FAILED'),
-      model: agent?.model ?? null,
-      tokens: usage ? usage.input + usage.output : 0,
-      ms,
-      warnings: agent?.warnings ?? [],
-    };
+    return await (scripted ? runners.runnerFor(packet) : agentRunner(materia)).run(packet, place, signal);
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -106,14 +127,5 @@ function materiaFor(runner: string, { model = null, baseUrl }: Options): AgentMa
     ...{ type: 'agent', id: 'self-test', label: 'Self-test', generator: false, multiTurn: false, prompt: PROMPT },
     ...{ tools: 'none', runner, model, thinking: null, identity: null, onCrash: 'rerun', lockScope: null },
     ...(baseUrl === undefined ? {} : { baseUrl }),
-  };
-}
-
-function packetFor(materia: AgentMateria): Packet {
-  return {
-    ...{ cast: 'self-test', turn: 1, attempt: 1, socket: 'Socket-1', materia, brief: PROMPT },
-    ...{ timeoutMs: TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX, retriesMax: 1, modelSilenceMs: TEST_MS },
-    ...{ session: null, scripted: null, utility: null, slot: null, task: null },
-    ...{ offersTools: false, holdsCommands: false },
   };
 }

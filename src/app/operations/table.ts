@@ -2,6 +2,7 @@
 
 import type { OperationRun } from '../operation.ts';
 import { CAST_ROWS, WORK_ROWS } from './casts.ts';
+import { CONFIGURING_ROWS } from './configuring.ts';
 import { CONTRACT_ROWS, REGISTRY_ROWS } from './contracts.ts';
 import { DRIVING_ROWS } from './driving.ts';
 import { HISTORY_ROWS } from './history.ts';
@@ -21,6 +22,7 @@ export const OPERATIONS = {
   ...APPROVAL_ROWS,
   ...WORK_ROWS,
   ...PROJECT_ROWS,
+  ...CONFIGURING_ROWS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -54,6 +54,20 @@ In the page you act as yourself. An agent of a cast is refused.`,
     options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } },
     load: () => import('../page.ts').then((file) => file.uiCommand),
   },
+  {
+    ...oneOperation('loadout.draft', {
+      group: 'try',
+      note: `--apply FILE    write a draft that \`new --json\` printed; - is standard input
+--yes           write without asking; without a terminal nothing is written otherwise
+--replace       with --yes: also replace files that are there with another text
+The agent gets no tools and sees no file. A draft with mistakes goes back to it once. It holds no commands, programs or models.
+Exit: 0 written, or shown with --json; 1 refused; 2 not written.`,
+      options: { apply: { type: 'string' }, yes: { type: 'boolean' }, replace: { type: 'boolean' } },
+      shownBy: () => import('../commands/propose.ts').then((file) => file.newCommand),
+    }),
+    args: 'SENTENCE… | --apply FILE  [--name NAME] [--runner NAME] [--model NAME] [--agents SCRIPT] [--yes] [--replace]',
+    words: [0, MANY],
+  },
   oneOperation('trust', {
     group: 'try',
     note: `Set-up steps of worktrees, checkers, and filters and merge drivers of .git/config, run only in a folder that a person trusts. At
