@@ -36,6 +36,12 @@ const BORDERS: Readonly<Record<string, Border>> = {
   approvals: { src: ['kernel', 'engine', 'access', 'agents/environment.ts', 'shell'], npm: [], node: true },
   /** A loadout as people write it: read from text and compiled to the long form. */
   'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
+  /** The model of the loadout editor. It runs in a browser, so it sees only what is pure of the short form. */
+  editor: {
+    src: ['kernel', 'short-form/compile.ts', 'short-form/table.ts', 'short-form/read-text.ts'],
+    npm: ['yaml', 'jsonc-parser'],
+    node: false,
+  },
   workspace: {
     src: [
       ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-request.ts'],
@@ -165,7 +171,7 @@ const BY_NAME =
 
 const DRAWERS = /^(?:utils?|helpers?|commons?|types?|misc|shared)$/;
 
-const PURE: readonly string[] = ['kernel', 'app/views'];
+const PURE: readonly string[] = ['kernel', 'app/views', 'editor'];
 
 /** The folder whose border holds for a file of `src`. */
 function folderOf(path: string): string {
@@ -317,7 +323,7 @@ test.each<[string, string, string, string[]]>([
 });
 
 /** How large the sources are. A value is lowered with the sources; only a new feature may raise `files` and `lines`. */
-const SHAPE_MAX = { files: 480, lines: 96_500, namesWithManyHomes: 10 };
+const SHAPE_MAX = { files: 505, lines: 100_500, namesWithManyHomes: 10 };
 
 test('the sources grow no further', () => {
   const { namesWithManyHomes, cycles: _, ...size } = shapeOf(programs());
@@ -381,6 +387,7 @@ const ORDER = [
     'git',
     'utilities',
     'short-form',
+    'editor',
   ],
   ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'server', 'api', 'client', 'cli'],
 ];
