@@ -102,7 +102,7 @@ function readBefore(call: Call, before: readonly string[]): ReadWords {
       if (name !== null && command?.options[name]?.type === 'string' && !word.includes('=')) pending = name;
     } else if (command === null && word === 'help') isHelp = true;
     else {
-      const named = command === null ? call.commands.find(({ name }) => name === word) : undefined;
+      const named: Command | undefined = command === null ? call.commands.find(({ name }) => name === word) : undefined;
       if (named) command = named;
       else words.push(word);
     }
