@@ -1,16 +1,18 @@
 // Which attempt of a cast started this process: by its environment, or by the processes above. An attempt that only the
 // environment names must be proved.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { supervisedFolder } from '../agents/inside-attempt.ts';
 import {
   type AttemptClaim,
   type AttemptName,
   attemptNamed,
+  fenceOfKey,
   isKeyOf,
   KEY_VARIABLE,
   parseClaim,
 } from '../agents/process/attempt-folder.ts';
+import { filesIn } from '../agents/process/first-attempt.ts';
 import { ancestorsOf, commandOf, isAlive, type ProcessRow } from '../agents/process/process-identity.ts';
 
 export type Attempt = {
@@ -76,15 +78,24 @@ export function isVouchedFor(dir: string, env: Readonly<Record<string, string | 
   return key !== '' && runsOf(dir).some((folder) => isKeyOf(folder, key) && isSupervised(folder));
 }
 
+/** The attempt whose secret this is, while its supervisor lives. Its task is not known here. */
+export function attemptWithKey(stateDir: string, key: string): Attempt | null {
+  const attempts = join(stateDir, 'attempts');
+  const folder = filesIn(attempts)
+    .map((name) => join(attempts, name))
+    .find((each) => isKeyOf(each, key) && isSupervised(each));
+  const named = folder === undefined ? null : attemptNamed(folder);
+  if (folder === undefined || named === null) return null;
+  const { cast, turn, attempt } = named;
+  const dir = join(attempts, `${cast}-${turn}.${attempt}`);
+  return { cast, turn, attempt, fence: fenceOfKey(folder), task: null, dir };
+}
+
 /** An attempt that waited for its provider has several folders, each with its own secret. */
 function runsOf(dir: string): readonly string[] {
   const own = basename(dir);
-  try {
-    const names = readdirSync(dirname(dir)).filter((name) => name === own || name.startsWith(`${own}.again-`));
-    return names.map((name) => join(dirname(dir), name));
-  } catch {
-    return []; // There were no attempts here.
-  }
+  const names = filesIn(dirname(dir)).filter((name) => name === own || name.startsWith(`${own}.again-`));
+  return names.map((name) => join(dirname(dir), name));
 }
 
 function isSupervised(folder: string): boolean {

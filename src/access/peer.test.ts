@@ -1,13 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
-import { HAS_PROC } from '../agents/process/process-identity.ts';
-import { inodesIn, isAgentAt } from './server-callers.ts';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { makeKey } from '../agents/process/attempt-folder.ts';
+import { HAS_PROC, ownIdentity } from '../agents/process/process-identity.ts';
+import { agentCalling, inodesIn, isAgentAt } from './server-callers.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
 const CONNECT = 'require("net").connect(Number(process.argv[1]), "127.0.0.1")';
+const folder = mkdtempSync(join(tmpdir(), 'baton-peer-'));
+const own = join(folder, 'attempts/c-1.1');
+mkdirSync(own, { recursive: true });
+writeFileSync(join(own, 'claim'), JSON.stringify({ by: 'supervisor', ...ownIdentity() }));
+const key = makeKey(own);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let child: ChildProcess | null = null;
 afterEach(() => void child?.kill('SIGKILL'));
 
@@ -23,6 +33,9 @@ test.skipIf(!HAS_PROC).each([
   const [socket] = (await once(server, 'connection')) as [Socket];
   try {
     expect(isAgentAt(socket)).toBe(isAgent);
+    // Only the attempt itself may show its token.
+    const shown = await agentCalling({ stateDir: folder, castOf: async () => null }, key, socket);
+    expect('allow' in shown && shown.code).toBe(isAgent ? 'APPROVER_IS_AGENT' : 'STALE_ATTEMPT');
   } finally {
     socket.destroy();
     server.close();

@@ -6,13 +6,15 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
+import { AGENT_TOKEN } from '../agents/process/attempt-folder.ts';
 import { HAS_PROC, processVariables } from '../agents/process/process-identity.ts';
+import type { Cast } from '../kernel/cast/state.ts';
 import { isObject } from '../kernel/json.ts';
-import type { Denied, Verdict } from '../kernel/verdict.ts';
+import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Actor, PersonProof } from './actor.ts';
-import { attemptAbove } from './attempt.ts';
+import { type Attempt, type AttemptAbove, attemptAbove, attemptWithKey } from './attempt.ts';
 import { howPeopleDecide } from './person-proof.ts';
-import { type Act, mayDo, proofFor, type Role } from './rights.ts';
+import { type Act, mayDo, proofFor, type Role, refusalToAgent, STARTED_BY_AGENT } from './rights.ts';
 import { admitToken } from './tokens.ts';
 import { userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
 import { ACTS_FOR, NOBODY } from './who-acts.ts';
@@ -24,6 +26,8 @@ export type ServerCaller = {
   readonly role: Role;
   /** For a session: the proof that a person opened it. */
   readonly proof?: PersonProof;
+  /** For an agent: its attempt. It gets the tools of the attempt and nothing else. */
+  readonly attempt?: Attempt;
 };
 
 /** Why a server cannot start with the token in its environment, or null. An agent has no role, but limited tools. */
@@ -53,8 +57,50 @@ export function callerWith(env: NodeJS.ProcessEnv, here: Actor, own: string, sho
   return { name: `token:${token}`, token, role };
 }
 
+/** Whether a token is one of an agent, whoever shows it and whether or not its attempt still runs. */
+export function isAgentToken(shown: string): boolean {
+  return shown.startsWith(AGENT_TOKEN);
+}
+
+type AttemptPlace = {
+  readonly stateDir: string;
+  readonly castOf: (id: string) => Promise<Cast | null>;
+};
+
+/**
+ * The agent with the token of its attempt, which is good while the attempt is the current one of its turn, under the fence that the
+ * token is bound to. Another agent cannot use it, where the system tells who is at the other end of the connection.
+ */
+export async function agentCalling(
+  { stateDir, castOf }: AttemptPlace,
+  shown: string,
+  connection: ConnectionEnds | null,
+): Promise<ServerCaller | Denied> {
+  const named = attemptWithKey(stateDir, shown);
+  if (named === null)
+    return deny(
+      'TOKEN_UNKNOWN',
+      'this token belongs to no attempt that runs here; the token of an agent ends with its attempt',
+    );
+  const { cast: id, turn: number, attempt, fence } = named;
+  const others = connection === null ? [] : agentsAt(connection);
+  const isOwn =
+    others.length === 0 || others.some((one) => one?.cast === id && one.turn === number && one.attempt === attempt);
+  if (!isOwn) return refusalToAgent('use a token of somebody else', { attempt: `${id}-${number}.${attempt}` });
+  const cast = await castOf(id);
+  const turn = cast?.turns[number];
+  const isPresent = turn?.phase === 'running' && turn.attempt === attempt && turn.fence === fence;
+  if (cast?.status !== 'running' || !isPresent) {
+    const reason = `attempt ${number}.${attempt} of cast ${id} is over, and its token with it; its results are no longer accepted. Stop working.`;
+    return deny('STALE_ATTEMPT', reason, { cast: id, turn: number, attempt });
+  }
+  const name = `agent:${turn.socket}@${id}-${number}.${attempt}`;
+  return { name, token: null, role: 'operator', attempt: { ...named, task: turn.task } };
+}
+
 /** The caller acts under the name of its token. If an agent started the server, that agent acts. */
-export function actorCalling({ name, token, role, proof }: ServerCaller, here: Actor): Actor {
+export function actorCalling({ name, token, role, proof, attempt }: ServerCaller, here: Actor): Actor {
+  if (attempt) return { name, kind: 'agent', role: null, attempt, proof: () => STARTED_BY_AGENT };
   if (proof) return { name, kind: 'person', role, attempt: null, proof };
   if (here.kind === 'agent' || here.name === name) return here;
   // A process started for the caller acts for the same token.
@@ -78,21 +124,29 @@ export function refusedStranger({ code, details }: Denied): string {
 /** The ports of a connection, as the server sees them. */
 type ConnectionEnds = { readonly localPort?: number | undefined; readonly remotePort?: number | undefined };
 
+/** An attempt, or null for an agent that names none: a checker, or an orphan that kept its mark. */
+type AgentAtEnd = AttemptAbove | null;
+
 /** The search through all open files is slow, and a connection serves many requests. */
-const known = new WeakMap<ConnectionEnds, boolean>();
+const known = new WeakMap<ConnectionEnds, readonly AgentAtEnd[]>();
 
 export function isAgentAt(connection: ConnectionEnds): boolean {
-  const before = known.get(connection);
-  if (before !== undefined) return before;
-  const isAgent = isAgentBehind(connection);
-  known.set(connection, isAgent);
-  return isAgent;
+  return agentsAt(connection).length > 0;
 }
 
-function isAgentBehind({ localPort, remotePort }: ConnectionEnds): boolean {
-  if (!HAS_PROC || localPort === undefined || remotePort === undefined) return false;
+/** Several processes may hold the other end of a connection. */
+function agentsAt(connection: ConnectionEnds): readonly AgentAtEnd[] {
+  const before = known.get(connection);
+  if (before !== undefined) return before;
+  const found = agentsBehind(connection);
+  known.set(connection, found);
+  return found;
+}
+
+function agentsBehind({ localPort, remotePort }: ConnectionEnds): readonly AgentAtEnd[] {
+  if (!HAS_PROC || localPort === undefined || remotePort === undefined) return [];
   const inodes = ['tcp', 'tcp6'].flatMap((table) => inodesIn(textOf(`/proc/net/${table}`), remotePort, localPort));
-  return inodes.length > 0 && holdersOf(inodes).some(isOfAttempt);
+  return inodes.length === 0 ? [] : holdersOf(inodes).flatMap(agentIn);
 }
 
 /** The sockets in a system table that connect two ports. */
@@ -122,8 +176,9 @@ function filesOf(pid: number): readonly string[] {
   }
 }
 
-function isOfAttempt(pid: number): boolean {
-  return attemptAbove(pid) !== null || isInsideAttempt(processVariables(pid) ?? {}, pid);
+function agentIn(pid: number): readonly AgentAtEnd[] {
+  const above = attemptAbove(pid);
+  return above !== null || isInsideAttempt(processVariables(pid) ?? {}, pid) ? [above] : [];
 }
 
 function linkOf(file: string): string {

@@ -26,6 +26,9 @@ type Sources = {
   readonly set: Readonly<Record<string, string>>;
 };
 
+/** Where an agent reaches its tools over HTTP, with the secret of its attempt as the token. */
+export const MCP_URL_VARIABLE = 'BATON_MCP_URL';
+
 type Turn = Pick<Packet, 'cast' | 'turn' | 'attempt' | 'task'>;
 
 export function agentEnvironment(
@@ -44,6 +47,10 @@ export function agentEnvironment(
     ...(inherited.BATON_CONFIG ? { BATON_CONFIG: resolve(inherited.BATON_CONFIG) } : {}),
     // An agent that has gone elsewhere still asks and runs in its own workspace.
     BATON_WORKSPACE: dirname(configDir),
+    // A driver within an attempt has inherited the address of another cast's server.
+    ...(inherited[MCP_URL_VARIABLE] && !inherited.BATON_ATTEMPT
+      ? { [MCP_URL_VARIABLE]: inherited[MCP_URL_VARIABLE] }
+      : {}),
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,
     ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),

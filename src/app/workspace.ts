@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MCP_URL_VARIABLE } from '../agents/environment.ts';
 import { StorageError } from '../engine/ports.ts';
 import { gitFoldersOf } from '../git/repository-files.ts';
 import { deny } from '../kernel/verdict.ts';
@@ -30,6 +31,11 @@ export class Workspace implements Located {
   readonly env: NodeJS.ProcessEnv;
   readonly program: string;
   readonly cwd: string;
+  /** Variables for drivers that this process starts while it serves: where their agents reach their tools over HTTP. */
+  get servedVariables(): Readonly<Record<string, string>> {
+    return this.#servedVariables;
+  }
+  #servedVariables: Readonly<Record<string, string>> = {};
   #open: { readonly store: WorkspaceStore; readonly file: string } | null = null;
 
   constructor({ dir, configFile, stateDir }: Located, { env, program = 'baton', cwd = dir }: WorkspaceOptions) {
@@ -39,6 +45,11 @@ export class Workspace implements Located {
     this.env = env;
     this.program = program;
     this.cwd = cwd;
+  }
+
+  /** The address of the tools; null ends the offer. */
+  offerTools(url: string | null): void {
+    this.#servedVariables = url === null ? {} : { [MCP_URL_VARIABLE]: url };
   }
 
   /** Whether anything ever happened here. */

@@ -107,10 +107,14 @@ export function castBesidePage(call: Call, workspace: Workspace, args: readonly 
 }
 
 /** Ctrl-C at the terminal reaches the driver, which pauses the cast; other signals are passed on to it. */
-function driving({ dir }: Workspace, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+function driving(
+  { dir, servedVariables }: Workspace,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
   const shown = shownToken();
   const child = spawn(BATON, ['-C', dir, ...args], {
-    env: { ...env, ...(shown === null ? {} : { [TOKEN_VARIABLE]: shown }) },
+    env: { ...env, ...servedVariables, ...(shown === null ? {} : { [TOKEN_VARIABLE]: shown }) },
     stdio: 'inherit',
   });
   const ignore = () => undefined;

@@ -3,12 +3,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Actor, shownToken, whyNotPerson } from '../access/actor.ts';
 import { refusalToAgent } from '../access/rights.ts';
 import {
   actorCalling,
+  agentCalling,
   callerWith,
   isAgentAt,
   refusalOfStart,
@@ -130,6 +132,7 @@ export async function listen(
     const isUnknown = 'allow' in caller && caller.code === 'TOKEN_UNKNOWN';
     return (isUnknown ? sessionCaller(workspace, shown, Date.now()) : null) ?? caller;
   };
+  const castOf = async (id: string) => (workspace.hasLog() ? workspace.castStore().view('cast', id) : null);
   const options = {
     workspace,
     here,
@@ -141,6 +144,8 @@ export async function listen(
     onRefused: (verdict: Denied) => void refusals.add(verdict, { who: refusedStranger(verdict) }, Date.now()),
     // Started by an agent, it serves that agent, with an agent's tools.
     ...(isAgentIn(call.env) ? {} : { isAgentAt }),
+    admitAgent: (shown: string, socket: Socket) =>
+      agentCalling({ stateDir: workspace.stateDir, castOf }, shown, isAgentIn(call.env) ? null : socket),
     newMcp,
   };
   const listening = await startServer({ ...options, port: where.port ?? USUAL_PORT }).catch(
@@ -152,8 +157,10 @@ export async function listen(
   );
   const isReached = !where.isMcpOnly && where.tls === undefined && where.publicUrl === undefined;
   const unnote = isReached ? noteServer(workspace, listening.url) : () => undefined;
+  workspace.offerTools(listening.mcpUrl);
   const close = () => {
     unnote();
+    workspace.offerTools(null);
     return listening.close();
   };
   return { ...listening, close, token, isNewToken: given === undefined };
@@ -213,5 +220,8 @@ export function contextFor(workspace: Workspace, { here, refusals }: Serving, ca
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, actor), Date.now());
   const checkWork: ToolContext['checkWork'] = async (cast, turn, signal) =>
     (await import('../app/cast-work.ts')).checkSubmitted(workspace, cast, turn, signal);
-  return { ...contextIn(workspace, actor), checkWork, ...(role === null ? {} : { role }), onRefused };
+  const context = { ...contextIn(workspace, actor), ...(role === null ? {} : { role }), onRefused };
+  if (!caller?.attempt) return { ...context, checkWork };
+  // Its token proves the attempt. The project's checks run when the turn ends: this process is not the agent's, and holds more than it may see.
+  return { ...context, attempt: caller.attempt, isAgent: true, isElsewhere: true, isOwn: async () => true };
 }

@@ -18,6 +18,7 @@ export const APPROVAL_TOOLS: readonly Tool[] = [
   {
     name: 'request_approval',
     audience: 'agent',
+    actsHere: true,
     description:
       'Ask a person for permission to run one exact command. Report the approval id you get and end your turn; once approved, run it with `baton exec --approval ID -- …` or run_approved.',
     input: args(
@@ -47,6 +48,7 @@ export const APPROVAL_TOOLS: readonly Tool[] = [
   {
     name: 'run_approved',
     audience: 'agent',
+    actsHere: true,
     description:
       'Run a command that a person approved, once, exactly as it was approved, if your own shell cannot. Answers with its exit code and output.',
     input: args(

@@ -155,10 +155,11 @@ export async function callTool(
 }
 
 /** What decides which tools a caller may use. */
-type Caller = Pick<ToolContext, 'isAgent' | 'role' | 'personToken'> & { readonly canAsk?: boolean };
+type Caller = Pick<ToolContext, 'isAgent' | 'isElsewhere' | 'role' | 'personToken'> & { readonly canAsk?: boolean };
 
 /** Why the caller may not use the tool, or null. */
-export function refusalFor({ isAgent, role, personToken, canAsk }: Caller, tool: Tool): Denied | null {
+export function refusalFor(caller: Caller, tool: Tool): Denied | null {
+  const { isAgent, isElsewhere, role, personToken, canAsk } = caller;
   const { name, audience } = tool;
   // Beyond what a command refuses, an agent is not even shown other casts by tool: it may have no other way to look.
   if (audience === 'person' && isAgent) {
@@ -166,6 +167,10 @@ export function refusalFor({ isAgent, role, personToken, canAsk }: Caller, tool:
   }
   if (audience === 'agent' && !isAgent) {
     const reason = `${name} is for an agent within a cast, and no cast has started this server`;
+    return deny('NOT_ALLOWED_NOW', reason, { tool: name });
+  }
+  if (tool.actsHere && isElsewhere) {
+    const reason = `${name} works in the process and folder of the agent; use \`baton mcp\` on standard input and output, or \`baton exec\``;
     return deny('NOT_ALLOWED_NOW', reason, { tool: name });
   }
   if (tool.isDecision) {

@@ -20,6 +20,8 @@ export type Tool = {
   /** For people, as the second half of "only a person may …". */
   readonly peopleOnly?: string;
   readonly description: string;
+  /** It acts in the process and the folder of the caller, which a server that others call does not have. */
+  readonly actsHere?: true;
   /** A person decides in a form. It is offered only to clients that can show one. */
   readonly isDecision?: true;
   /** The JSON Schema of its arguments; what does not fit never reaches `call`. */
@@ -34,6 +36,8 @@ export type ToolContext = {
   readonly attempt: Attempt | null;
   /** Whether an attempt started this process, even if it is unknown which one. */
   readonly isAgent: boolean;
+  /** The caller is an agent in another process, known by the token of its attempt. */
+  readonly isElsewhere?: true;
   /** What the caller may do; missing for the user who started the server and may do everything. */
   readonly role?: Role;
   /** Whether the server's token is valid for decisions now. Missing if the server started without a token. */

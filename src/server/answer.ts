@@ -22,7 +22,8 @@ export function noRoute(path: string): Denied {
 }
 
 /** The headers that go with a refusal of who calls: when to try again, or that a token is wanted. */
-export function headersFor({ details }: Denied): Record<string, string> {
-  const { retryAfterSeconds: after } = details;
-  return typeof after === 'number' ? { 'retry-after': String(after) } : { 'www-authenticate': 'Bearer' };
+export function headersFor(refusal: Denied): Record<string, string> {
+  const { retryAfterSeconds: after } = refusal.details;
+  if (typeof after === 'number') return { 'retry-after': String(after) };
+  return httpStatusOf(refusal) === 401 ? { 'www-authenticate': 'Bearer' } : {};
 }

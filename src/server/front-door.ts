@@ -1,8 +1,8 @@
 // Who gets in. A request must mean this server by its name, must not come from a page of another one, must show a token, and
-// must not come from an agent of a cast. Who asks too often waits.
+// must not come from an agent of a cast, which has its tools and nothing else. Who asks too often waits.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ServerCaller } from '../access/server-callers.ts';
+import { isAgentToken, type ServerCaller } from '../access/server-callers.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -17,6 +17,8 @@ export type DoorOptions = {
   readonly onRefused: (verdict: Denied) => void;
   /** Whether an agent of a cast is at the other end of the connection. */
   readonly isAgentAt?: (socket: Socket) => boolean;
+  /** The agent that shows the token of its attempt. */
+  readonly admitAgent?: (token: string, socket: Socket) => Promise<ServerCaller | Denied>;
   readonly requestsPerSecond?: number;
 };
 
@@ -27,7 +29,7 @@ const QUERY_CHARS_MAX = 16_384;
 
 export const FOR_NO_AGENT = deny(
   'APPROVER_IS_AGENT',
-  'an agent of a cast may not use the server of the workspace; it works by its own tools and by the commands of its turn',
+  'an agent of a cast may use nothing of the server but its own tools at /mcp, by the token of its attempt',
 );
 
 export class FrontDoor {
@@ -42,19 +44,31 @@ export class FrontDoor {
   }
 
   /** Why this connection is not served at all, or null: pages of others, forged names, agents. */
-  refusalOf({ url = '', method = '', headers, socket }: IncomingMessage): Denied | null {
-    if (url.length > QUERY_CHARS_MAX) return deny('REQUEST_TOO_LARGE', 'the address is too long');
-    const foreign = isLinkToPage(url, method, headers) ? this.#unnamed(headers) : this.#foreign(headers);
+  refusalOf(request: IncomingMessage): Denied | null {
+    const { headers, socket } = request;
+    const foreign = this.#foreignTo(request);
     if (foreign) return foreign;
-    if (!this.#doors.isAgentAt?.(socket)) return null;
+    if (!isAgentToken(tokenIn(headers)) && !this.#doors.isAgentAt?.(socket)) return null;
     this.#doors.onRefused(FOR_NO_AGENT);
     return FOR_NO_AGENT;
   }
 
   /** Who calls, by the token that is shown. */
   callerOf(request: IncomingMessage): ServerCaller | Denied {
+    return this.#let(request, this.#doors.admit(tokenIn(request.headers)));
+  }
+
+  /** Who calls the tools: a caller as anywhere else, or the agent of an attempt by the token of the attempt. */
+  async toolCallerOf(request: IncomingMessage): Promise<ServerCaller | Denied> {
+    const { headers, socket } = request;
+    const token = tokenIn(headers);
+    const { admitAgent } = this.#doors;
+    if (!admitAgent || !isAgentToken(token)) return this.refusalOf(request) ?? this.callerOf(request);
+    return this.#foreignTo(request) ?? this.#let(request, await admitAgent(token, socket));
+  }
+
+  #let(request: IncomingMessage, caller: ServerCaller | Denied): ServerCaller | Denied {
     const now = performance.now();
-    const caller = this.#doors.admit(tokenIn(request.headers));
     if ('allow' in caller) {
       const locked = this.#guesses.take(this.#addressOf(request), now);
       if (locked > 0) return tooMany(locked, 'wrong tokens from this address');
@@ -63,6 +77,11 @@ export class FrontDoor {
     }
     const wait = this.#requests.take(caller.name, now);
     return wait > 0 ? tooMany(wait, `requests of ${caller.name}`) : caller;
+  }
+
+  #foreignTo({ url = '', method = '', headers }: IncomingMessage): Denied | null {
+    if (url.length > QUERY_CHARS_MAX) return deny('REQUEST_TOO_LARGE', 'the address is too long');
+    return isLinkToPage(url, method, headers) ? this.#unnamed(headers) : this.#foreign(headers);
   }
 
   /** A proxy adds the address that it sees to the end of the list. */

@@ -7,6 +7,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Actor } from '../access/actor.ts';
 import { actorCalling, type ServerCaller } from '../access/server-callers.ts';
+import { verdictOf } from '../app/refused.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import { McpSessions, refuseRpc } from '../mcp/http.ts';
@@ -36,13 +37,21 @@ export type ServeOptions = {
   readonly admit: (token: string) => ServerCaller | Denied;
   readonly onRefused: (verdict: Denied) => void;
   readonly isAgentAt?: (socket: Socket) => boolean;
+  /** The agent that shows the token of its attempt; it is let in to MCP alone. */
+  readonly admitAgent?: (token: string, socket: Socket) => Promise<ServerCaller | Denied>;
   readonly newMcp: (caller: ServerCaller) => McpServer;
   readonly requestsPerSecond?: number;
   /** It offers MCP and nothing else. */
   readonly isMcpOnly?: boolean;
 };
 
-export type RunningServer = { readonly url: string; readonly port: number; close(): Promise<void> };
+export type RunningServer = {
+  readonly url: string;
+  /** The tools, as programs of this machine reach them. */
+  readonly mcpUrl: string;
+  readonly port: number;
+  close(): Promise<void>;
+};
 
 const CONNECTIONS_MAX = 1_024;
 /** For a whole request to come in; the answer may take as long as it takes. */
@@ -61,6 +70,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     admit: options.admit,
     onRefused: options.onRefused,
     ...(options.isAgentAt ? { isAgentAt: options.isAgentAt } : {}),
+    ...(options.admitAgent ? { admitAgent: options.admitAgent } : {}),
     ...(options.requestsPerSecond === undefined ? {} : { requestsPerSecond: options.requestsPerSecond }),
   });
   const requests = new RequestCounts();
@@ -76,12 +86,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   });
   const mcp = new McpSessions(options.newMcp);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const onMcp = (request: IncomingMessage, response: ServerResponse) => {
-    const refusal = door.refusalOf(request);
-    if (refusal) return refuseRpc(response, httpStatusOf(refusal), refusal);
-    const caller = door.callerOf(request);
+  const onMcp = async (request: IncomingMessage, response: ServerResponse) => {
+    const caller = await door.toolCallerOf(request).catch(verdictOf);
     if ('allow' in caller) return refuseRpc(response, httpStatusOf(caller), caller, headersFor(caller));
-    void mcp.answer(request, response, caller);
+    await mcp.answer(request, response, caller);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?')[0] ?? '';
@@ -97,7 +105,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         performance.now() - began,
       );
     });
-    if (path === MCP_PATH) onMcp(request, response);
+    if (path === MCP_PATH) void onMcp(request, response);
     else if (options.isMcpOnly) refuseRpc(response, 404, noRoute(request.url ?? ''));
     else void listener(request, response);
   };
@@ -110,8 +118,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   });
   const { port: taken } = http.address() as AddressInfo;
   const scheme = tls ? 'https' : 'http';
+  const own = `${scheme}://${host}:${taken}`;
   return {
-    url: publicUrl ?? `${scheme}://${host}:${taken}`,
+    url: publicUrl ?? own,
+    mcpUrl: `${tls === undefined && host === LOOPBACK_HOST ? own : (publicUrl ?? own)}${MCP_PATH}`,
     port: taken,
     async close() {
       hub.close();

@@ -227,29 +227,42 @@ const KEY_FILE = 'key';
 const BYTES = 32;
 const KEY_CHARS_MAX = 200;
 
-/** A new secret for the attempt in this folder. It looks like our tokens, which are taken out of every text that is kept. */
-export function makeKey(folder: string): string {
-  const key = `baton_${crypto().randomBytes(BYTES).toString('base64url')}`;
-  writeFileSync(join(folder, KEY_FILE), digestOf(key), { mode: 0o600 });
+/** What the secret of an attempt begins with, and no other token. */
+export const AGENT_TOKEN = 'baton_agent-';
+
+/**
+ * A new secret for the attempt in this folder, bound to the fence that the attempt works under. It looks like our tokens, which are
+ * taken out of every text that is kept. It is the token of its agent, too.
+ */
+export function makeKey(folder: string, fence = ''): string {
+  const key = `${AGENT_TOKEN}${crypto().randomBytes(BYTES).toString('base64url')}`;
+  writeFileSync(join(folder, KEY_FILE), `${digestOf(key)} ${fence}`, { mode: 0o600 });
   return key;
 }
 
 /** Whether this is the secret of the attempt in this folder. */
 export function isKeyOf(folder: string, key: string): boolean {
   if (key === '' || key.length > KEY_CHARS_MAX) return false;
-  const kept = Buffer.from(readKept(folder));
+  const kept = Buffer.from(readKept(folder).digest);
   const given = Buffer.from(digestOf(key));
   return kept.length === given.length && crypto().timingSafeEqual(kept, given);
+}
+
+/** The fence that the secret of this folder is bound to; null for an attempt without a task. */
+export function fenceOfKey(folder: string): number | null {
+  const { fence } = readKept(folder);
+  return /^[0-9]{1,15}$/.test(fence) ? Number(fence) : null;
 }
 
 function digestOf(key: string): string {
   return crypto().hash('sha256', key, 'hex');
 }
 
-function readKept(folder: string): string {
+function readKept(folder: string): { readonly digest: string; readonly fence: string } {
   try {
-    return readFileSync(join(folder, KEY_FILE), 'utf8');
+    const [digest = '', fence = ''] = readFileSync(join(folder, KEY_FILE), 'utf8').split(' ');
+    return { digest, fence };
   } catch {
-    return ''; // It has none yet, or was cleared away.
+    return { digest: '', fence: '' }; // It has none yet, or was cleared away.
   }
 }

@@ -138,7 +138,7 @@ async function start(
     // Leading a session of its own, the child and all it starts can be ended together.
     const options = {
       cwd,
-      env: { ...env, [ATTEMPT_MARK]: folder, [KEY_VARIABLE]: makeKey(folder) },
+      env: { ...env, [ATTEMPT_MARK]: folder, [KEY_VARIABLE]: makeKey(folder, env.BATON_FENCE) },
       detached: true,
       shell: false,
     } as const;

@@ -68,7 +68,7 @@ function resumeBehind(workspace: Workspace, actor: Actor, cast: string) {
 }
 
 function start(
-  { dir, stateDir, env }: Workspace,
+  { dir, stateDir, env, servedVariables }: Workspace,
   actor: Actor,
   cast: string,
   args: readonly string[],
@@ -80,7 +80,7 @@ function start(
   // A token allows steering, so a started process must not have one.
   const { BATON_MCP_TOKEN: _server, [TOKEN_VARIABLE]: _own, ...rest } = env;
   const child = spawn(BATON, ['-C', dir, ...args], {
-    env: { ...rest, ...actor.env, ...more },
+    env: { ...rest, ...actor.env, ...servedVariables, ...more },
     detached: true,
     stdio: [input, sink, sink],
   });
