@@ -1,8 +1,12 @@
-// The first hour of a new user, timed, on an empty home folder: `npm run first-hour`. It clones this checkout, installs what is
-// packed into a prefix of its own, and lets a real agent program work for a model on loopback. The programs are installed by
+// The first hour of a new user, timed, on an empty home folder: `npm run first-hour`. It clones this checkout, offers what is packed in
+// a registry on loopback, tries and installs it from there with an empty cache and a prefix of its own, and lets a real agent program
+// work for a model on loopback. The programs are installed by
 // `npm install --no-save --prefix test/agents/cli`. It prints the table of docs/first-hour.md, and ends with 1 at the first step that fails.
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,10 +18,11 @@ const REQUEST = STORIES.bugfix?.request ?? '';
 
 assertInstalled();
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'baton-first-hour-')));
-const [clone, prefix, project, home] = ['baton', 'prefix', 'stats', 'home'].map((name) => join(top, name)) as [
-  ...[string, string, string, string],
-];
+const [clone, prefix, project, home, cache] = ['baton', 'prefix', 'stats', 'home', 'cache'].map((name) =>
+  join(top, name),
+) as [string, string, string, string, string];
 const model = await storyModel('bugfix');
+const packages = await registry();
 const own = programEnv(model.url);
 const who = { NAME: 'You', EMAIL: 'you@example.com' };
 // How the machine reaches the registry of packages stays as it is.
@@ -27,7 +32,10 @@ const env = {
   ...own,
   PATH: [join(prefix, 'bin'), dirname(process.execPath), own.PATH].join(':'),
   HOME: home,
-  npm_config_loglevel: 'error',
+  npm_config_cache: cache,
+  npm_config_prefix: prefix,
+  // A person at a terminal says yes to npx.
+  npm_config_yes: 'true',
   ...Object.fromEntries(
     Object.entries(who).flatMap(([key, value]) => [
       [`GIT_AUTHOR_${key}`, value],
@@ -43,7 +51,8 @@ const STEPS: readonly Step[] = [
   ['npm install', clone, ['npm', 'install']],
   ['npm run demo', clone, ['npm', 'run', 'demo']],
   ['npm pack', clone, ['npm', 'pack', '--pack-destination', top]],
-  ['npm i -g baton-run', top, ['sh', '-c', `npm i -g --prefix ${prefix} ${top}/baton-run-*.tgz`]],
+  ['npx baton-run demo', home, ['npx', 'baton-run', 'demo']],
+  ['npm i -g baton-run', home, ['npm', 'i', '-g', 'baton-run']],
   ['baton init --template bugfix', project, ['baton', 'init', '--template', 'bugfix']],
   ['baton doctor', project, ['baton', 'doctor']],
   ['baton check', project, ['baton', 'check']],
@@ -53,9 +62,41 @@ const STEPS: readonly Step[] = [
   ['npm test', project, ['npm', 'test']],
 ];
 
+/** Offers the packed package. Whatever else is asked for is asked of the registry that this machine uses. */
+async function registry() {
+  const others = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', cwd: homedir() }).trim();
+  const server = createServer((request, response) => {
+    const [file] = globSync('baton-run-*.tgz', { cwd: top });
+    const path = request.url ?? '/';
+    if (file === undefined || !path.startsWith('/baton-run')) {
+      response.writeHead(302, { location: new URL(path.slice(1), others).href }).end();
+      return;
+    }
+    const bytes = readFileSync(join(top, file));
+    if (path.endsWith('.tgz')) {
+      response.end(bytes);
+      return;
+    }
+    const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+    const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+    const version = { ...manifest, dist: { tarball: `http://${request.headers.host}/baton-run/-/${file}`, integrity } };
+    const versions = { [manifest.version]: version };
+    response.end(JSON.stringify({ name: manifest.name, 'dist-tags': { latest: manifest.version }, versions }));
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+}
+
+/** The package comes from the registry on loopback once it is packed; the checkout is installed as anybody would. */
+const fromRegistry = (cwd: string) => (cwd === home ? { npm_config_registry: packages.url } : {});
+
 function run([program, ...args]: Step[2], cwd: string): Promise<{ code: number | null; text: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...env, ...fromRegistry(cwd) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk));
     child.on('error', reject);
@@ -83,5 +124,6 @@ try {
   }
 } finally {
   await model.close();
+  packages.close();
   rmSync(top, { recursive: true, force: true, maxRetries: 5 });
 }

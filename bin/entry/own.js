@@ -9,7 +9,8 @@ const require = createRequire(import.meta.url);
 /** `name` is that of the module without its ending. */
 export function own(name) {
   const tooOld = require('../node-version.cjs');
-  if (tooOld !== null) throw new Error(tooOld);
+  // The trace would only name the modules of Node itself.
+  if (tooOld !== null) throw Object.assign(new Error(tooOld), { stack: `Error: ${tooOld}` });
   const source = at(`src/${name}.ts`);
   return require(existsSync(source) ? source : at(`dist/${name}.js`));
 }

@@ -157,22 +157,6 @@ test('a spent budget: shown, raised, and the cast goes on', async () => {
   expect([ran.code, json(ran).status]).toEqual([0, 'completed']);
 });
 
-test('a second Ctrl-C leaves at once, and status says why the cast is paused', async () => {
-  const config = flow({ U: script('u.mjs') }, { 'Socket-1': { materia: 'U' } });
-  const code = `import { writeFileSync } from 'node:fs'; process.on('SIGTERM', () => {}); writeFileSync('up', '1'); setInterval(() => {}, 1000);`;
-  const dir = project({ 'c.json': config, 'a.json': {}, 'u.mjs': code });
-  const running = start(dir, ['cast', '--file', 'c.json', 'x']);
-  await untilWritten(dir, 'up');
-  running.child.kill('SIGINT');
-  await until('the first', () => running.stderr().includes('Pausing'));
-  await until('the pause', async () => json(await baton(dir, ['show', '--json'])).status === 'paused');
-  running.child.kill('SIGINT');
-  await running.ended;
-  expect((await baton(dir, ['status'])).stdout).toMatch(
-    / paused since .*\n[\s\S]* interrupted from the keyboard\n[\s\S]*continue/,
-  );
-});
-
 test.each([
   ['SIGINT', 'interrupted from the keyboard'],
   ['SIGTERM', 'stopped by SIGTERM'],

@@ -1,5 +1,6 @@
 // Mistakes that people make. Each gives one message with its cause and its fix, and nothing is spent or lost. The rows have the
 // numbers of the list; a row that says nothing of its folder is about one loadout that is right but for the mistake.
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,21 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { agent, baton, flow, project, put } from './baton.ts';
+import {
+  agent,
+  BATON,
+  baton,
+  CHECKOUT,
+  flow,
+  json,
+  project,
+  put,
+  script,
+  start,
+  until,
+  untilWritten,
+} from './baton.ts';
+import { CANNOT_MOUNT, fullDisk } from './mounted.ts';
 import { repository } from './repository.ts';
 
 const KEY = { ANTHROPIC_API_KEY: 'key' };
@@ -282,11 +297,11 @@ const ROWS: readonly Row[] = [
   ],
   [
     '22',
-    'no room on the disk for the state',
+    'a file in the place of the state folder',
     { [CONFIG]: one({}), '.baton/state': 'a file' },
     ['doctor'],
     1,
-    [/\.baton\/state is a file where a folder is needed; move it away/],
+    [/\.baton\/state is a file where a folder is needed\n +→ move it away, or point BATON_HOME elsewhere/],
   ],
   [
     '24',
@@ -407,6 +422,86 @@ test('20. a port that is in use is named, with a way on', async () => {
   taken.close();
   const said = `port ${port} cannot be used (EADDRINUSE); name another one, or 0 for a free one`;
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(said)]);
+});
+
+// Root may write anywhere, unless that right is taken away.
+const PLAIN = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-dac_override', BATON] : [BATON];
+
+test.each<[string, (dir: string) => void, RegExp]>([
+  [
+    'the folder of the workspace',
+    (dir) => chmodSync(join(dir, '.baton'), 0o555),
+    /state.*you may not write to \S+\.baton \(EACCES\)[\s→;]+make \S+\.baton\/state writable for you, or point BATON_HOME elsewhere/,
+  ],
+  [
+    'the state folder',
+    (dir) => {
+      put(dir, { '.baton/state/x': '' });
+      chmodSync(join(dir, '.baton/state'), 0o555);
+    },
+    /state.*you may not write to \S+\.baton\/state \(EACCES\)[\s→;]+make \S+\.baton\/state writable for you, or point BATON_HOME elsewhere/,
+  ],
+])('22. no permission for %s: cast, check and doctor say so', async (_where, forbid, said) => {
+  const dir = repository({ [CONFIG]: one({}) });
+  forbid(dir);
+  for (const command of [['cast', 'x'], CHECK, ['doctor']]) {
+    const ran = await baton(dir, command, { env: machine(), program: PLAIN });
+    const isRefused = command !== CHECK;
+    expect([command, ran.code, ran.stderr + ran.stdout]).toEqual([
+      command,
+      isRefused ? 1 : 0,
+      expect.stringMatching(said),
+    ]);
+  }
+  for (const folder of ['.baton', '.baton/state'].filter((each) => existsSync(join(dir, each))))
+    chmodSync(join(dir, folder), 0o755);
+  expect(existsSync(join(dir, '.baton/state/log.sqlite'))).toBe(false);
+});
+
+test.skipIf(CANNOT_MOUNT)('22. a full disk is said before anything is spent', async () => {
+  const dir = repository({ [CONFIG]: one({}) });
+  const said =
+    /machine\.disk: 0 MiB free at \S+; free some space, or point BATON_HOME to another disk\nThe cast was not started\./;
+  const ran = await baton(dir, ['cast', 'x'], { env: machine(), program: [...fullDisk(dir), BATON] });
+  expect([ran.code, ran.stderr]).toEqual([1, expect.stringMatching(said)]);
+});
+
+// The version that the program reads is that of an older Node; everything else is real.
+const OLD_NODE =
+  `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.9.0' } });
+Object.defineProperty(process, 'version', { value: 'v20.9.0' });`.replaceAll('\n', '');
+const LINE = 'baton needs Node.js 24 or newer; this is v20.9.0. Install a newer Node, or put it first on PATH.\n';
+
+test.each<[string, readonly string[], number, RegExp]>([
+  ['the command', [join(CHECKOUT, 'bin/main.cjs'), 'status'], 2, new RegExp(`^${LINE}$`)],
+  ...['index', 'kernel', 'contracts', 'client', 'testing'].map((name): [string, string[], number, RegExp] => {
+    const entry = join(CHECKOUT, 'bin/entry', `${name}.js`);
+    // No trace of the modules of Node follows the line.
+    return [`an import of ${name}`, [entry], 1, new RegExp(`\n[ [\\]]*Error: ${LINE.trimEnd()}\\]?\n\nNode\\.js v`)];
+  }),
+])('29. on an older Node %s says what is needed', (_what, args, code, said) => {
+  const ran = spawnSync(process.execPath, ['--import', OLD_NODE, ...args], { encoding: 'utf8' });
+  expect([ran.status, ran.stdout, ran.stderr]).toEqual([code, '', expect.stringMatching(said)]);
+});
+
+test.each([
+  ['Ctrl-C, pressed twice', 'SIGINT', 'interrupted from the keyboard'],
+  ['a closed terminal', 'SIGHUP', 'its terminal was closed'],
+] as const)('30. %s pauses the cast, and status says why and how it goes on', async (_what, signal, why) => {
+  // Its agent heeds no polite request, so that there is time for a second one.
+  const code = `import { writeFileSync } from 'node:fs'; process.on('SIGTERM', () => {}); writeFileSync('up', '1'); setInterval(() => {}, 1000);`;
+  const config = flow({ U: script('u.mjs') }, { 'Socket-1': { materia: 'U' } });
+  const dir = project({ 'c.json': config, 'a.json': {}, 'u.mjs': code });
+  const running = start(dir, ['cast', '--file', 'c.json', 'x']);
+  await untilWritten(dir, 'up');
+  running.child.kill(signal);
+  await until('the first', () => running.stderr().includes('Pausing: stopping the running agents.'));
+  await until('the pause', async () => json(await baton(dir, ['show', '--json'])).status === 'paused');
+  running.child.kill(signal);
+  await running.ended;
+  const { stdout } = await baton(dir, ['status']);
+  expect(stdout).toMatch(new RegExp(` paused since .*\\n[\\s\\S]* ${why}\\n[\\s\\S]*continue`));
+  expect(stdout.split(why)).toHaveLength(2);
 });
 
 test('24. a completed cast is not cast again, and takes no answer', async () => {

@@ -1,4 +1,5 @@
 // A person is told that a cast waits, failed or ended: by a program, by a webhook on loopback, by the bell.
+import { chmodSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -98,14 +99,47 @@ test('a notification that fails is said once, with its file, and the cast goes o
   const ran = await baton(dir, casting);
   expect(ran.code).toBe(4);
   expect(
-    ran.stderr.match(/You were not told by notify\.webhook of \S+config\.json: it answered with status 500\./g),
+    ran.stderr.match(
+      /You were not told by notify\.webhook of \S+config\.json: it answered with status 500; start what listens there, or correct notify\.webhook\./g,
+    ),
   ).toHaveLength(1);
-  expect(ran.stderr.match(/notify\.command of .*ENOENT/g)).toHaveLength(1);
+  expect(ran.stderr.match(/notify\.command of .*not-there is not found; correct notify\.command/g)).toHaveLength(1);
   const tried = await baton(dir, ['notify', '--json']);
   expect([tried.code, json(tried).reason]).toEqual([
     1,
     expect.stringContaining('notify.webhook: it answered with status 500'),
   ]);
+});
+
+test.each<[string, JsonObject, RegExp]>([
+  [
+    'a webhook at which nothing listens',
+    { webhook: 'http://127.0.0.1:65533/x' },
+    /^notify\.webhook: nothing answers at 127\.0\.0\.1:65533 \(the connection is refused\); start what listens there, or correct notify\.webhook \(in /,
+  ],
+  [
+    'a program that is not there',
+    { command: ['./not-there'] },
+    /^notify\.command: \.\/not-there is not found; correct notify\.command \(in /,
+  ],
+  [
+    'a program that fails',
+    { command: ['sh', '-c', 'echo no room >&2; exit 3'] },
+    /^notify\.command: it ended with 3: no room; correct notify\.command \(in /,
+  ],
+  [
+    'a desktop that is not there',
+    { desktop: true },
+    /^notify\.desktop: notify-send is not found; install it \(apt install libnotify-bin, .*\), or leave notify\.desktop out/,
+  ],
+])('%s: the cause and the fix', async (_what, notify, said) => {
+  const dir = prepared(notify, []);
+  // Without the programs of a desktop.
+  put(dir, { 'bin/sh': '#!/bin/sh\nexec /bin/sh "$@"\n' });
+  chmodSync(join(dir, 'bin/sh'), 0o755);
+  expect((await baton(dir, ['trust'])).code).toBe(0);
+  const ran = await baton(dir, ['notify', '--json'], { env: { PATH: join(dir, 'bin') } });
+  expect([ran.code, json(ran).reason]).toEqual([1, expect.stringMatching(said)]);
 });
 
 test('a folder that nobody trusts starts no program and sends nothing elsewhere', async () => {

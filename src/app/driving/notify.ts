@@ -14,6 +14,7 @@ import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { collapse, truncate } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { objectInFile } from '../../workspace/load-config.ts';
+import { postJson } from '../connection.ts';
 import type { Operation } from '../operations/table.ts';
 import { socketName, socketNames, withSocketNames } from '../views/in-words.ts';
 import type { Workspace } from '../workspace.ts';
@@ -107,9 +108,11 @@ async function sendNotice(
       },
     ]);
   }
-  if (desktop) ways.push(['desktop', () => run(desktopCommand(notice), '', dir, env)]);
-  if (webhook !== null) ways.push(['webhook', async () => untrusted ?? post(webhook, body)]);
-  if (command !== null) ways.push(['command', async () => untrusted ?? run(command, `${body}\n`, dir, env)]);
+  if (desktop) ways.push(['desktop', async () => withFix('desktop', await run(desktopCommand(notice), '', dir, env))]);
+  const trusted = (sink: Sink, way: () => Promise<string | null>) => async () =>
+    untrusted ?? withFix(sink, await way());
+  if (webhook !== null) ways.push(['webhook', trusted('webhook', () => postJson(webhook, body))]);
+  if (command !== null) ways.push(['command', trusted('command', () => run(command, `${body}\n`, dir, env))]);
   return Promise.all(
     ways.map(async ([sink, way]): Promise<Sent> => {
       const why = await way().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
@@ -121,13 +124,21 @@ async function sendNotice(
 const TIMEOUT_MS = 10_000;
 const SAID_CHARS_MAX = 200;
 
-async function post(url: string, body: string): Promise<string | null> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' });
-  await response.body?.cancel();
-  return response.ok ? null : `it answered with status ${response.status}`;
+/** What to do where it failed, by the way that failed. */
+const FIXES: Readonly<Record<Exclude<Sink, 'bell'>, string>> = {
+  desktop: 'leave notify.desktop out where no desktop is',
+  webhook: 'start what listens there, or correct notify.webhook',
+  command: 'correct notify.command',
+};
+const DESKTOP_MISSING = 'install it (apt install libnotify-bin, or dnf install libnotify)';
+
+function withFix(sink: Sink, why: string | null): string | null {
+  if (why === null || sink === 'bell') return why;
+  const isMissing = sink === 'desktop' && why.startsWith('notify-send ') && why.endsWith(NOT_FOUND);
+  return `${why}; ${isMissing ? `${DESKTOP_MISSING}, or ` : ''}${FIXES[sink]}`;
 }
+
+const NOT_FOUND = 'is not found';
 
 /** A program without a shell; a relative name is looked up in the folder of the workspace. */
 function run(argv: readonly string[], input: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string | null> {
@@ -141,7 +152,9 @@ function run(argv: readonly string[], input: string, cwd: string, env: NodeJS.Pr
     });
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
-    child.on('error', (error) => done(error.message));
+    child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+      done(code === 'ENOENT' ? `${file} ${NOT_FOUND}` : code === 'EACCES' ? `${file} may not be run` : message),
+    );
     child.on('close', (code, signal) => {
       const end =
         signal === 'SIGTERM' ? `it did not end within ${TIMEOUT_MS / 1_000} s` : `it ended with ${code ?? signal}`;

@@ -5,6 +5,7 @@ import { providerOf, spanIdOf, traceIdOf, tracesEndpoint } from '../../agents/tr
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { postJson } from '../connection.ts';
 import { socketName } from '../views/in-words.ts';
 import type { Workspace } from '../workspace.ts';
 
@@ -24,7 +25,6 @@ type Begun = { readonly loadout: string; readonly rules: Rules; readonly at: str
 
 const NOTHING: Tracer = { learn: () => undefined, saw: () => undefined, settled: async () => undefined };
 const SEND_EVERY_MS = 1_000;
-const TIMEOUT_MS = 10_000;
 /** A collector that is slow loses the oldest ones. */
 const WAITING_MAX = 2_048;
 
@@ -51,7 +51,7 @@ export function tracer({ env }: Place, say: (line: string) => void): Tracer {
     timer = undefined;
     const spans = waiting.splice(0);
     if (spans.length === 0) return;
-    const why = await post(endpoint, headersIn(env), batchOf(spans, env)).catch(whyOf);
+    const why = await postJson(endpoint, batchOf(spans, env), headersIn(env));
     if (why !== null && !isTold) say(`No traces were sent to ${new URL(endpoint).host}: ${why}. The cast goes on.`);
     isTold ||= why !== null;
   };
@@ -193,17 +193,4 @@ function headersIn(env: Place['env']): Record<string, string> {
     return name.trim() === '' ? [] : [[name.trim(), decodeURIComponent(value.join('=').trim())] as const];
   });
   return Object.fromEntries(pairs);
-}
-
-async function post(url: string, headers: Record<string, string>, body: string): Promise<string | null> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const sent = { 'content-type': 'application/json', ...headers };
-  const response = await fetch(url, { method: 'POST', headers: sent, body, signal, redirect: 'error' });
-  await response.body?.cancel();
-  return response.ok ? null : `it answered with status ${response.status}`;
-}
-
-/** `fetch failed` says nothing; what it was caused by does. */
-function whyOf({ message, cause }: Error): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }

@@ -10,6 +10,7 @@ import { keyVariableOf, PRESENT, runnerCan } from '../../kernel/capabilities.ts'
 import type { Code } from '../../kernel/codes.ts';
 import type { AgentMateria, Choice } from '../../kernel/graph/config.ts';
 import { isString } from '../../kernel/json.ts';
+import { connectionReason } from '../connection.ts';
 import type { Context } from '../operation.ts';
 import { errorFinding, type MachineFinding, okFinding, type PreflightContext, warningFinding } from './machine.ts';
 
@@ -248,17 +249,9 @@ function whyUnreachable({ hostname, port, protocol }: URL): Promise<string | nul
     };
     socket.once('connect', () => end(null));
     socket.once('timeout', () => end(null));
-    socket.once('error', ({ code = 'no connection' }: NodeJS.ErrnoException) => end(REASONS[code] ?? code));
+    socket.once('error', ({ code = 'no connection' }: NodeJS.ErrnoException) => end(connectionReason(code)));
   });
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection is refused',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'its name cannot be looked up',
-  ENETUNREACH: 'its network cannot be reached',
-  EHOSTUNREACH: 'its host cannot be reached',
-};
 
 type ProbeAnswers = { readonly proved: ReadonlySet<string>; readonly findings: readonly MachineFinding[] };
 

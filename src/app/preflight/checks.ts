@@ -44,7 +44,7 @@ const CHECKS: readonly Check[] = [
   { by: 'everyone', find: checkerFindings },
   { by: 'everyone', find: commandFindings },
   { by: 'everyone', find: diskFinding },
-  { by: 'doctor', find: stateFinding },
+  { by: 'everyone', find: stateFinding },
   { by: 'everyone', find: (start) => (start.isDoctor || start.needs.isApart ? worktreesFinding(start) : []) },
   { by: 'doctor', find: clockFinding },
 ];

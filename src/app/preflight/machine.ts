@@ -163,27 +163,38 @@ function freeAt(folder: string): number {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
+/** Where the log is, or will be. */
 export function stateFinding({ workspace }: PreflightContext): MachineFinding {
   const { stateDir } = workspace;
+  const fix = `make ${stateDir} writable for you, or point BATON_HOME elsewhere`;
   try {
     const isThere = hasLog(workspace);
-    accessSync(nearestFolder(stateDir), constants.W_OK);
+    const why = whyNotWritable(nearestFolder(stateDir)) ?? (isThere ? whyNotWritable(logFileIn(stateDir)) : null);
+    if (why !== null) return errorFinding('state', why, fix);
     return okFinding('state', isThere ? stateDir : `${stateDir} (no cast yet)`);
   } catch (cause) {
-    const fix = `make ${stateDir} writable for you, or point BATON_HOME elsewhere`;
-    return errorFinding('state', (cause as Error).message, fix);
+    // A state folder that may not be looked into says itself what to do.
+    const [found = '', own = fix] = (cause as Error).message.split('; ');
+    return errorFinding('state', found, own);
   }
 }
 
 /** Casts that change files of a git repository work there. */
 export function worktreesFinding({ workspace, isDoctor }: PreflightContext): MachineFinding {
   const folder = worktreesFolder(workspace, workspace.env);
+  const why = whyNotWritable(nearestFolder(folder));
+  if (why === null) return okFinding('worktrees', folder);
+  const fix = 'make it writable for you, or point XDG_STATE_HOME or BATON_HOME elsewhere; --in-place needs none';
+  return (isDoctor ? warningFinding : errorFinding)('worktrees', why, fix);
+}
+
+function whyNotWritable(path: string): string | null {
   try {
-    accessSync(nearestFolder(folder), constants.W_OK);
-    return okFinding('worktrees', folder);
+    accessSync(path, constants.W_OK);
+    return null;
   } catch (cause) {
-    const fix = 'make it writable for you, or point XDG_STATE_HOME or BATON_HOME elsewhere; --in-place needs none';
-    return (isDoctor ? warningFinding : errorFinding)('worktrees', (cause as Error).message, fix);
+    const { code } = cause as NodeJS.ErrnoException;
+    return code === 'EROFS' ? `${path} is on a read-only medium` : `you may not write to ${path} (${code})`;
   }
 }
 
@@ -194,12 +205,14 @@ function nearestFolder(path: string): string {
 }
 
 /** The log's own times never go back, so a clock that was set back makes everything look as if it took no time. */
-export async function clockFinding({ workspace, now }: PreflightContext): Promise<MachineFinding> {
+export async function clockFinding(start: PreflightContext): Promise<MachineFinding> {
+  const { workspace, now } = start;
   const time = new Date(now).toISOString();
   const fix = 'set the clock of the machine, best by the network (timedatectl set-ntp true)';
   if (new Date(now).getUTCFullYear() < SANE_YEAR) return errorFinding('clock', time, fix);
+  // A log that may not be opened is a finding about the state.
+  if (stateFinding(start).level !== 'ok' || !hasLog(workspace)) return okFinding('clock', time);
   try {
-    if (!hasLog(workspace)) return okFinding('clock', time);
     const log = new SqliteLog(logFileIn(workspace.stateDir));
     try {
       const { seq } = await log.head();

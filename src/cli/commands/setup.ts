@@ -88,14 +88,15 @@ function nextSteps(
       `Your first cast: ${cast}`,
     ];
   }
-  const { name, version, signedInBy, hint } = agent;
+  const { name, version, path, fault, signedInBy, hint } = agent;
   const using =
     `The agents run on ${name} ${version ?? ''}; \`defaults.runner\` in .baton/config.json names another.`.replace(
       ' ;',
       ';',
     );
-  const signIn = signedInBy === null ? [`No one is signed in to ${name}: ${hint}.`] : [];
-  return [using, ...signIn, look, `Your first cast: ${cast}`];
+  const lack = path === null ? 'is not installed' : fault !== null ? 'does not start' : 'has no sign-in yet';
+  const ready = hint === null && signedInBy !== null ? [] : [`${name} ${lack}: ${hint}.`];
+  return [using, ...ready, look, `Your first cast: ${cast}`];
 }
 
 function projectLines(sorts: readonly string[], { checkers, worktree }: JsonObject): readonly string[] {
