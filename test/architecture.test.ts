@@ -38,7 +38,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
   /** The model of the loadout editor. It runs in a browser, so it sees only what is pure of the short form. */
   editor: {
-    src: ['kernel', 'short-form/compile.ts', 'short-form/table.ts', 'short-form/read-text.ts'],
+    src: ['kernel', 'dialects', 'short-form/compile.ts', 'short-form/table.ts', 'short-form/read-text.ts'],
     npm: ['yaml', 'jsonc-parser'],
     node: false,
   },
