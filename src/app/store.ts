@@ -18,6 +18,7 @@ import type { Cast } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
+import type { Quests } from '../kernel/quest/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 
 export class WorkspaceStore implements Store {
@@ -47,6 +48,7 @@ export class WorkspaceStore implements Store {
       lost: async (cast) => (await this.#decides()).view('lost', cast),
       outages: async (now) => (await import('../engine/runner-register.ts')).outagesIn(log, now),
       beats: async () => (await import('../engine/heartbeat.ts')).beats(log),
+      quests: () => this.#quests(),
       approvals: async () => (await import('../approvals/open-approvals.ts')).approvalsIn(log),
     };
   }
@@ -84,6 +86,11 @@ export class WorkspaceStore implements Store {
   async look<T>(look: (ledger: Ledger) => T, run?: string): Promise<T> {
     if (this.#local) return (await this.#local).look(({ ledger }) => look(ledger), run);
     return (await this.#state()).look(({ ledger }) => look(ledger), run);
+  }
+
+  async #quests(): Promise<Quests> {
+    if (this.#local) return (await this.#local).view('quests');
+    return (await this.#state()).look(({ quests }) => structuredClone(quests));
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Given } from '../app/perform.ts';
 import { Refused } from '../app/refused.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { CastStatus } from '../kernel/cast/state.ts';
-import { isString } from '../kernel/json.ts';
+import { isString, type JsonObject } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { again, type Call, EXIT_CODE, note, out, outJson, ring } from './command.ts';
 import { paintFor, Ready, type ShownLine } from './paint.ts';
@@ -27,13 +27,20 @@ type Driven = {
   readonly isDriven: boolean;
 };
 
-export async function driven(call: Call, name: OperationName, given: Given): Promise<Driven> {
+/** For an operation that drives one cast after the other: what it tells in between, and Ctrl-C ends it there, too. */
+type Staying = { readonly onValue: (value: JsonObject) => readonly ShownLine[] };
+
+export async function driven(call: Call, name: OperationName, given: Given, staying?: Staying): Promise<Driven> {
   const stop = new AbortController();
   let progress: ProgressDisplay | null = null;
   let left: readonly string[] = [];
   let isDriven = false;
   let unlisten = (): void => undefined;
   const say = (line: string) => (progress ? progress.say(line) : note(line));
+  const interrupted = (signal: NodeJS.Signals) => {
+    if (progress) say(pausing(call));
+    stop.abort(REASONS[signal] ?? `stopped by ${signal}`);
+  };
   const onEvent = (event: OperationEvent): void => {
     switch (event.kind) {
       case 'note':
@@ -42,10 +49,7 @@ export async function driven(call: Call, name: OperationName, given: Given): Pro
       case 'driving':
         isDriven = true;
         // A person who has seen the id may interrupt, so listening for that comes first.
-        unlisten = onInterrupt((signal) => {
-          say(pausing(call));
-          stop.abort(REASONS[signal] ?? `stopped by ${signal}`);
-        });
+        if (!staying) unlisten = onInterrupt(interrupted);
         progress = progressFor(call, event.cast, event.says);
         progress.learn(event.past);
         break;
@@ -58,8 +62,11 @@ export async function driven(call: Call, name: OperationName, given: Given): Pro
       case 'bell':
         ring();
         break;
+      case 'value':
+        for (const line of staying?.onValue(event.value as JsonObject) ?? []) say(String(line));
+        break;
       case 'driven':
-        unlisten();
+        if (!staying) unlisten();
         progress?.stop();
         progress = null;
         break;
@@ -68,7 +75,9 @@ export async function driven(call: Call, name: OperationName, given: Given): Pro
         break;
     }
   };
+  if (staying) unlisten = onInterrupt(interrupted);
   const verdict = await ended(call, name, given, { signal: stop.signal, onEvent });
+  unlisten();
   return { verdict, left, isDriven };
 }
 

@@ -212,7 +212,7 @@ export function closingLines(view: CastView, baton: string, paint: Paint): reado
   ];
 }
 
-function headOf({ cast, status, code }: CastView, paint: Paint): string {
+function headOf({ cast, status, code, quest }: CastView, paint: Paint): string {
   const words: Readonly<Record<CastView['status'], string>> = {
     completed: 'completed',
     running: 'is running',
@@ -222,7 +222,7 @@ function headOf({ cast, status, code }: CastView, paint: Paint): string {
     aborted: 'was aborted',
   };
   const why = code === null || status === 'aborted' ? '' : ` (${safe(code)})`;
-  return `${paint.bold(`Cast ${safe(cast)}`)} ${statusColour(status, { ...paint, bold: (text) => text }).replace(status, words[status])}${why}`;
+  return `${paint.bold(`Cast ${safe(cast)}`)} ${statusColour(status, { ...paint, bold: (text) => text }).replace(status, words[status])}${why}${quest === undefined ? '' : `, for quest ${safe(quest)}`}`;
 }
 
 function reasonOf({ status, reason, sockets }: CastView): readonly string[] {

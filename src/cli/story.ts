@@ -79,6 +79,7 @@ const TOLD_BY: Readonly<Record<string, Teller>> = {
   report: wayTold,
   registry: trustTold,
   quarantine: trustTold,
+  quest: questTold,
 };
 
 function castTold(fact: Fact): string | null {
@@ -106,6 +107,36 @@ function castTold(fact: Fact): string | null {
     }
     case 'cast.recast':
       return `cast ${fact.cast} goes on from where it stood`;
+    default:
+      return null;
+  }
+}
+
+function questTold(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'quest.added': {
+      const from = fact.schedule === undefined ? '' : ` by ${fact.schedule}`;
+      const after = fact.after.length === 0 ? '' : `, after ${fact.after.join(' and ')}`;
+      return `${fact.quest} is added${from} (${fact.priority}${after}): ${fact.title}`;
+    }
+    case 'quest.moved':
+      return `${fact.quest} moves ${fact.before === null ? 'to the end' : `before ${fact.before}`} (${fact.priority})`;
+    case 'quest.started':
+      return `${fact.quest} is done by cast ${fact.castId}${fact.attempt > 1 ? ` (attempt ${fact.attempt})` : ''}`;
+    case 'quest.resumed':
+      return `${fact.quest} goes on with cast ${fact.castId}`;
+    case 'quest.ended':
+      return fact.status === 'succeeded' ? `${fact.quest} succeeded` : `${fact.quest} failed: ${fact.reason}`;
+    case 'quest.requeued':
+      return `${fact.quest} is pending again${said(fact.reason)}`;
+    case 'quest.removed':
+      return `${fact.quest} is removed${said(fact.reason)}`;
+    case 'quest.scheduled':
+      return `${fact.schedule} adds a quest at ${fact.cron} (${fact.zone}), first at ${new Date(fact.dueAt).toISOString()}: ${fact.title}`;
+    case 'quest.rang':
+      return `${fact.schedule} was due${fact.open === undefined ? '' : `, and ${fact.open} is still open`}; next at ${new Date(fact.next).toISOString()}`;
+    case 'quest.stopped':
+      return `the queue is stopped${said(fact.reason)}`;
     default:
       return null;
   }

@@ -74,6 +74,7 @@ export class LocalStore implements Store {
       outages: (now) => outagesIn(log, now),
       beats: () => beats(log),
       approvals: () => decider.look(({ approvals }) => structuredClone(approvals)),
+      quests: () => decider.look(({ quests }) => structuredClone(quests)),
     };
     this.#leases = {
       takeCast: (...about) => this.#takeCast(...about),

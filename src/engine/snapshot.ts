@@ -9,7 +9,7 @@ import type { Log, Snapshot, SnapshotParts } from './ports.ts';
 import { isUnread, openParts, PartGone, PartsWriter, readParts, type Shape } from './snapshot-parts.ts';
 
 /** To be raised with every change of the shape of the state: a snapshot of another shape is ignored. */
-const FORMAT = 16;
+const FORMAT = 17;
 
 /** `digest` names the snapshot it was read from. */
 export type Restored = { readonly state: State; readonly through: number; readonly digest: string };

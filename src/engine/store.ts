@@ -7,6 +7,7 @@ import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Beat } from '../kernel/ledger/move.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
+import type { Quests } from '../kernel/quest/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';
 import type { Sign } from './heartbeat.ts';
@@ -63,6 +64,8 @@ export type Views = {
   /** The last signs of life, by the fence of the claim. */
   beats(): ReadonlyMap<number, Beat>;
   approvals(): Approvals;
+  /** The queue: quests in their order, and schedules. */
+  quests(): Quests;
 };
 
 export type Leases = {

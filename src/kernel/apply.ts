@@ -15,6 +15,7 @@ import { applyKnowledge, isKnowledgeFact } from './knowledge/state.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
+import { applyQuest, isQuestFact } from './quest/state.ts';
 import type { State } from './state.ts';
 import { applyTrust, isTrustFact } from './trust/state.ts';
 
@@ -73,6 +74,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'ranMs' 
     noteOutcomes(state, fact);
     applyApproval(state.approvals, fact, at);
   } else if (isKnowledgeFact(fact)) applyKnowledge(state.knowledge, fact, at);
+  else if (isQuestFact(fact)) applyQuest(state.quests, fact, at);
   else {
     const cast = state.casts[fact.cast];
     if (cast) applyToCast(cast, fact, at);

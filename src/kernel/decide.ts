@@ -27,6 +27,8 @@ import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
 import { knownCode } from './ledger/move.ts';
 import { findTask } from './ledger/state.ts';
+import { decideQuest, followCast } from './quest/decide.ts';
+import { isQuestRequest } from './quest/state.ts';
 import { scrub } from './secrets.ts';
 import { type Dialects, fail, type Pen, type RanOf, type State } from './state.ts';
 import { decideTrust } from './trust/decide.ts';
@@ -66,6 +68,7 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (isTrustRequest(input)) return decideTrust(pen, input);
   if (isApprovalRequest(input)) return decideApproval(pen, input);
   if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
+  if (isQuestRequest(input)) return decideQuest(pen, input);
   if (!('cast' in input)) {
     return (
       refusalOfResting(pen, input) ??
@@ -311,6 +314,8 @@ const REACTIONS = {
   withdrawApprovals: withdrawOver,
   /** The agent that waits for an approval gets the decision. */
   tellDecision: takeDecisions,
+  /** A quest ends with its cast, and goes on with it. */
+  followCast,
   /** A running cast follows what a person did to its tasks. */
   noticeMove: noticeMoves,
   /** What was postponed starts when paths or the workspace are free again. */
@@ -321,9 +326,10 @@ type Reaction = keyof typeof REACTIONS;
 
 /** A fact that is not named here has no consequences. */
 const FOLLOWS: { readonly [kind: string]: readonly Reaction[] | undefined } = {
-  'cast.completed': ['releaseTasks', 'withdrawApprovals'],
-  'cast.failed': ['releaseTasks', 'withdrawApprovals'],
-  'cast.aborted': ['releaseTasks', 'withdrawApprovals'],
+  'cast.completed': ['releaseTasks', 'withdrawApprovals', 'followCast'],
+  'cast.failed': ['releaseTasks', 'withdrawApprovals', 'followCast'],
+  'cast.aborted': ['releaseTasks', 'withdrawApprovals', 'followCast'],
+  'cast.recast': ['followCast'],
   'turn.accepted': ['withdrawApprovals'],
   'turn.dropped': ['withdrawApprovals'],
   'turn.decided': ['withdrawApprovals'],

@@ -3,12 +3,13 @@ import type { ApprovalFact } from './approval/request.ts';
 import type { CastFact } from './cast/fact.ts';
 import type { KnowledgeFact } from './knowledge/state.ts';
 import type { LedgerFact } from './ledger/fact.ts';
+import type { QuestFact } from './quest/state.ts';
 import type { TrustFact } from './trust/state.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */
 export const FACT_VERSION = 1;
 
-export type Fact = WorkspaceFact | LedgerFact | TrustFact | ApprovalFact | KnowledgeFact | CastFact;
+export type Fact = WorkspaceFact | LedgerFact | TrustFact | ApprovalFact | KnowledgeFact | QuestFact | CastFact;
 
 export type WorkspaceFact =
   | { readonly kind: 'workspace.opened'; readonly origin: string }

@@ -10,6 +10,8 @@ import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/entries.ts';
 import type { KnowledgeRequest } from './knowledge/state.ts';
 import type { Check, LedgerRequest } from './ledger/fact.ts';
+import type { ForQuest } from './quest/decide.ts';
+import type { QuestRequest } from './quest/state.ts';
 import type { Sighting, TrustRequest } from './trust/state.ts';
 
 export type Input = {
@@ -23,7 +25,13 @@ export type Input = {
   readonly used?: Readonly<Record<string, number>>;
 } & Request;
 
-export type Request = CastRequest | TrustRequest | ApprovalRequest | KnowledgeRequest | Unsigned<LedgerRequest>;
+export type Request =
+  | CastRequest
+  | TrustRequest
+  | ApprovalRequest
+  | KnowledgeRequest
+  | QuestRequest
+  | Unsigned<LedgerRequest>;
 
 /** The requester, once for every request. */
 type Unsigned<T> = T extends { readonly by: string } ? Omit<T, 'by'> : T;
@@ -43,6 +51,8 @@ export type CastRequest =
       readonly root?: string;
       /** What dialects and runners can do, frozen into the cast. */
       readonly capabilities?: Capabilities;
+      /** The quest that it does. */
+      readonly quest?: ForQuest;
     }
   /** The bytes are read, the place is ready: the turn may be dispatched if the gates agree. */
   | {

@@ -8,6 +8,7 @@ import type { Fact } from './fact.ts';
 import { type Knowledge, noKnowledge } from './knowledge/state.ts';
 import type { StoppedRun } from './ledger/fact.ts';
 import { emptyLedger, type Ledger } from './ledger/state.ts';
+import { noQuests, type Quests } from './quest/state.ts';
 import { noTrust, type Trust } from './trust/state.ts';
 import type { Denied } from './verdict.ts';
 
@@ -18,6 +19,7 @@ export type State = {
   trust: Trust;
   approvals: Approvals;
   knowledge: Knowledge;
+  quests: Quests;
 };
 
 /** What the casts of the workspace used on one day, by universal time. */
@@ -31,6 +33,7 @@ export function emptyState(): State {
     trust: noTrust(),
     approvals: noApprovals(),
     knowledge: noKnowledge(),
+    quests: noQuests(),
   };
 }
 

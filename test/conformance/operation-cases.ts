@@ -51,6 +51,19 @@ const empty: SetUp = async () => ({ dir: project() });
 
 const notified: SetUp = async () => ({ dir: project({ '.baton/config.json': { ...FLOW, notify: { bell: true } } }) });
 
+const queued: SetUp = async () => {
+  const dir = project({ '.baton/config.json': FLOW, 'agents.json': { A: ['done', '$repeat'] } });
+  for (const request of ['one', 'two']) await baton(dir, ['quest', 'add', request]);
+  return { dir };
+};
+
+const failedQuest: SetUp = async () => {
+  const { dir } = await queued();
+  put(dir, { 'none.json': {} });
+  await baton(dir, ['quest', 'runonce', '--agents', 'none.json']);
+  return { dir };
+};
+
 const set: SetUp = async () => {
   const dir = project();
   put(dir, {
@@ -450,6 +463,32 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   metrics: { allowed: ok(tasked) },
   init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', pinned, { agent: 'claude' }) },
   doctor: { allowed: ok(ownProgram) },
+  'quest.add': {
+    allowed: ok(queued, { request: 'three', after: ['Q-1'], priority: 'high' }),
+    refused: no('UNKNOWN_QUEST', queued, { request: 'three', after: ['Q-9'] }),
+  },
+  'quest.list': { allowed: ok(queued, { status: 'pending' }) },
+  'quest.reorder': {
+    allowed: ok(queued, { quest: '2', first: true }),
+    refused: no('UNKNOWN_QUEST', queued, { quest: 'Q-9', first: true }),
+  },
+  'quest.run': {
+    allowed: ok(queued, { agents: 'agents.json' }),
+    refused: no('UNKNOWN_QUEST', queued, { quest: 'Q-9', agents: 'agents.json' }),
+  },
+  'quest.runonce': {
+    allowed: ok(queued, { quest: 'Q-2', agents: 'agents.json' }),
+    refused: no('NOT_ALLOWED_NOW', failedQuest, { quest: 'Q-1', agents: 'agents.json' }),
+  },
+  'quest.stop': { allowed: ok(queued, { reason: 'enough' }) },
+  'quest.requeue': {
+    allowed: ok(failedQuest, { quest: 'Q-1' }),
+    refused: no('NOT_ALLOWED_NOW', queued, { quest: 'Q-1' }),
+  },
+  'quest.remove': {
+    allowed: ok(queued, { quest: 'Q-1', reason: 'not needed' }),
+    refused: no('UNKNOWN_QUEST', queued, { quest: 'S-1' }),
+  },
   notify: { allowed: ok(notified), refused: no('BAD_USAGE', empty) },
   'agents.list': { allowed: ok(empty) },
   'agents.test': {

@@ -143,7 +143,7 @@ function run(dir: string, args: readonly string[]): Promise<string> {
 }
 
 /** mulberry32: small, seeded, good enough to choose moments. */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

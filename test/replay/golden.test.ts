@@ -109,6 +109,12 @@ const KINDS_8 = [
 
 const KINDS_10 = [...KINDS_8, 'cast.said'].sort() as readonly Fact['kind'][];
 
+const KINDS_11 = [
+  ...KINDS_10,
+  ...(['quest.added', 'quest.ended', 'quest.moved', 'quest.rang', 'quest.removed', 'quest.requeued'] as const),
+  ...(['quest.resumed', 'quest.scheduled', 'quest.started', 'quest.stopped'] as const),
+].toSorted() as readonly Fact['kind'][];
+
 /** The kinds of facts each log must hold. That they are kinds of today is checked by the compiler. */
 const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-1': [
@@ -195,6 +201,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-8': KINDS_8,
   'golden-9': KINDS_8,
   'golden-10': KINDS_10,
+  'golden-11': KINDS_11,
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

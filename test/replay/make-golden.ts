@@ -16,6 +16,7 @@ import { tellOfDriver } from './story/driver.ts';
 import { tellOfErasure } from './story/erasure.ts';
 import { tellOfGraph } from './story/graph.ts';
 import { tellOfLedger } from './story/ledger.ts';
+import { tellOfQueue } from './story/queue.ts';
 import { tellOfReports } from './story/reports.ts';
 import { Stage } from './story/stage.ts';
 import { tellOfTrust } from './story/trust.ts';
@@ -27,6 +28,7 @@ await tellOfAgents(stage);
 await tellOfReports(stage);
 await tellOfApprovals(stage);
 await tellOfDriver(stage);
+await tellOfQueue(stage);
 // From the first registry on every agent is looked at, so trust comes after those who need none.
 await tellOfTrust(stage);
 await tellOfErasure(stage);

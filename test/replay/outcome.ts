@@ -7,6 +7,7 @@ import { type Approval, isUnsettled } from '../../src/kernel/approval/state.ts';
 import type { Entry, Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import type { Knowledge } from '../../src/kernel/knowledge/state.ts';
+import type { Quests } from '../../src/kernel/quest/state.ts';
 import { emptyState } from '../../src/kernel/state.ts';
 import type { Trust } from '../../src/kernel/trust/state.ts';
 
@@ -24,6 +25,8 @@ export type Outcome = {
   readonly registry?: string;
   readonly quarantine?: Lines;
   readonly cleared?: readonly string[];
+  /** The quests and schedules by id. */
+  readonly quests?: Lines;
   readonly noted?: readonly string[];
 };
 export type CastOutcome = {
@@ -59,6 +62,7 @@ export function outcomeOf(entries: readonly Entry[]): Outcome {
     ...given({ tasks: Object.fromEntries(tasks), approvals: Object.fromEntries(approvals) }),
     ...knowledgeOf(state.knowledge),
     ...trustOf(state.trust),
+    ...given({ quests: Object.fromEntries(questLines(state.quests)) }),
     ...given({ noted: entries.flatMap(({ fact }) => notedBy(fact) ?? []) }),
   };
 }
@@ -67,6 +71,17 @@ function standingOf(approval: Approval): string {
   const { grant, from, sealed } = approval;
   const standing = isUnsettled(approval) ? 'unsettled' : grant ? `granted by ${grant.by}` : 'waiting';
   return [standing, sealed.operation, from ? `${from.cast}/${from.turn}` : ''].join(' ').trim();
+}
+
+function questLines({ all, schedules, order, stops }: Quests): [string, string][] {
+  const quests = Object.values(all).map((quest): [string, string] => {
+    const { id, status, priority, attempts, cast } = quest;
+    return [id, [status, priority, attempts, cast ?? '', order.indexOf(id)].join(' ')];
+  });
+  return [
+    ...quests,
+    ...Object.values(schedules).map(({ id, dueAt, last }): [string, string] => [id, `${dueAt} ${last} ${stops}`]),
+  ];
 }
 
 function knowledgeOf({ sections, open, memory, dropped }: Knowledge): Partial<Outcome> {

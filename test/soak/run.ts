@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { disturbedRun, type Quiet, quietRun } from '../crash/kill.ts';
 import { jumpClocks, jumpLeases, jumpWaits, renameHosts, type Soaked, splitNamespaces } from './drivers.ts';
+import { killedQueue } from './quests.ts';
 import { race as raceFor } from './race.ts';
 import { deletedLogs, readOnlyCopies } from './storage.ts';
 
@@ -15,6 +16,7 @@ const RACE_ROUNDS = Number(process.env.RACE_ROUNDS ?? 10_000);
 const COPIES = Number(process.env.STORAGE_ROUNDS ?? 20);
 const DRIVER_ROUNDS = Number(process.env.DRIVER_ROUNDS ?? 20);
 const AT_ONCE = 2;
+const QUESTS = Number(process.env.QUESTS ?? 50);
 const [only] = process.argv.slice(2);
 
 const GROUPS: Record<string, () => Promise<boolean>> = {
@@ -24,6 +26,7 @@ const GROUPS: Record<string, () => Promise<boolean>> = {
   namespaces,
   clocks,
   storage,
+  quests,
   fuzz,
   random,
 };
@@ -82,6 +85,14 @@ async function storage(): Promise<boolean> {
 
 async function renames(): Promise<boolean> {
   return report('casts killed and resumed after the host got another name', await renameHosts(DRIVER_ROUNDS));
+}
+
+async function quests(): Promise<boolean> {
+  const seed = Date.now() % 100_000;
+  return report(
+    'a queue driven while its drivers are killed',
+    await killedQueue({ quests: QUESTS, kills: QUESTS, seed }),
+  );
 }
 
 async function namespaces(): Promise<boolean> {

@@ -7,7 +7,8 @@ import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
 import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
-import { allow, deny } from '../../kernel/verdict.ts';
+import type { ForQuest } from '../../kernel/quest/decide.ts';
+import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import type { Plan } from '../../workspace/plan.ts';
 import type { RepositoryReading } from '../../workspace/worktree/repository.ts';
@@ -36,7 +37,15 @@ import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'cast.start'>>;
 
-export const castStart: Operation<'cast.start'> = async (workspace, input, context) => {
+export const castStart: Operation<'cast.start'> = (workspace, input, context) => startCast(workspace, input, context);
+
+/** With a quest the cast starts only if the quest may start; both are one commit. */
+export async function startCast(
+  workspace: Workspace,
+  input: Input,
+  context: Context,
+  quest?: ForQuest,
+): Promise<Verdict> {
   const plan = await planned(workspace, input, context);
   if (!plan.ok) return refusedPlan(plan.issues);
   askForBundled(workspace, plan.plan, input, context);
@@ -51,8 +60,8 @@ export const castStart: Operation<'cast.start'> = async (workspace, input, conte
   const lacking = await lookBefore(workspace, plan.plan, input, context);
   if (lacking) return lacking;
   const look = await askForFolder(workspace, plan.plan, input);
-  return input.detach ? detached(workspace, input, context) : driven(workspace, plan.plan, input, context, look);
-};
+  return input.detach ? detached(workspace, input, context) : driven(workspace, plan.plan, input, context, look, quest);
+}
 
 /** Without a configuration a person says which team works. A scripted cast costs nothing and just runs. */
 function askForBundled({ dir, program }: Workspace, plan: Plan, { loadout, file }: Input, { onEvent }: Context): void {
@@ -123,6 +132,7 @@ async function driven(
   { request, inPlace, turns = false }: Input,
   context: Context,
   look: RepositoryReading | null,
+  quest?: ForQuest,
 ) {
   const { actor } = context;
   const cast = idToStart(workspace.env);
@@ -139,6 +149,7 @@ async function driven(
         {
           ...{ kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
           capabilities: CAPABILITIES,
+          ...(quest === undefined ? {} : { quest }),
         },
         actor,
       );

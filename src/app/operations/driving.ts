@@ -33,7 +33,7 @@ const BY_FORM = { without: ['detach', 'turns', 'reason', 'again', 'revision'], d
 const FORM =
   'The client shows the sealed command to the person, whose answer decides; no argument does. Call it only when the person wants to decide.';
 
-const START = {
+export const START = {
   request: {
     type: 'text',
     word: 'REQUEST…',

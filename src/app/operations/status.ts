@@ -7,6 +7,7 @@ import { timeOf } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
+import { applyQuest, isQuestFact, noQuests, type Quests } from '../../kernel/quest/state.ts';
 import { applyTrust, isTrustFact, noTrust, type Trust } from '../../kernel/trust/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
@@ -15,7 +16,7 @@ import { socketNames } from '../views/in-words.ts';
 import type { Operation } from './table.ts';
 
 const ENDED_SHOWN = 3;
-const EMPTY = { head: 0, hold: null, trust: 'off', down: [], open: [], ended: [], cutOff: [] } as const;
+const EMPTY = { head: 0, hold: null, trust: 'off', quests: {}, down: [], open: [], ended: [], cutOff: [] } as const;
 
 export const showStatus: Operation<'status'> = async (workspace) => {
   const { dir } = workspace;
@@ -28,7 +29,7 @@ export type Status = Awaited<ReturnType<typeof statusIn>> & { readonly workspace
 async function statusIn(store: WorkspaceStore) {
   // The casts are asked first: that refuses a log of which an entry is missing.
   const casts = await settledCasts(store);
-  const { hold, trust } = await workspaceStatus(store.log);
+  const { hold, trust, quests } = await workspaceStatus(store.log);
   const ended = await listCasts(store, Date.now(), { isOpen: false, limit: ENDED_SHOWN });
   const isStopped = casts.some(({ status }) => status === 'paused' || status === 'waiting');
   const ledger = isStopped ? await store.view('ledger') : null;
@@ -57,6 +58,8 @@ async function statusIn(store: WorkspaceStore) {
     head: (await store.view('head')).seq,
     hold: hold === null ? null : { ...hold },
     trust: trust.registry === null ? 'off' : 'on',
+    /** How many quests there are of each kind, without those that succeeded. */
+    quests: questCounts(quests),
     /** Runners whose turns wait, because their provider or their sign-in is down. */
     down: (await store.view('outages', Date.now())).map(({ runner, code, reason, since, askAt }) => ({
       ...{ runner, code, reason },
@@ -78,11 +81,11 @@ async function settledCasts(store: WorkspaceStore): Promise<readonly Listed[]> {
   return (await Promise.all(casts.map(isAbandoned))).includes(true) ? open() : casts;
 }
 
-type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust };
+type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust; readonly quests: Quests };
 
 /** Whether the workspace is paused, and its registry and quarantine. */
 export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
-  const known = await restored(log, ({ trust, ledger }) => ({ trust, hold: ledger.hold }));
+  const known = await restored(log, ({ trust, ledger, quests }) => ({ trust, quests, hold: ledger.hold }));
   const after = known?.through ?? 0;
   const trust = await trustIn(log, known?.found.trust, after);
   let hold = known?.found.hold ?? null;
@@ -90,7 +93,16 @@ export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
     if (fact.kind === 'ledger.held') hold = { by: fact.by, reason: fact.reason };
     else if (fact.kind === 'ledger.unheld') hold = null;
   }
-  return { hold, trust };
+  const quests = known?.found.quests ?? noQuests();
+  for (const entry of await log.read({ after, kindPrefix: 'quest.' }))
+    if (isQuestFact(entry.fact)) applyQuest(quests, entry.fact, timeOf(entry));
+  return { hold, trust, quests };
+}
+
+function questCounts({ all }: Quests): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { status } of Object.values(all)) if (status !== 'succeeded') counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
 }
 
 /** Registry and quarantine from the facts of the log: all of them, or those after what was known. */

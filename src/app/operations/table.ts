@@ -9,10 +9,12 @@ import { HISTORY_ROWS } from './history.ts';
 import { LEDGER_ROWS } from './ledger.ts';
 import { ACCESS_ROWS, APPROVAL_ROWS, KNOWLEDGE_ROWS } from './people.ts';
 import { PROJECT_ROWS } from './project.ts';
+import { QUEST_ROWS } from './quests.ts';
 
 export const OPERATIONS = {
   ...CAST_ROWS,
   ...DRIVING_ROWS,
+  ...QUEST_ROWS,
   ...LEDGER_ROWS,
   ...CONTRACT_ROWS,
   ...REGISTRY_ROWS,

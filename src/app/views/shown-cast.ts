@@ -68,6 +68,8 @@ export type CastView = {
   /** Where it works in a worktree: the branch, and the folder as locks name it. */
   readonly branch?: string;
   readonly root?: string;
+  /** The quest that it does. */
+  readonly quest?: string;
   readonly turns?: readonly TurnView[];
   /** The tasks of its items, where it has any. */
   readonly tasks?: readonly TaskView[];
@@ -97,6 +99,7 @@ export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?
     reason: cast.reason,
     loadout: cast.loadout,
     request: cast.request,
+    ...(cast.quest === undefined ? {} : { quest: cast.quest }),
     path: pathOf(view),
     sockets: socketNames(cast.rules),
     data: cast.data,

@@ -202,6 +202,21 @@ ${EXITS}`,
   },
   operationCommand(
     {
+      name: 'quest',
+      summary: 'a queue of work: add quests, order them, let processes do them one after the other',
+      note: `Without a word: the list. A quest is done by a cast; the process that runs it drives that cast. Several processes may
+run the queue; what a killed one was at is carried on. A quest fails with its cast. One that waits for a person leaves its place to others.
+Exit of run and runonce: 0 when no quest failed here, 1 otherwise.`,
+      otherwise: 'quest.list',
+      shownBy: () => import('../commands/quest.ts').then((file) => file.questCommand),
+    },
+    [
+      ...(['quest.add', 'quest.list', 'quest.reorder', 'quest.run', 'quest.runonce'] as const),
+      ...(['quest.stop', 'quest.requeue', 'quest.remove'] as const),
+    ],
+  ),
+  operationCommand(
+    {
       name: 'approvals',
       group: 'casts',
       summary: 'requests that wait for a person: the exact command, scope, risk, and how to undo it',

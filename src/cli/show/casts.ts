@@ -3,6 +3,7 @@
 import type { Shown } from '../../app/operations/cast-list.ts';
 import type { Swept } from '../../app/operations/gc.ts';
 import type { Waiting } from '../../app/operations/inbox.ts';
+import type { ShownQuest, ShownSchedule } from '../../app/operations/quest-board.ts';
 import type { Status } from '../../app/operations/status.ts';
 import { costText, durationText, tokensText, wholeNumber, withSocketNames } from '../../app/views/in-words.ts';
 import type { Why } from '../../app/views/why/why.ts';
@@ -28,6 +29,12 @@ export const CAST_FORMS: Forms = {
   'cast.why': { refusal: 'fault', value: (details) => details, lines: whyLines },
   status: { refusal: 'fault', value: (details) => details, lines: statusLines },
   'cast.abort': REASON,
+  'quest.add': REASON,
+  'quest.list': { lines: questLines, refusal: 'fault', value: (details) => details },
+  'quest.reorder': REASON,
+  'quest.requeue': REASON,
+  'quest.remove': REASON,
+  'quest.stop': REASON,
   'cast.budget': {
     refusal: 'fault',
     value: ({ cast, budget, usage }) => (budget === undefined ? undefined : { cast, budget, usage }),
@@ -55,15 +62,50 @@ function budgetLines({ cast, budget, usage, elapsedMs }: JsonObject): readonly S
 function listLines({ casts }: JsonObject, call: Call): readonly ShownLine[] {
   const rows = casts as unknown as readonly Shown[];
   if (rows.length === 0) return [`No casts yet. Start one with: ${again(call)} cast "…"`];
-  const cells = rows.map(({ cast, status, code, driven, loadout, request, startedAt, elapsedMs, worktree }) => {
+  const cells = rows.map(({ cast, status, code, driven, loadout, request, startedAt, elapsedMs, worktree, quest }) => {
+    const what = quest === undefined ? request : `${quest}: ${request}`;
     const where = worktree ? (worktree.state === 'ready' ? 'on its branch' : worktree.state) : '';
     const state = driven === false ? 'crashed' : status;
     const why = code === null || status === 'aborted' ? '' : ` (${code})`;
-    return [cast, `${state}${why}`, ageOf(startedAt), durationText(elapsedMs), loadout, request, where];
+    return [cast, `${state}${why}`, ageOf(startedAt), durationText(elapsedMs), loadout, what, where];
   });
   const hasWork = cells.some((row) => row.at(-1) !== '');
   const head = ['cast', 'status', 'started', 'took', 'loadout', 'request', ...(hasWork ? ['work'] : [])];
   return table(cells, head, ['cast', 'status', 'started', 'took', 'work'], process.stdout.columns, ['took', 'loadout']);
+}
+
+function questLines({ quests, schedules }: JsonObject, call: Call): readonly ShownLine[] {
+  const rows = quests as unknown as readonly ShownQuest[];
+  const due = schedules as unknown as readonly ShownSchedule[];
+  if (rows.length + due.length === 0) return [`The queue is empty. Add a quest with: ${again(call)} quest add "…"`];
+  const cells = rows.map(({ id, status, code, since, priority, title, loadout, cast, waitsFor }) => {
+    const state = code === null || status === 'pending' ? status : `${status} (${code})`;
+    const what = waitsFor === '' ? title : `${title} (waits for ${oneLine(waitsFor, 80)})`;
+    return [id, state, ageOf(since), priority, what, loadout ?? '', cast ?? ''];
+  });
+  const lines =
+    rows.length === 0
+      ? []
+      : table(
+          cells,
+          ['quest', 'status', 'since', 'priority', 'what', 'loadout', 'cast'],
+          ['quest', 'status', 'since'],
+          process.stdout.columns,
+          ['loadout', 'priority', 'cast'],
+        );
+  if (due.length === 0) return lines;
+  const times = due.map(({ id, cron, zone, dueAt, title }) => [
+    id,
+    cron,
+    zone,
+    dueAt.slice(0, 16).replace('T', ' '),
+    title,
+  ]);
+  return [
+    ...lines,
+    ...(lines.length > 0 ? [''] : []),
+    ...table(times, ['schedule', 'cron', 'zone', 'next (UTC)', 'what']),
+  ];
 }
 
 function inboxLines({ inbox }: JsonObject, call: Call): readonly ShownLine[] {
@@ -99,7 +141,10 @@ function statusLines(details: JsonObject, call: Call): readonly ShownLine[] {
   return [`${status.workspace}: no casts yet. Start one with: ${again(call)} cast "…"`];
 }
 
-function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status, call: Call): readonly ShownLine[] {
+function openLines(
+  { workspace, hold, trust, quests, down, open, ended, cutOff }: Status,
+  call: Call,
+): readonly ShownLine[] {
   const baton = again(call);
   const paint = paintFor(process.stdout, call.env);
   return [
@@ -110,6 +155,13 @@ function openLines({ workspace, hold, trust, down, open, ended, cutOff }: Status
       const next = `its turns wait, and it is asked again ${ageOf(askAt)}`;
       return `  ${oneLine(runner, 80)} has been down since ${ageOf(since)}; ${next}: ${oneLine(reason, 200)}`;
     }),
+    ...(Object.keys(quests).length === 0
+      ? []
+      : [
+          `  quests: ${Object.entries(quests)
+            .map(([status, count]) => `${count} ${status}`)
+            .join(', ')} (${baton} quest)`,
+        ]),
     ...open.flatMap((cast) => ['', ...openCast(cast, baton, paint)]),
     ...(open.length === 0 ? ['  nothing runs or waits'] : []),
     ...(ended.length === 0 ? [] : ['', ...endedTable(ended)]),

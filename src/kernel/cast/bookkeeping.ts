@@ -20,6 +20,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     rules: fact.capabilities ? { ...fact.rules, capabilities: fact.capabilities } : fact.rules,
     script: fact.script,
     ...(fact.root === undefined ? {} : { root: fact.root }),
+    ...(fact.quest === undefined ? {} : { quest: fact.quest }),
     status: 'running',
     code: null,
     reason: '',

@@ -47,6 +47,8 @@ export type CastFact =
       readonly root?: string;
       /** What dialects and runners can do in this cast; the tables of 0.1.0 where it is absent. */
       readonly capabilities?: Capabilities;
+      /** The quest that it does. */
+      readonly quest?: string;
     }
   /**
    * The items of a list are tasks from now on, or a turn without an item is one. Rows repeat of the common specification

@@ -6,6 +6,7 @@ import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { namingCast } from '../ledger/fact.ts';
 import { refusalOfInconsistency } from '../ledger/run-index.ts';
 import { runOf, type Task, taskOf } from '../ledger/state.ts';
+import { refusalOfQuest, startQuest } from '../quest/decide.ts';
 import { scrub } from '../secrets.ts';
 import { fail, type Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
@@ -38,8 +39,11 @@ import { type Cast, type Item, postponedBy, type Turn, walkOf } from './state.ts
 import { planItems, planTurn, taskIdOf } from './task.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
-  const { cast: id, request, loadout, rules, script, runId, root, capabilities } = input;
+  const { cast: id, request, loadout, rules, script, runId, root, capabilities, quest } = input;
   if (pen.state.casts[id]) return deny('NOT_ALLOWED_NOW', `there is a cast ${id} already`);
+  const refusal = quest ? refusalOfQuest(pen, quest) : null;
+  if (refusal) return refusal;
+  if (quest) startQuest(pen, quest, id);
   pen.write({
     kind: 'cast.started',
     cast: id,
@@ -51,6 +55,7 @@ export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }
     ...(runId === undefined ? {} : { runId }),
     ...(root === undefined ? {} : { root }),
     ...(capabilities === undefined ? {} : { capabilities }),
+    ...(quest === undefined ? {} : { quest: quest.id }),
   });
   const cast = pen.state.casts[id];
   if (cast) startSocket(pen, cast, rules.graph.entry, false);

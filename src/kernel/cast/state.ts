@@ -20,6 +20,8 @@ export type Cast = {
   readonly script: Script | null;
   /** The folder in which the cast works, where it is not the workspace itself: locks of two folders never meet. */
   readonly root?: string;
+  /** The quest that it does. */
+  readonly quest?: string;
   status: CastStatus;
   code: string | null;
   reason: string;

@@ -13,6 +13,8 @@ export type CastSummary = {
   readonly request: string;
   /** The folder in which it works, as locks name it; without one it works in the workspace itself. */
   readonly root?: string;
+  /** The quest that it does. */
+  readonly quest?: string;
   readonly startedAt: string;
   readonly changedAt: string;
   /** The end of the permission that it waits for. */
@@ -42,10 +44,11 @@ export function foldSummary(
   { at, fact }: Pick<Entry, 'at' | 'fact'>,
 ): CastSummary | undefined {
   if (fact.kind === 'cast.started') {
-    const { cast, loadout, request, root } = fact;
+    const { cast, loadout, request, root, quest } = fact;
     return {
       ...{ cast, status: 'running', code: null, reason: '', loadout, request },
       ...(root === undefined ? {} : { root }),
+      ...(quest === undefined ? {} : { quest }),
       ...{ startedAt: at, changedAt: at, clock: { elapsedMs: 0, since: Date.parse(at) } },
     };
   }

@@ -221,6 +221,13 @@ export const GRAPH_CODES = {
     cause: 'the id was misspelt, belongs to another workspace, or was never started',
     fix: '`baton casts` lists them',
   },
+  UNKNOWN_QUEST: {
+    http: 404,
+    retry: 'never',
+    means: 'there is no such quest in the queue',
+    cause: 'the id was misspelt, belongs to another workspace, or the quest was removed or ended long ago',
+    fix: '`baton quest list --status all` lists them',
+  },
   UNKNOWN_TURN: {
     http: 404,
     retry: 'never',

@@ -184,6 +184,18 @@ const SECTIONS: Fields = {
     'what agents use where their own materia does not say it',
     { model: 'opus' },
   ),
+  quests: part(
+    authored({
+      loadout: {
+        type: 'text',
+        means: 'the loadout of quests that name none; without it the active one',
+        example: 'Flow',
+      },
+      maxConcurrency: { ...POSITIVE, means: 'how many quests may be at work at once', default: 1, example: 2 },
+    }),
+    'the queue of quests',
+    { maxConcurrency: 1 },
+  ),
   notify: part(NOTIFY, 'how you are told that a cast waits, failed or ended', { bell: true, desktop: true }),
   hooks: part(HOOKS, 'what the hooks of agent programs ask for', { rules: { sleep: false } }),
   approvals: part(APPROVAL_FIELDS, 'permissions: tiers of commands, and how long requests and grants live', {
