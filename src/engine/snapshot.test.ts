@@ -27,13 +27,14 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 16,
+  format: 17,
   trust: 'cleared originals quarantine registry',
   cast: 'budget clock code cursors data extended guard heard id lanes lastAbout lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason reports request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
   turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress ranAtStart refusal repairs reserved script seal session socket startedAt task visit waits',
   ledger: 'created fence fences hold locks ready runs tasks waiting',
   run: 'cast counts deltas id index open pastDeltas runId running serial tasks',
   knowledge: 'dropped memory open sections suggested',
+  quests: 'all numbered order scheduled schedules stops',
 };
 
 /** A log with open and ended casts, and snapshots in between. */
@@ -136,7 +137,7 @@ test('a snapshot of another shape is not believed, though the log vouches for it
 test('a change of the shape of the state asks for a new format of snapshots', async () => {
   const memory = await withSnapshots();
   const { format } = JSON.parse((await memory.snapshot())?.body ?? '').value;
-  const { casts, ledger, knowledge, trust } = (await restore(memory))?.state ?? emptyState();
+  const { casts, ledger, knowledge, trust, quests } = (await restore(memory))?.state ?? emptyState();
   const keys = (value: object | undefined) =>
     Object.keys(value ?? {})
       .sort()
@@ -151,6 +152,7 @@ test('a change of the shape of the state asks for a new format of snapshots', as
     run: keys(Object.values(ledger.runs)[0]),
     knowledge: keys(knowledge),
     trust: keys(trust),
+    quests: keys(quests),
   }).toEqual(SHAPE);
 });
 

@@ -3,6 +3,7 @@
 // process was killed is carried on before anything new begins.
 import type { CastStatus } from '../../kernel/cast/state.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { nextDue, readCron } from '../../kernel/quest/cron.ts';
 import { type Quest, type Quests, questOf, questsAtWork, readyQuests } from '../../kernel/quest/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Context, InputOf } from '../operation.ts';
@@ -11,6 +12,7 @@ import { idOf, questSettings } from '../operations/quest-board.ts';
 import type { FieldsOf, Operation } from '../operations/table.ts';
 import { AsksPerson, Refused, verdictOf } from '../refused.ts';
 import type { WorkspaceStore } from '../store.ts';
+import { isZone, offsetsOf } from '../time-zone.ts';
 import type { Workspace } from '../workspace.ts';
 import { carryOn } from './carry-on.ts';
 
@@ -168,8 +170,11 @@ async function nextFor(store: WorkspaceStore, quests: Quests, choosing: Choosing
 /** Adds what schedules say. Answers whether anything was due. */
 async function ringDue(store: WorkspaceStore, { schedules }: Quests, { actor, onEvent }: Context): Promise<boolean> {
   const due = Object.values(schedules).filter(({ dueAt }) => dueAt <= Date.now());
-  for (const { id } of due) {
-    const verdict = await store.submit({ kind: 'quest.ring', schedule: id }, actor);
+  for (const { id, cron, zone, dueAt } of due) {
+    const reading = readCron(cron);
+    if (!reading.ok) continue;
+    const next = nextDue(reading.cron, offsetsOf(isZone(zone) ? zone : 'UTC'), Math.max(Date.now(), dueAt));
+    const verdict = await store.submit({ kind: 'quest.ring', schedule: id, next }, actor);
     // Where it is refused, another process was faster.
     if (verdict.allow) onEvent({ kind: 'note', text: verdict.reason });
   }

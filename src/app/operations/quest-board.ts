@@ -2,6 +2,7 @@
 import type { Store } from '../../engine/store.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { nextDue, readCron } from '../../kernel/quest/cron.ts';
 import {
   type Quest,
   type QuestPlace,
@@ -17,6 +18,7 @@ import { objectInFile } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { planned, refusedPlan } from '../driving/check-start.ts';
 import type { Context } from '../operation.ts';
+import { isZone, offsetsOf, zoneHere } from '../time-zone.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
@@ -42,7 +44,10 @@ const TITLE_CHARS_MAX = 80;
 
 export const questAdd: Operation<'quest.add'> = async (workspace, input, context) => {
   const { request, loadout = null, priority = 'normal', after, cron } = input;
-  const zone = input.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = input.zone ?? zoneHere();
+  if (!isZone(zone))
+    throw new UsageError(`there is no time zone ${truncate(zone, 64)}; write one as in Europe/Berlin, or UTC`);
+  const every = cron === undefined ? undefined : { cron, zone, dueAt: firstDue(cron, zone) };
   if (input.zone !== undefined && cron === undefined)
     throw new UsageError('--zone is the time zone of --cron; say both');
   // A mistake in the loadout is said now, and not in the night in which it would run.
@@ -53,9 +58,15 @@ export const questAdd: Operation<'quest.add'> = async (workspace, input, context
   return submit(workspace, context, {
     ...{ kind: 'quest.add', title, request, loadout, priority },
     ...(after === undefined ? {} : { after: after.map(idOf) }),
-    ...(cron === undefined ? {} : { every: { cron, zone } }),
+    ...(every === undefined ? {} : { every }),
   });
 };
+
+function firstDue(line: string, zone: string): number {
+  const reading = readCron(line);
+  if (!reading.ok) throw new UsageError(reading.reason);
+  return nextDue(reading.cron, offsetsOf(zone), Date.now());
+}
 
 export const questReorder: Operation<'quest.reorder'> = (workspace, input, context) => {
   const { quest, first, last, before, behind, priority } = input;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isZone, nextDue, readCron } from './cron.ts';
+import { isZone, offsetsOf } from '../../app/time-zone.ts';
+import { nextDue, readCron } from './cron.ts';
 
 function next(line: string, zone: string, after: string): string {
   const reading = readCron(line);
   if (!reading.ok) throw new Error(reading.reason);
-  return new Date(nextDue({ cron: reading.cron, zone }, Date.parse(after))).toISOString();
+  return new Date(nextDue(reading.cron, offsetsOf(zone), Date.parse(after))).toISOString();
 }
 
 describe('a line of cron', () => {

@@ -106,9 +106,11 @@ const DAY_MS = 86_400_000;
 /** The 29th of February is eight years away where a century leaves a leap year out. */
 const DAYS_MAX = 8 * 366 + 1;
 
+/** How far local time is ahead of universal time at a moment, in milliseconds. Only the caller knows time zones. */
+export type Offsets = (at: number) => number;
+
 /** The first moment after `after` at which it is due. A line that was read has one within eight years. */
-export function nextDue({ cron, zone }: { readonly cron: Cron; readonly zone: string }, after: number): number {
-  const offsetAt = offsetsOf(zone);
+export function nextDue(cron: Cron, offsetAt: Offsets, after: number): number {
   const local = new Date(after + offsetAt(after));
   const today = Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate());
   for (let days = 0; days < DAYS_MAX; days++) {
@@ -131,7 +133,7 @@ function isOn({ days, months, weekdays, anyDay, anyWeekday }: Cron, date: Date):
 }
 
 /** The moment of a local time. In a gap it is the end of the gap; where the time comes twice, the first one. */
-function momentOf(local: number, offsetAt: (at: number) => number): number {
+function momentOf(local: number, offsetAt: Offsets): number {
   const [before, after] = [offsetAt(local - DAY_MS), offsetAt(local + DAY_MS)];
   const candidates = [local - before, local - after].filter((at) => at + offsetAt(at) === local);
   if (candidates.length > 0) return Math.min(...candidates);
@@ -143,27 +145,4 @@ function momentOf(local: number, offsetAt: (at: number) => number): number {
     else high = middle;
   }
   return high;
-}
-
-/** Whether the name of a time zone is known here. */
-export function isZone(zone: string): boolean {
-  try {
-    return zone.length <= 64 && new Intl.DateTimeFormat('en-US', { timeZone: zone }) !== null;
-  } catch {
-    return false;
-  }
-}
-
-/** How far local time is ahead of universal time at a moment, in milliseconds. */
-function offsetsOf(zone: string): (at: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    ...({ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' } as const),
-    ...({ hour: 'numeric', minute: 'numeric', second: 'numeric' } as const),
-  });
-  return (at) => {
-    const parts: Record<string, number> = {};
-    for (const { type, value } of format.formatToParts(at)) parts[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
-  };
 }

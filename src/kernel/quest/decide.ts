@@ -4,7 +4,7 @@ import { scrub } from '../secrets.ts';
 import type { Pen } from '../state.ts';
 import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { isZone, nextDue, readCron } from './cron.ts';
+import { readCron } from './cron.ts';
 import {
   endOf,
   OPEN_QUESTS_MAX,
@@ -43,7 +43,7 @@ export function decideQuest(pen: Pen, request: QuestRequest): Verdict {
     case 'quest.remove':
       return remove(pen, request.quest, request.reason);
     case 'quest.ring':
-      return ring(pen, request.schedule);
+      return ring(pen, request);
     case 'quest.stop':
       pen.write({ kind: 'quest.stopped', reason: request.reason });
       return allow('each process that drives the queue ends after the quest that it is at');
@@ -64,19 +64,16 @@ function add(pen: Pen, request: Adding): Verdict {
   return allow(`${id} is in the queue`, { quest: id });
 }
 
-function schedule(pen: Pen, request: Adding, { cron: line, zone }: NonNullable<Adding['every']>): Verdict {
+function schedule(pen: Pen, request: Adding, { cron, zone, dueAt }: NonNullable<Adding['every']>): Verdict {
   const { quests } = pen.state;
-  const reading = readCron(line);
-  if (!reading.ok) return deny('BAD_USAGE', reading.reason, { cron: line });
-  if (!isZone(zone))
-    return deny('BAD_USAGE', `there is no time zone ${truncate(zone, 64)}; write one as in Europe/Berlin, or UTC`);
+  const reading = readCron(cron);
+  if (!reading.ok) return deny('BAD_USAGE', reading.reason, { cron });
   if ((request.after ?? []).length > 0)
     return deny('BAD_USAGE', 'what is added again and again comes after no single quest; leave out --after');
   if (Object.keys(quests.schedules).length >= SCHEDULES_MAX)
     return deny('NOT_ALLOWED_NOW', `there are ${SCHEDULES_MAX} schedules; remove one first`);
   const id = `S-${quests.scheduled + 1}`;
-  const dueAt = nextDue({ cron: reading.cron, zone }, pen.at);
-  pen.write({ kind: 'quest.scheduled', schedule: id, ...cleanErrand(request), cron: line, zone, dueAt });
+  pen.write({ kind: 'quest.scheduled', schedule: id, ...cleanErrand(request), cron, zone, dueAt });
   return allow(`${id} adds its first quest at ${new Date(dueAt).toISOString()}`, { schedule: id, dueAt });
 }
 
@@ -148,16 +145,13 @@ function remove(pen: Pen, id: string, reason: string): Verdict {
  * none: what takes longer than its interval does not pile up. The next time is later than now and later than this one, whatever
  * the clock did in between.
  */
-function ring(pen: Pen, id: string): Verdict {
+function ring(pen: Pen, { schedule: id, next }: Extract<QuestRequest, { kind: 'quest.ring' }>): Verdict {
   const { quests } = pen.state;
   const due = scheduleOf(quests, id);
   if (!due) return unknown(id);
-  if (due.dueAt > pen.at)
-    return deny('NOT_ALLOWED_NOW', `${id} is due at ${new Date(due.dueAt).toISOString()}`, { dueAt: due.dueAt });
-  const reading = readCron(due.cron);
-  if (!reading.ok) return deny('BAD_USAGE', reading.reason, { schedule: id });
-  const { dueAt, title, request, loadout, priority, zone } = due;
-  const next = nextDue({ cron: reading.cron, zone }, Math.max(pen.at, dueAt));
+  const { dueAt, title, request, loadout, priority } = due;
+  if (dueAt > pen.at || next <= Math.max(pen.at, dueAt))
+    return deny('NOT_ALLOWED_NOW', `${id} is due at ${new Date(dueAt).toISOString()}`, { dueAt });
   const last = due.last === null ? null : questOf(quests, due.last);
   const open = last && (last.status === 'pending' || last.status === 'running') ? { open: last.id } : {};
   const isFull = refusalOfFull(quests) !== null;

@@ -115,12 +115,13 @@ export type QuestRequest =
       readonly kind: 'quest.add';
       readonly after?: readonly string[];
       /** When it is added, again and again; without it, it is added now. */
-      readonly every?: { readonly cron: string; readonly zone: string };
+      readonly every?: { readonly cron: string; readonly zone: string; readonly dueAt: number };
     } & Errand)
   | { readonly kind: 'quest.move'; readonly quest: string; readonly to: QuestPlace }
   | { readonly kind: 'quest.requeue'; readonly quest: string; readonly reason: string }
   | { readonly kind: 'quest.remove'; readonly quest: string; readonly reason: string }
-  | { readonly kind: 'quest.ring'; readonly schedule: string }
+  /** `next` is when it is due after that, as its zone has it. */
+  | { readonly kind: 'quest.ring'; readonly schedule: string; readonly next: number }
   | { readonly kind: 'quest.stop'; readonly reason: string };
 
 export type QuestPlace =

@@ -29,12 +29,13 @@ export async function tellOfQueue(stage: Stage): Promise<void> {
   await stage.prepare('quest-1b');
   await stage.say(await stage.turn('quest-1b'), 'One is done.');
   await stage.tell({ kind: 'quest.remove', quest: 'Q-2', reason: 'not needed' });
-  const every = { cron: '0 3 * * 1', zone: 'Europe/Berlin' };
+  const week = 7 * 86_400_000;
+  const every = { cron: '0 3 * * 1', zone: 'Europe/Berlin', dueAt: stage.now + week };
   await stage.tell({ kind: 'quest.add', ...ERRAND, title: 'weekly', request: 'the weekly report', every });
-  stage.wait(7 * 86_400_000);
-  await stage.tell({ kind: 'quest.ring', schedule: 'S-1' });
-  stage.wait(7 * 86_400_000);
-  await stage.tell({ kind: 'quest.ring', schedule: 'S-1' });
+  stage.wait(week);
+  await stage.tell({ kind: 'quest.ring', schedule: 'S-1', next: stage.now + week });
+  stage.wait(week + 1_000);
+  await stage.tell({ kind: 'quest.ring', schedule: 'S-1', next: stage.now + week });
   await stage.tell({ kind: 'quest.stop', reason: 'enough for today' });
 }
 
