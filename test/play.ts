@@ -6,6 +6,7 @@ import { textHere } from '../src/app/views/in-words.ts';
 import { pathOf } from '../src/app/views/shown-cast.ts';
 import { dialects } from '../src/dialects/index.ts';
 import { apply } from '../src/kernel/apply.ts';
+import type { Capabilities } from '../src/kernel/capabilities.ts';
 import { packetOf } from '../src/kernel/cast/packet.ts';
 import type { Cast, Turn } from '../src/kernel/cast/state.ts';
 import { decide } from '../src/kernel/decide.ts';
@@ -56,6 +57,8 @@ export type Stage = {
   readonly hold?: boolean;
   /** The worktree in which the cast works; else the workspace itself. */
   readonly root?: string;
+  /** What its runners can do; else what they could in 0.1.0. */
+  readonly capabilities?: Capabilities;
   /** Whether what was done for an item is taken out of the worktree at once; else the test does that. */
   readonly parks?: boolean;
 };
@@ -85,7 +88,8 @@ export function play(stage: Stage): Play {
       const effect = cast && pending(cast).find(({ kind }) => kind !== 'timer');
       if (!cast || !effect || effect.kind === 'timer') return;
       const { turn, attempt } = effect;
-      if (effect.kind === 'prepare') submit({ kind: 'turn.prepared', cast: 'c', turn, attempt });
+      if (effect.kind === 'interrupt') submit({ kind: 'attempt.interrupted', cast: 'c', turn, attempt });
+      else if (effect.kind === 'prepare') submit({ kind: 'turn.prepared', cast: 'c', turn, attempt });
       else if (effect.kind === 'merge')
         submit({ kind: 'turn.merged', cast: 'c', turn, attempt, merge: { ok: true, commit: null } });
       else if (effect.kind === 'park') {
@@ -97,7 +101,13 @@ export function play(stage: Stage): Play {
   const script = (agents as Script | undefined) ?? null;
   const rules = resolve(config, name);
   const start = { kind: 'cast.start', cast: 'c', request, loadout: name, rules, script } as const;
-  submit({ ...start, ...(data ? { data } : {}), ...(root ? { root } : {}) });
+  const { capabilities } = stage;
+  submit({
+    ...start,
+    ...(data ? { data } : {}),
+    ...(root ? { root } : {}),
+    ...(capabilities ? { capabilities } : {}),
+  });
   if (!hold) run();
   const castNow = () => state.casts.c as Cast;
   const own = () => entries.filter(({ fact }) => !('cast' in fact) || fact.cast === 'c');

@@ -56,7 +56,7 @@ export function lastOutput(text: string): { readonly said?: string } {
 /** The attempt was interrupted. The usage that it reported until then still counts. */
 export function lostResult(reason: string, settled: Settled): Extract<AttemptResult, { kind: 'lost' }> {
   const { agent, usage } = noteOfAttempt(settled);
-  return { kind: 'lost', mayHaveRun: true, reason, ...(usage ? { agent, usage } : {}) };
+  return { kind: 'lost', mayHaveRun: true, reason, agent, ...(usage ? { usage } : {}) };
 }
 
 /** The usage of a run. Some programs report the whole conversation, so its earlier usage is subtracted. */

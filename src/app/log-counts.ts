@@ -98,6 +98,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** An answer that is still looked at is told again at its end. */
 const USES: ReadonlySet<string> = new Set([
   ...['turn.accepted', 'turn.blocked', 'turn.reported', 'attempt.refused', 'attempt.failed', 'attempt.spent'],
+  'attempt.interrupted',
 ]);
 
 function addUsage(usage: LogCounts['usage'], used: JsonObject, agent: JsonObject): void {

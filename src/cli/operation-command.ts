@@ -145,6 +145,8 @@ async function givenTo(
     const isUnsaid = !isStream && left.length === 0 && field.type === 'json' && field.orStandardInput === true;
     if (field.type === 'list') given[name] = left.splice(0);
     else if (isStandardInput(field) || isUnsaid) Object.assign(given, await payloadOf(call, name, field, '-'));
+    // What is written in several words is one text.
+    else if (left.length > 0 && field.word?.endsWith('…')) given[name] = left.splice(0).join(' ');
     else if (left.length > 0) Object.assign(given, await wordValue(call, name, field, left.shift() ?? ''));
   }
   return given;

@@ -101,6 +101,7 @@ const ENDS: ReadonlySet<string> = new Set([
   'turn.reported',
   'attempt.refused',
   'attempt.failed',
+  'attempt.interrupted',
 ]);
 
 /**
@@ -143,7 +144,7 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
   switch (fact.kind) {
     case 'attempt.started':
       forget(fact.turn, seen);
-      return isLive ? [] : step(seen, fact.turn, { mark: paint.dim('▸'), note: attemptNote(fact.attempt, paint) });
+      return isLive ? [] : step(seen, fact.turn, { mark: paint.dim('▸'), note: attemptNote(fact, paint) });
     case 'turn.accepted': {
       const isNo = fact.handoff.satisfied === false;
       const isSkip = isNo && skipsItem(seen, fact.turn);
@@ -175,6 +176,14 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
       const isAgain = fact.again && !fact.isUnknown && fact.cause === undefined;
       const note = paint.bad(isAgain ? 'failed, tried once more' : 'failed');
       return step(seen, fact.turn, { mark: paint.bad('✗'), note, ...why(fact.reason, isTold) }, entry, fact.usage);
+    }
+    case 'attempt.interrupted': {
+      const note = paint.warn('interrupted, goes on with what you said');
+      return step(seen, fact.turn, { mark: paint.warn('↳'), note }, entry, fact.usage);
+    }
+    case 'cast.said': {
+      const whom = fact.item === null ? '' : `${fact.item} `;
+      return [indented(`${paint.dim('↳')} ${whom}is to be told: ${oneLine(fact.text, 100)}`, seen)];
     }
     case 'attempt.lost':
       return step(seen, fact.turn, { mark: paint.warn('↻'), note: 'was cut off, runs again', ...why(fact.reason) });
@@ -320,8 +329,9 @@ function indented(line: string, { columns }: ProgressState): string {
   return columns() === null ? `  ${line}` : line;
 }
 
-function attemptNote(attempt: number, paint: Paint): string {
-  return attempt > 1 ? paint.warn(`attempt ${attempt}`) : '';
+function attemptNote({ attempt, session }: Extract<Fact, { kind: 'attempt.started' }>, paint: Paint): string {
+  const resumed = session ? paint.dim('goes on in its conversation') : '';
+  return [attempt > 1 ? paint.warn(`attempt ${attempt}`) : '', resumed].filter(Boolean).join(', ');
 }
 
 function forget(turn: number, { words, tools }: ProgressState): void {

@@ -107,6 +107,10 @@ function castTold(fact: Fact): string | null {
     }
     case 'cast.recast':
       return `cast ${fact.cast} goes on from where it stood`;
+    case 'cast.said': {
+      const whom = fact.item === null ? `cast ${fact.cast}` : `the agents of ${fact.item} in cast ${fact.cast}`;
+      return `a person says to ${whom}${fact.interrupts ? ', at once' : ''}: ${fact.text}`;
+    }
     default:
       return null;
   }
@@ -183,11 +187,12 @@ function turnTold(fact: Fact, known: Known): string | null {
 function attemptTold(fact: Fact, known: Known): string | null {
   switch (fact.kind) {
     case 'attempt.started': {
-      const { attestation, envelope, fence } = fact;
+      const { attestation, envelope, fence, session } = fact;
       const who = attestation ? `, attested as ${attestation.agent} ${attestation.promptHash.slice(0, 12)}` : '';
       const from = envelope ? `, handoff ${envelope.handoff_id}` : '';
       const under = fence === undefined ? '' : `, fence ${fence}`;
-      return `${where(known, fact.turn)} is dispatched (attempt ${fact.attempt})${who}${from}${under}`;
+      const resumed = session ? ', in the conversation of its earlier turn' : '';
+      return `${where(known, fact.turn)} is dispatched (attempt ${fact.attempt})${who}${from}${under}${resumed}`;
     }
     case 'attempt.answered':
       return `${where(known, fact.turn)} has answered; what it did is looked at`;
@@ -198,6 +203,8 @@ function attemptTold(fact: Fact, known: Known): string | null {
       return `${where(known, fact.turn)} failed${fact.again && !fact.isUnknown ? ', to be tried again' : ''}: ${fact.reason}`;
     case 'attempt.lost':
       return `${where(known, fact.turn)} was cut off: ${fact.reason}`;
+    case 'attempt.interrupted':
+      return `${where(known, fact.turn)} was interrupted by a person and goes on${used(fact.usage)}`;
     case 'attempt.spent':
       return `${where(known, fact.turn)} had no end${used(fact.usage)}`;
     default:

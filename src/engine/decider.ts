@@ -182,7 +182,8 @@ export class Decider {
       const key = effectKey(effect);
       const turn = effect.kind !== 'timer' && isNew(key) ? cast.turns[effect.turn] : undefined;
       if (!turn) return { key, effect };
-      if (effect.kind === 'dispatch') return { key, effect, packet: packetOf(cast, turn, this.#here.state.ledger) };
+      if (effect.kind === 'dispatch' || effect.kind === 'interrupt')
+        return { key, effect, packet: packetOf(cast, turn, this.#here.state.ledger) };
       return { key, effect, watch: watchOf(this.#here.state, cast, turn) };
     });
   }

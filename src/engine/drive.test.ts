@@ -10,6 +10,7 @@ import { type RoundOptions, startOf } from '../../test/conformance/round.ts';
 import { envelope, result, TEAM } from '../../test/team.ts';
 import { runners } from '../agents/index.ts';
 import { dialects } from '../dialects/index.ts';
+import { CAPABILITIES } from '../kernel/capabilities.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
@@ -21,7 +22,7 @@ import { Engine, LeaseLost, type Runners } from './drive.ts';
 import { beats } from './heartbeat.ts';
 import { type Driver, thisDriver } from './lease.ts';
 import { LocalStore } from './local-store.ts';
-import { type AttemptResult, HANDED_OVER, type Runner, StorageError } from './ports.ts';
+import { type AttemptResult, HANDED_OVER, INTERRUPTED, type Runner, StorageError } from './ports.ts';
 import type { CastChange, Store } from './store.ts';
 import { WorkerStore } from './worker-store.ts';
 
@@ -418,4 +419,67 @@ test('while an attempt runs, the claim of its task is heard of, and no longer', 
   });
   expect(await engineAt(folder, store, its).drive('c', begin)).toBe('completed');
   expect([heard, (await beats(log)).size]).toEqual([[1], 0]);
+});
+
+/** A builder that works on its first attempt until it is ended, slowly, and answers in the second. */
+function interruptible() {
+  const calls: string[] = [];
+  const ended = async (signal: AbortSignal): Promise<AttemptResult> => {
+    calls.push(String(signal.reason));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    calls.push('ended');
+    return { kind: 'lost', mayHaveRun: true, reason: 'stopped', usage: { input: 7, output: 2, cost: 0 } };
+  };
+  const its: Runner = {
+    async run(packet, place, signal) {
+      if (packet.socket !== 'Socket-1') return runners.runnerFor(packet).run(packet, place, signal);
+      calls.push(`run ${packet.turn}.${packet.attempt}`);
+      if (packet.attempt > 1) return BUILT;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return ended(signal);
+    },
+    recover(packet, _place, signal) {
+      calls.push(`recover ${packet.turn}.${packet.attempt}`);
+      return ended(signal);
+    },
+    forget: async () => void calls.push('forget'),
+  };
+  return { calls, runners: { runnerFor: () => its } satisfies Runners };
+}
+
+const AT_ONCE = { kind: 'cast.say', cast: 'c', item: null, text: 'Use tabs.', interrupt: true } as const;
+const starting = (store: Store) => submit(store, { ...startOf('c'), capabilities: CAPABILITIES } as Request);
+
+test(
+  'an agent is interrupted from another store: its program has ended before the next attempt starts',
+  LIMIT,
+  async () => {
+    const folder = newFolder();
+    const [{ store }, other] = [await openStore(folder), await openStore(folder)];
+    const { calls, runners: its } = interruptible();
+    const driving = engineAt(folder, store, its).drive('c', starting(store));
+    await expect.poll(() => calls, POLL).toEqual(['run 1.1']);
+    expect(await other.store.submit(AT_ONCE, { name: 'test' })).toMatchObject({ allow: true });
+    expect(await driving).toBe('completed');
+    expect(calls.slice(0, 5)).toEqual(['run 1.1', INTERRUPTED, 'ended', 'forget', 'run 1.2']);
+    const entries = await store.read({ after: 0, cast: 'c' });
+    expect(kindsOf(entries).filter((kind) => /^attempt\.(interrupted|lost|spent)$/.test(kind))).toEqual([
+      'attempt.interrupted',
+    ]);
+    expect(await store.view('cast', 'c')).toMatchObject({ usage: { input: 7, output: 2 } });
+  },
+);
+
+test('where the driver was killed meanwhile, the next one ends the attempt and goes on', LIMIT, async () => {
+  const folder = newFolder();
+  const { store } = await openStore(folder);
+  await starting(store)();
+  expect(await store.submit(AT_ONCE, { name: 'test' })).toMatchObject({ allow: true });
+  const { calls, runners: its } = interruptible();
+  expect(await engineAt(folder, store, its).drive('c', nothing)).toBe('completed');
+  expect(calls.slice(0, 5)).toEqual(['recover 1.1', INTERRUPTED, 'ended', 'forget', 'run 1.2']);
+  const told = (await store.read({ after: 0, cast: 'c' })).flatMap(({ fact }) =>
+    fact.kind === 'attempt.started' && fact.told ? [[fact.turn, fact.attempt, fact.told]] : [],
+  );
+  expect(told).toEqual([[1, 2, ['Use tabs.']]]);
 });

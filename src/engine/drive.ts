@@ -16,6 +16,7 @@ import {
   type AttemptDirs,
   type AttemptResult,
   HANDED_OVER,
+  INTERRUPTED,
   type LiveEvent,
   type Runners,
   Uninspectable,
@@ -131,7 +132,8 @@ class Drive {
     this.#status = change.status;
     const owed = new Set(change.owed.map(({ key }) => key));
     for (const [key, controller] of this.#running) {
-      if (!owed.has(key) && !this.#settling.has(key)) controller.abort();
+      if (owed.has(key) || this.#settling.has(key)) continue;
+      controller.abort(owed.has(key.replace('dispatch:', 'interrupt:')) ? INTERRUPTED : undefined);
     }
     if (!this.#failure) for (const work of change.owed) if (!this.#running.has(work.key)) this.#start(work);
     this.#finishIfIdle();
@@ -231,6 +233,18 @@ class Drive {
         }
         return;
       }
+      case 'interrupt': {
+        if (!packet) throw new Error(`no packet came with ${key}`);
+        // What runs here ends by itself and says so. What an earlier process had started is ended here.
+        if (this.#running.has(key.replace('interrupt:', 'dispatch:'))) return;
+        const place = await this.#attemptDirs(packet, signal);
+        const runner = this.#options.runners.runnerFor(packet);
+        const result = await runner.recover(packet, place, AbortSignal.abort(INTERRUPTED));
+        if (packet.slot) await this.#releaseSlot(packet.slot, packet.turn);
+        await this.#submit(key, asInterruption(effect, result));
+        await runner.forget?.(place);
+        return;
+      }
       case 'verify': {
         const { cast, turn, attempt } = effect;
         const cwd = await this.#folder(signal, watch?.place);
@@ -272,16 +286,20 @@ class Drive {
   async #dispatch(effect: Dispatch, key: string, packet: Packet, signal: AbortSignal): Promise<void> {
     const runner = this.#options.runners.runnerFor(packet);
     const isForeign = this.#foreign.delete(key);
-    const cwd = this.#workingTree ? await this.#folder(signal, packet.place) : this.#options.cwd;
-    const place = attemptDirs(this.#options, cwd, packet);
+    const place = await this.#attemptDirs(packet, signal);
     if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
     const beating = this.#keepBeating(packet);
     const renewing = this.#keepSlot(packet);
     try {
       // Stopped while its folder was prepared: it has not begun.
-      if (signal.aborted && !isForeign) return;
-      const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
-      const verdict = signal.aborted ? null : await this.#submit(key, asInput(effect, result));
+      const isUnbegun = signal.aborted && !isForeign;
+      if (isUnbegun && signal.reason !== INTERRUPTED) return;
+      const result = isUnbegun
+        ? NOT_BEGUN
+        : await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
+      const isInterrupted = signal.aborted && signal.reason === INTERRUPTED;
+      const request = isInterrupted ? asInterruption(effect, result) : signal.aborted ? null : asInput(effect, result);
+      const verdict = request && (await this.#submit(key, request));
       // A stopped attempt only records its usage. A script has used nothing and is simply played again.
       const isUntaken = !verdict || NOT_RECORDED.includes(verdict.code);
       const spent = isUntaken && !packet.scripted ? usageInput(effect, result) : null;
@@ -293,6 +311,11 @@ class Drive {
       clearInterval(renewing);
     }
     if (!(this.#failure instanceof LeaseLost)) await runner.forget?.(place);
+  }
+
+  async #attemptDirs(packet: Packet, signal: AbortSignal): Promise<AttemptDirs> {
+    const cwd = this.#workingTree ? await this.#folder(signal, packet.place) : this.#options.cwd;
+    return attemptDirs(this.#options, cwd, packet);
   }
 
   /**
@@ -443,6 +466,17 @@ function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
       return { kind: 'attempt.failed', ...common, fault, reason, ...known, ...more };
     }
   }
+}
+
+const NOT_BEGUN: AttemptResult = { kind: 'lost', mayHaveRun: false, reason: 'it had not begun' };
+
+/** An attempt that was interrupted goes on. One that had ended by then has its outcome. */
+function asInterruption(effect: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
+  if (result.kind !== 'lost') return asInput(effect, result);
+  const { cast, turn, attempt } = effect;
+  const { usage, agent } = result;
+  const known = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
+  return { kind: 'attempt.interrupted', cast, turn, attempt, ...known };
 }
 
 function usageInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request | null {

@@ -264,6 +264,9 @@ export type AttemptResult =
 /** The reason of an abort after which the attempt belongs to another driver: it is left running. */
 export const HANDED_OVER = 'the attempt is handed over';
 
+/** The reason of an abort by a person who has something to say to the agent: the turn goes on. */
+export const INTERRUPTED = 'the agent is interrupted';
+
 /** Carries out dispatches of one kind. It never reads contracts. */
 export interface Runner {
   run(packet: Packet, place: AttemptDirs, signal: AbortSignal): Promise<AttemptResult>;

@@ -31,6 +31,7 @@ const BEYOND: { readonly [kind: string]: readonly Row[] | undefined } = {
   'turn.blocked': [attributeChange, recordUsage],
   'attempt.refused': [attributeChange, recordUsage],
   'attempt.failed': [recordUsage],
+  'attempt.interrupted': [recordUsage],
   'attempt.spent': [recordUsage],
 } satisfies { readonly [K in CastFact['kind']]?: readonly Row[] };
 

@@ -35,6 +35,8 @@ export type RunnerAbility =
   | 'callsTools'
   /** It keeps a conversation that a later attempt continues. */
   | 'keepsSession'
+  /** Its agent can be interrupted: what a person says then reaches it at once, and it goes on with that. */
+  | 'isInterruptible'
   /** Its agent runs shell commands in the folder of the task. */
   | 'hasShell'
   /** It has a model of its own when none is named. */
@@ -139,8 +141,9 @@ export const CAPABILITIES = {
     claude: hosting(CAPABILITIES_0_1_0.runners.claude),
     codex: hosting(CAPABILITIES_0_1_0.runners.codex),
     pi: hosting(CAPABILITIES_0_1_0.runners.pi),
+    scripted: { can: [...CAPABILITIES_0_1_0.runners.scripted.can, 'isInterruptible'] },
     gemini: {
-      can: PROGRAM,
+      can: [...PROGRAM, 'isInterruptible'],
       agentConfig: [
         ...['.gemini/settings.json', '.gemini/.env', '.gemini/hooks', '.gemini/commands', '.gemini/extensions'],
         ...['.gemini/agents', '.gemini/skills', '.gemini/policies'],
@@ -152,7 +155,7 @@ export const CAPABILITIES = {
       ],
     },
     opencode: {
-      can: PROGRAM,
+      can: [...PROGRAM, 'isInterruptible'],
       agentConfig: ['opencode.json', 'opencode.jsonc', '.opencode'],
       keyVariables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENCODE_API_KEY'],
       signIn: [{ variable: null, home: '.local/share/opencode', file: 'auth.json' }],
@@ -161,7 +164,7 @@ export const CAPABILITIES = {
 } as const satisfies Capabilities;
 
 function hosting<Row extends RunnerRow>(row: Row): Row & RunnerRow {
-  return { ...row, can: [...row.can, 'hostsBaton'] };
+  return { ...row, can: [...row.can, 'hostsBaton', 'isInterruptible'] };
 }
 
 export type ContractName = keyof typeof CAPABILITIES.dialects;

@@ -15,7 +15,17 @@ import { takeMerge } from './cast/route.ts';
 import { socketOf } from './cast/rules.ts';
 import { startCast } from './cast/start.ts';
 import type { Cast, Turn } from './cast/state.ts';
-import { abort, changeBudget, decideTurn, pause, recast, resume, revive, sayToAgents } from './cast/steer.ts';
+import {
+  abort,
+  changeBudget,
+  decideTurn,
+  pause,
+  recast,
+  resume,
+  revive,
+  sayToAgents,
+  takeInterruption,
+} from './cast/steer.ts';
 import { dropItem, noticeMoves, refusalOfMoveByHand, retryItem, takeParked } from './cast/stop.ts';
 import { blockAll, cancelBlocked } from './cast/task.ts';
 import type { Fact } from './fact.ts';
@@ -150,6 +160,8 @@ const CAST_INPUTS: ByKind<CastInput, [pen: Pen, cast: Cast], [], Verdict> = {
   'attempt.output': (pen, cast, input) => inPhase('running', cast, input, (turn) => takeOutput(pen, cast, turn, input)),
   'attempt.failed': (pen, cast, input) =>
     inPhase('running', cast, input, (turn) => takeFailure(pen, cast, turn, input)),
+  'attempt.interrupted': (pen, cast, input) =>
+    inPhase('running', cast, input, (turn) => takeInterruption(pen, cast, turn, input)),
   'attempt.lost': (pen, cast, input) =>
     inPhase('running', cast, input, (turn) => loseAttempt(pen, cast, turn, input.mayHaveRun, input.reason, input)),
   'turn.verified': (pen, cast, input) =>

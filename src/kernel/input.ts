@@ -112,6 +112,15 @@ export type CastRequest =
       readonly usage?: Usage;
       readonly agent?: AgentNote;
     }
+  /** The attempt was ended because a person has something to say to its agent. */
+  | {
+      readonly kind: 'attempt.interrupted';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly usage?: Usage;
+      readonly agent?: AgentNote;
+    }
   /** The attempt was stopped, or its outcome came too late to be taken: what it had used by then. */
   | {
       readonly kind: 'attempt.spent';
@@ -180,7 +189,14 @@ export type CastRequest =
   /** What a person says in a turn of theirs; without a turn, in the only one that waits. */
   | { readonly kind: 'turn.answer'; readonly cast: string; readonly turn?: number; readonly output: string }
   /** A person says something to the agents of a cast, or to those who work on one item of it. */
-  | { readonly kind: 'cast.say'; readonly cast: string; readonly item: string | null; readonly text: string }
+  | {
+      readonly kind: 'cast.say';
+      readonly cast: string;
+      readonly item: string | null;
+      readonly text: string;
+      /** The agents at work that it concerns are interrupted, where their runner can be. */
+      readonly interrupt?: boolean;
+    }
   /** A person ends the conversation with the agent of a turn: it is asked for its final answer. */
   | { readonly kind: 'turn.finish'; readonly cast: string; readonly turn?: number }
   /** `due` is the moment for which a timer was set and whose wait is over, whatever the clock says by now. */

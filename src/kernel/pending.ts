@@ -8,8 +8,9 @@ export function pending(cast: Cast): readonly Effect[] {
   for (const turn of Object.values(cast.turns)) {
     const common = { cast: cast.id, turn: turn.id };
     if (turn.phase === 'owed') owed.push({ kind: 'prepare', ...common, attempt: turn.attempt + 1 });
-    else if (turn.phase === 'running') owed.push({ kind: 'dispatch', ...common, attempt: turn.attempt });
-    else if (turn.phase === 'verifying') owed.push({ kind: 'verify', ...common, attempt: turn.attempt });
+    else if (turn.phase === 'running') {
+      owed.push({ kind: turn.interrupted ? 'interrupt' : 'dispatch', ...common, attempt: turn.attempt });
+    } else if (turn.phase === 'verifying') owed.push({ kind: 'verify', ...common, attempt: turn.attempt });
     else if (turn.phase === 'parking') owed.push({ kind: 'park', ...common, attempt: turn.attempt });
     // One after the other: what was accepted first is merged first.
     else if (turn.phase === 'merging' && cast.merges?.[0] === turn.id) {
@@ -36,6 +37,8 @@ function wakeTimes(cast: Cast): ReadonlySet<number> {
 export type Effect =
   | { readonly kind: 'prepare'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'dispatch'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  /** The attempt is ended for what a person says to its agent. */
+  | { readonly kind: 'interrupt'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'verify'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'merge'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'park'; readonly cast: string; readonly turn: number; readonly attempt: number }

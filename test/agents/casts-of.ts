@@ -1,12 +1,14 @@
 // The three real programs drive whole casts: they edit files with their own tools, mend a broken answer within the same
 // conversation, fail honestly, are refused tools, are ended with everything they started, and outlive a killed Baton.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
 import { json } from '../cli/baton.ts';
+import { worktreesOf } from '../cli/repository.ts';
 import { assertInstalled, showsAll } from './contenders.ts';
 import { type Parts, type Planning, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
 
@@ -18,6 +20,22 @@ async function open(
   const made = await studio(program, parts, planning);
   onTestFinished(() => made.close());
   return made;
+}
+
+/** Where the programs keep their conversations as files, below their home. */
+const SESSIONS: Readonly<Partial<Record<RealProgram['name'], string>>> = {
+  claude: '.claude/projects',
+  codex: '.codex/sessions',
+  pi: '.pi/agent/sessions',
+  gemini: '.gemini/tmp',
+};
+
+/** Removes the builder's conversation, as if the cast went on on another machine. */
+function forgetBuilder(folder: string): void {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, file);
+    if (lstatSync(path).isFile() && readFileSync(path, 'utf8').includes('ROLE=build')) rmSync(path);
+  }
 }
 
 const WHOLE = ['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4'];
@@ -60,6 +78,82 @@ export function castsOf(name: RealProgram['name']): void {
       expect(view).toMatchObject({ status: 'completed', accepted: 4 });
       expect(at.asked('evaluate')).toHaveLength(1);
       expect(view.path.map(({ socket }) => socket)).toEqual(WHOLE);
+    });
+
+    test('it is interrupted while its model works, and goes on in the same conversation with what was said', async () => {
+      const at = await open(
+        program,
+        (dir) => ({
+          build({ tools, request }) {
+            if (tools === 0)
+              return { text: 'I write.', toolCalls: [program.write(worktreesOf(dir)[0] ?? '', 'greet.txt', 'hello')] };
+            const isTold = JSON.stringify(request.messages).includes('Say it in French');
+            return isTold ? '{"context":"greet.txt is written"}' : { text: 'Too late.', delayMs: 600_000 };
+          },
+        }),
+        { worktree: true },
+      );
+      const running = at.begin();
+      await eventually(() => at.asked('build').length > 1);
+      const said = json<JsonObject>(await at.baton('say', 'latest:WI-1', '--interrupt', 'Say it in French'));
+      expect(said.reason).toBe('Build (Greet) is interrupted and goes on with it');
+      expect((await running.ended).code).toBe(0);
+      const view = json<CastView>(await at.baton('show', '--json', '--turns'));
+      expect(view).toMatchObject({ status: 'completed', accepted: 4 });
+      const asked = at.asked('build');
+      expect(asked.at(-1)?.conversation).toBe(asked[0]?.conversation);
+      const told = lastUser(asked.at(-1)?.messages ?? []);
+      expect(told).toMatch(/You were interrupted[\s\S]*Say it in French/);
+      expect(told).not.toContain('ROLE=');
+      const facts = await at.facts();
+      const kinds = facts
+        .map(({ kind }) => kind)
+        .filter((kind) => /^attempt\.(interrupted|lost|failed|spent)$/.test(kind));
+      expect(kinds).toEqual(['attempt.interrupted']);
+      // What it had done by then is kept, and it was not asked to do it again.
+      expect((await at.baton('merge', view.cast)).code).toBe(0);
+      expect(readFileSync(join(at.dir, 'greet.txt'), 'utf8')).toBe('hello');
+    });
+
+    test('its work comes back to it in its own conversation; where that is gone, in a new one with the whole brief', async () => {
+      const verdicts = [
+        { satisfied: false, context: 'Say it twice.' },
+        { satisfied: false, context: 'Say it thrice.' },
+        { satisfied: true },
+      ];
+      // A program may ask its model more than once for an answer.
+      const seen: string[] = [];
+      const place = { home: '' };
+      const kept = SESSIONS[name];
+      const at = await open(program, () => ({
+        evaluate({ request: { conversation } }) {
+          if (!seen.includes(conversation)) seen.push(conversation);
+          const turn = seen.indexOf(conversation);
+          if (turn === 1 && kept !== undefined) forgetBuilder(join(place.home, kept));
+          return JSON.stringify(verdicts[turn]);
+        },
+      }));
+      place.home = at.home;
+      const view = await at.cast();
+      expect(view).toMatchObject({ status: 'completed' });
+      const builds = (view.turns ?? []).filter(({ materia }) => materia === 'Build');
+      expect(builds.map(({ turn, attempt, session }) => [turn, attempt, session !== undefined])).toEqual([
+        [2, 1, false],
+        [4, 1, true],
+        [6, 1, true],
+        ...(kept === undefined ? [] : [[6, 2, false]]),
+      ]);
+      expect(builds.map(({ brief }) => brief.includes('ROLE=build'))).toEqual(builds.map(({ session }) => !session));
+      expect(builds.at(-1)?.brief).toContain('Say it thrice.');
+      const conversations = at.asked('build').map(({ conversation }) => conversation);
+      const [first, again] = [
+        conversations[0],
+        at.asked('build').find(({ messages }) => lastUser(messages).includes('Say it twice.')),
+      ];
+      expect(again?.conversation).toBe(first);
+      if (kept === undefined) return;
+      expect(builds[2]?.verdict).toMatchObject({ details: { cause: 'SESSION_LOST' } });
+      expect(conversations.at(-1)).not.toBe(first);
     });
 
     if (!showsAll(program)) return;

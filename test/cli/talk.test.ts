@@ -98,3 +98,28 @@ test('while its agent is at work a conversation cannot be ended, and what is sai
   const over = await baton(dir, ['say', 'latest', 'too late', '--json']);
   expect([over.code, json(over).code]).toEqual([1, 'NOT_ALLOWED_NOW']);
 });
+
+test('with --interrupt what is said reaches the agent at work at once; what it used counts, and nothing is lost', {
+  timeout: 300_000,
+}, async () => {
+  const dir = project({
+    '.baton/config.json': flow({ Tell: agent }, { 'Socket-1': { materia: 'Tell', parse: 'text' } }),
+    'agents.json': { Tell: [{ $turn: { output: 'Spaces.', delayMs: 600_000 } }, 'Tabs.'] },
+  });
+  const run = start(dir, ['cast', '--agents', 'agents.json', '--json', 'tell it']);
+  await expect.poll(() => run.stderr(), { timeout: 60_000 }).toMatch(/▸ Tell/);
+  const said = await baton(dir, ['say', 'latest', '--interrupt', 'use', 'tabs']);
+  expect([said.code, json(said).reason]).toEqual([0, 'Tell is interrupted and goes on with it']);
+  const { code, stderr, stdout } = await run.ended;
+  expect([code, stderr]).toEqual([0, expect.stringContaining('interrupted, goes on with what you said')]);
+  const [first, second] = (JSON.parse(stdout) as CastView & { turns?: unknown }).path;
+  expect([first?.socket, second]).toEqual(['Socket-1', undefined]);
+  const { turns } = json<CastView>(await baton(dir, ['show', 'latest', '--json', '--turns']));
+  expect(turns?.map(({ attempt, brief, output }) => [attempt, output, brief.includes('use tabs')])).toEqual([
+    [1, null, false],
+    [2, 'Tabs.', true],
+  ]);
+  const log = await baton(dir, ['log']);
+  expect(log.stdout).toContain('at once: use tabs');
+  expect(log.stdout).toContain('was interrupted by a person and goes on');
+});

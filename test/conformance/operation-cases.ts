@@ -418,7 +418,7 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     refused: no('NOT_ALLOWED_NOW', asking, { cast: 'latest', text: 'tabs' }),
   },
   'cast.say': {
-    allowed: ok(talking, { cast: 'latest', text: 'the tests lie in test/unit' }),
+    allowed: ok(talking, { cast: 'latest', text: 'the tests lie in test/unit', interrupt: true }),
     refused: no('NOT_ALLOWED_NOW', talking, { cast: 'latest:WI-7', text: 'x' }),
   },
   'cast.decide': {

@@ -115,6 +115,8 @@ const KINDS_11 = [
   ...(['quest.resumed', 'quest.scheduled', 'quest.started', 'quest.stopped'] as const),
 ].toSorted() as readonly Fact['kind'][];
 
+const KINDS_14 = [...KINDS_11, 'attempt.interrupted'].sort() as readonly Fact['kind'][];
+
 /** The kinds of facts each log must hold. That they are kinds of today is checked by the compiler. */
 const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-1': [
@@ -202,6 +204,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-9': KINDS_8,
   'golden-10': KINDS_10,
   'golden-11': KINDS_11,
+  'golden-14': KINDS_14,
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

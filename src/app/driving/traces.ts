@@ -139,6 +139,7 @@ const OUTCOMES = {
   'turn.blocked': 'blocked',
   'attempt.refused': 'refused',
   'attempt.failed': 'failed',
+  'attempt.interrupted': 'interrupted',
   'attempt.lost': 'lost',
 } as const;
 type End = Extract<Entry['fact'], { kind: keyof typeof OUTCOMES }>;

@@ -110,8 +110,8 @@ export function tellingWhich(verdict: Verdict, did: 'finalized' | 'resumed'): Ve
   return { ...verdict, details: { ...verdict.details, did } };
 }
 
-/** Kept for the next brief of an agent that it concerns. Nothing is driven for it. */
-export const castSay: Operation<'cast.say'> = async (workspace, { cast: named, text }, { actor }) => {
+/** Kept for the next brief of an agent that it concerns, or for the agents at work, who are interrupted. Nothing is driven for it. */
+export const castSay: Operation<'cast.say'> = async (workspace, { cast: named, text, interrupt }, { actor }) => {
   const [, word = named, item] = /^(.+?):(.+)$/.exec(named) ?? [];
   const { store, cast, summary } = await castNamed(workspace, word);
   const refusal = refusalOfDecision(workspace, 'cast.say', actor, cast);
@@ -119,5 +119,9 @@ export const castSay: Operation<'cast.say'> = async (workspace, { cast: named, t
   if (text.trim() === '') throw new UsageError(`there are no words; say: ${workspace.program} say ${named} "…"`);
   if (!(await store.view('cast', cast)))
     return deny('NOT_ALLOWED_NOW', `cast ${cast} has ${summary.status}; no agent of it works any more`);
-  return store.submit({ kind: 'cast.say', cast, item: item ?? null, text }, actor);
+  const request = { kind: 'cast.say', cast, item: item ?? null, text } as const;
+  const verdict = await store.submit(interrupt ? { ...request, interrupt } : request, actor);
+  if (!verdict.allow || summary.status !== 'running' || (await store.view('driver', cast))) return verdict;
+  const reason = `${verdict.reason}; no process drives the cast now: \`${workspace.program} continue ${cast}\` carries it on`;
+  return { ...verdict, reason };
 };

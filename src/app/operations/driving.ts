@@ -227,7 +227,7 @@ export const DRIVING_ROWS = entriesOf('casts', {
     group: 'casts',
     act: 'decide',
     peopleOnly: 'speak for a person',
-    means: 'say something to a cast that goes on; the next brief of an agent holds it',
+    means: 'say something to a cast that goes on: the next brief of an agent holds it, or its agents are interrupted',
     example: 'baton say latest:WI-2 "the tests are in test/unit"',
     fields: {
       cast: {
@@ -244,13 +244,19 @@ export const DRIVING_ROWS = entriesOf('casts', {
         means: 'what you say',
         example: 'the tests are in test/unit',
       },
+      interrupt: {
+        type: 'flag',
+        means:
+          'at once: the agents at work are interrupted and go on with it, in the same conversation where they keep one; where that cannot be, the answer says when they are told',
+        example: true,
+      },
     },
     cli: 'say',
     mcp: {
       name: 'cast_say',
       audience: 'person',
       description:
-        'Say something to a cast that goes on, or to the agents of one of its items: the next brief holds it.',
+        'Say something to a cast that goes on, or to the agents of one of its items: the next brief holds it. With interrupt it reaches the agents at work at once.',
     },
   },
   'cast.decide': {

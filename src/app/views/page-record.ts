@@ -17,6 +17,7 @@ export type AttemptOutcome =
   | 'refused'
   | 'failed'
   | 'lost'
+  | 'interrupted'
   | 'asks'
   | 'goes_on'
   | 'blocked';
@@ -284,6 +285,8 @@ function changed(row: TurnRow, entry: Entry, stored: JsonObject): TurnRow {
     }
     case 'attempt.lost':
       return ended(row, fact.attempt, { end: 'lost', endSeq: seq, endAt: at, reason: fact.reason });
+    case 'attempt.interrupted':
+      return ended(row, fact.attempt, { end: 'interrupted', endSeq: seq, endAt: at, ...toldIn(fact) });
     case 'attempt.spent':
       return ended(row, fact.attempt, { end: 'lost', endSeq: seq, endAt: at, ...toldIn(fact) });
     case 'turn.unknown': {

@@ -1,6 +1,6 @@
 // A cast as people and scripts see it, from its facts: its path, its data, its usage.
 import { runnerCan } from '../../kernel/capabilities.ts';
-import { type AgentNote, type Cast, isOver, type Usage } from '../../kernel/cast/state.ts';
+import { type AgentNote, type Cast, isOver, type Session, type Usage } from '../../kernel/cast/state.ts';
 import { countItems, type ItemCounts, itemsText } from '../../kernel/cast/summary.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';
@@ -31,6 +31,8 @@ export type TurnView = PathStep & {
   readonly usage?: Usage;
   /** Who answered, with which model, and what it told of itself. */
   readonly agent?: AgentNote;
+  /** The conversation of an earlier turn that it goes on with, because it is rework. */
+  readonly session?: Session;
   /** Files that changed while it ran, where whose change it was cannot be told. */
   readonly warning?: string;
 };

@@ -2,7 +2,7 @@
 // verdict, and what was said, written and asked for meanwhile. The kernel forgets a turn that is over.
 import { isApprovalFact } from '../../kernel/approval/request.ts';
 import type { CastFact } from '../../kernel/cast/fact.ts';
-import type { AgentNote, Cast, ExchangeLine, Item, TurnCheck, Usage } from '../../kernel/cast/state.ts';
+import type { AgentNote, Cast, ExchangeLine, Item, Session, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Entry, Fact } from '../../kernel/fact.ts';
 import { isShownChanges } from '../../kernel/graph/route.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -26,6 +26,8 @@ export type AttemptRecord = {
   agent?: AgentNote;
   /** Files that changed while it ran, where whose change it was cannot be told. */
   warning?: string;
+  /** The conversation of an earlier turn that it goes on with, because it is rework. */
+  readonly session?: Session;
   /** Its agent was attested against a registry. */
   readonly isAttested: boolean;
 };
@@ -108,10 +110,11 @@ function begin(
   { attempts }: TurnsRecord,
   turn: TurnRecord,
   startedAt: string,
-  { attempt, brief, input, attestation }: Extract<CastFact, { kind: 'attempt.started' }>,
+  { attempt, brief, input, attestation, session }: Extract<CastFact, { kind: 'attempt.started' }>,
 ): void {
   const open = { output: null, verdict: null, usage: null, isAttested: attestation !== undefined };
-  const begun: AttemptRecord = { turn: turn.turn, attempt, startedAt, brief, ...open };
+  const resumed = session ? { session } : {};
+  const begun: AttemptRecord = { turn: turn.turn, attempt, startedAt, brief, ...open, ...resumed };
   const before = turn.attempts.get(attempt);
   if (before) attempts[attempts.indexOf(before)] = begun;
   else attempts.push(begun);
@@ -184,6 +187,8 @@ function verdictOf(fact: Fact): Partial<Pick<AttemptRecord, 'output' | 'verdict'
       };
     case 'turn.asked':
       return { verdict: { allow: false, code: 'ANSWER_NEEDED', reason: 'waits for a person', details: {} } };
+    case 'attempt.interrupted':
+      return { verdict: { allow: true, code: 'OK', reason: 'interrupted by a person; the turn goes on', details: {} } };
     case 'attempt.lost':
     case 'turn.unknown':
       return { verdict: { allow: false, code: 'OUTCOME_UNKNOWN', reason: fact.reason, details: {} } };

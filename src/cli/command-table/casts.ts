@@ -194,7 +194,8 @@ ${EXITS}`,
       {
         name: 'say',
         summary: 'say something to a cast that goes on',
-        note: 'The agent at work goes on; the next brief of the cast, or of that item, holds it.',
+        note: `The agent at work goes on; the next brief of the cast, or of that item, holds it. With --interrupt it is ended and goes
+on at once, in the same conversation where its runner keeps one; where it cannot be, the answer says when it is told.`,
       },
       ['cast.say'],
     ),

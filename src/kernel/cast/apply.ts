@@ -9,6 +9,7 @@ import {
   failed,
   forgetItem,
   forgetItems,
+  interrupted,
   NO_ROUNDS,
   newTurn,
   refused,
@@ -93,7 +94,9 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
       input: fact.input ?? null,
       ...(fact.seal === undefined ? {} : { seal: fact.seal }),
       ...(fact.fence === undefined ? {} : { fence: fact.fence }),
+      ...(fact.session === undefined ? {} : { session: fact.session }),
     });
+    delete cast.turns[fact.turn]?.interrupted;
     delete cast.restores?.[cast.turns[fact.turn]?.task ?? ''];
     const turn = cast.turns[fact.turn];
     if (!turn || !fact.told) return;
@@ -104,6 +107,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
   },
   'cast.said': (cast, fact) => {
     cast.said = [...(cast.said ?? []), { item: fact.item, text: fact.text, told: [] }];
+    for (const turn of fact.interrupts ?? []) update(cast, turn, { interrupted: true });
   },
   'attempt.answered': (cast, fact) => {
     const { output, handoff, usage, truncated, scrubbed, agent } = fact;
@@ -118,6 +122,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
   'attempt.lost': (cast, fact) => {
     update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
   },
+  'attempt.interrupted': interrupted,
   'attempt.spent': stopped,
   'turn.unknown': (cast, fact) => {
     update(cast, fact.turn, { phase: 'unknown', reserved: 0 });

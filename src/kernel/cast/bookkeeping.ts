@@ -6,9 +6,18 @@ import { NOT_STARTED, SET_TO_WORK, type UnfinishedLoop } from '../report/status.
 import { noteSpeaker } from '../trust/watch.ts';
 import { committed } from './data.ts';
 import type { CastFact } from './fact.ts';
-import { aboutOf, noteAccepted, noteUsage, withLine, withSpoken } from './notes.ts';
-import { isConversing } from './rules.ts';
-import { type AgentNote, attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from './state.ts';
+import { aboutOf, noteAccepted, noteKey, noteUsage, withLine, withSpoken } from './notes.ts';
+import { chosenMateria, isConversing } from './rules.ts';
+import {
+  type AgentNote,
+  attemptName,
+  type Cast,
+  type Guard,
+  type Session,
+  type Turn,
+  type Usage,
+  walkOf,
+} from './state.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
   const { maxTokens, maxCost, maxDurationMs } = fact.rules.budget;
@@ -101,6 +110,7 @@ export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted'
     walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
   }
   if (turn) noteSpeaker(cast, turn);
+  if (turn) keepSession(cast, turn, fact.agent?.session);
   if (turn) noteAccepted(cast, turn, fact);
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
@@ -108,6 +118,19 @@ export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted'
   cast.lastAbout = aboutOf(turn?.item ?? null);
   cast.data = committed(cast.data, fact.changes, fact.context ?? null);
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
+}
+
+/** What the agent remembers of its work, in case the work comes back to it. */
+function keepSession(cast: Cast, turn: Turn, session: Session | undefined): void {
+  const materia = chosenMateria(cast, turn);
+  const key = noteKey(turn.socket, turn.item?.key ?? null);
+  const { [key]: _before, ...others } = cast.sessions ?? {};
+  if (session === undefined || materia.type !== 'agent') {
+    if (_before) cast.sessions = others;
+    return;
+  }
+  const kept = { session, model: materia.model, promptHash: turn.attestation?.promptHash ?? null };
+  cast.sessions = { ...others, [key]: kept };
 }
 
 /** The agent is not finished. Its words stay with the turn, and its next report has repairs of its own. */
@@ -151,6 +174,18 @@ function goesOn(
   turn.session = agent?.session ?? null;
   turn.exchange = withSpoken(withSpoken(turn.exchange, { from: 'agent', text: said }), { from: 'runtime', text: told });
 }
+
+/** What the agent did so far is kept, and so is its conversation. */
+export function interrupted(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.interrupted' }>): void {
+  const turn = settleAttempt(cast, fact);
+  if (!turn) return;
+  turn.phase = 'owed';
+  turn.session = fact.agent?.session ?? turn.session;
+  turn.exchange = withSpoken(turn.exchange, { from: 'runtime', text: INTERRUPTED }, isConversing(cast, turn));
+}
+
+const INTERRUPTED =
+  'You were interrupted, because a person has something to say. What you have done so far is kept: go on from there.';
 
 /** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
 export function failed(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
@@ -226,7 +261,7 @@ export function tracked(guard: Guard, key: string, socket: string, budgeted: boo
  * What a cast remembers of the items of its loops: how often each budgeted edge was taken, and the rework notes. Items are
  * known by their place in a list, so this goes when an item is finished or its list is replaced.
  */
-export type ItemMemory = Pick<Cast, 'traversals' | 'extended' | 'rework'>;
+export type ItemMemory = Pick<Cast, 'traversals' | 'extended' | 'rework' | 'sessions'>;
 
 /** The counter of an edge for one item; outside loops there is one for the whole cast. */
 export function edgeKey(from: string, to: string, item: string | null): string {
@@ -238,7 +273,9 @@ export function forgetItem(cast: ItemMemory, item: string): void {
   for (const counts of [cast.traversals, cast.extended]) {
     for (const key of Object.keys(counts)) if (key.endsWith(`@${item}`)) delete counts[key];
   }
-  for (const key of Object.keys(cast.rework)) if (key.endsWith(`@${item}`)) delete cast.rework[key];
+  for (const kept of [cast.rework, cast.sessions ?? {}]) {
+    for (const key of Object.keys(kept)) if (key.endsWith(`@${item}`)) delete kept[key];
+  }
 }
 
 /** A new list makes the places in the old one meaningless. */
@@ -246,7 +283,9 @@ export function forgetItems(cast: ItemMemory, loop: Loop): void {
   for (const counts of [cast.traversals, cast.extended]) {
     for (const key of Object.keys(counts)) if (isInside(key, loop)) delete counts[key];
   }
-  for (const key of Object.keys(cast.rework)) if (isInside(key, loop)) delete cast.rework[key];
+  for (const kept of [cast.rework, cast.sessions ?? {}]) {
+    for (const key of Object.keys(kept)) if (isInside(key, loop)) delete kept[key];
+  }
 }
 
 export function remembersItems(cast: Cast, loop: Loop): boolean {

@@ -109,8 +109,15 @@ function sectionsOf(
   const said = must(told.length === 0 ? '' : block('A person says', asData(told.join('\n\n'))));
   // In the same conversation the agent still has its brief. Only the fault of its answer is new.
   if (isContinued(cast, turn)) {
+    const isRework = turn.refusal === null && !turn.exchange.some(({ from }) => from === 'agent');
     const news = turn.refusal ? '' : block('What is new', soFar(turn, true));
-    return [must(news), said, must(block('Your answer', answer))];
+    return [
+      ...(isRework ? reworkSections(state, cast, turn) : []),
+      must(news),
+      said,
+      may(isRework ? resultBefore(cast, turn) : ''),
+      must(block('Your answer', answer)),
+    ];
   }
   return [
     must(prompt),
@@ -136,6 +143,19 @@ function sectionsOf(
   ];
 }
 
+/** For an agent that goes on in the conversation of its last turn on the item: what has changed since. */
+function reworkSections(state: State, cast: Cast, turn: Turn): readonly Section[] {
+  const notes = renderRework(notesOf(cast, turn));
+  return [
+    must(notes === '' ? '' : `${notes}\n${SAME_CONVERSATION}`),
+    must(assignment(state, cast, turn) ?? ''),
+    must(block('What you are given (INPUT)', inputText(turn))),
+  ];
+}
+
+const SAME_CONVERSATION =
+  'You did this work earlier in this conversation. Files may have changed since: look at them again before you rely on what you remember.';
+
 const CONVERSATION = [
   'You talk with a person. Answer them in your own words: say what you propose, and ask what you need to know. Nothing of it is parsed or handed on.',
   'When the person ends the conversation you are asked for your final answer and its form.',
@@ -143,7 +163,7 @@ const CONVERSATION = [
 
 /** The agent remembers its brief and gets only what is new. */
 function isContinued(cast: Cast, turn: Turn): boolean {
-  return (turn.refusal !== null || turn.exchange.length > 0) && continuedSession(cast, turn) !== null;
+  return continuedSession(cast, turn) !== null;
 }
 
 /** However long a pinned prompt is, so much is left for the task itself. */

@@ -1,7 +1,10 @@
 // Agents that talk with a person before they answer, and what a person says to a cast that goes on.
 import { describe, expect, test } from 'vitest';
-import { always, graph, satisfied } from '../../../test/loadouts.ts';
-import { play, replayed } from '../../../test/play.ts';
+import { always, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
+import { play, replayed, type Stage } from '../../../test/play.ts';
+import { CAPABILITIES } from '../capabilities.ts';
+import type { JsonObject } from '../json.ts';
+import { packetOf, watchOf } from './packet.ts';
 
 const Plan = { tools: 'none', prompt: 'Plan it.', generator: true, multiTurn: true, runner: 'claude' };
 const Build = { tools: 'none', prompt: 'Build it.', runner: 'claude' };
@@ -129,12 +132,13 @@ describe('a conversation', () => {
 });
 
 describe('what a person says to a cast', () => {
-  const running = () => {
+  const running = (stage: Partial<Stage> = {}, materia: JsonObject = Build) => {
     const cast = play({
       config: graph(
         { 'Socket-1': { materia: 'Build', parse: 'json', edges: [satisfied('end')] } },
-        { materia: { Build } },
+        { materia: { Build: materia } },
       ),
+      ...stage,
     });
     cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
     return cast;
@@ -153,6 +157,78 @@ describe('what a person says to a cast', () => {
     expect(replayed(cast.entries)).toEqual(cast.state);
   });
 
+  const interrupt = { kind: 'cast.say', cast: 'c', item: null, text: 'Use tabs.', interrupt: true } as const;
+  const usage = { input: 30, output: 5, cost: 0.5 };
+
+  test('with an interrupt the attempt is ended, its use counts, and the turn goes on in the same conversation', () => {
+    const cast = running({ capabilities: CAPABILITIES });
+    expect(cast.tell(interrupt)).toMatchObject({
+      ...{ allow: true, reason: 'Build is interrupted and goes on with it', details: { interrupts: [1] } },
+    });
+    expect([cast.turn.phase, cast.owed]).toEqual([
+      'running',
+      [expect.objectContaining({ kind: 'interrupt', attempt: 1 })],
+    ]);
+    cast.tell({ kind: 'attempt.interrupted', cast: 'c', turn: 1, attempt: 1, usage, agent: { session } });
+    expect(cast.turn).toMatchObject({ phase: 'owed', session });
+    expect(cast.cast.usage).toMatchObject(usage);
+    // What it changed so far is kept: the next attempt goes on with it.
+    expect(watchOf(cast.state, cast.cast, cast.turn).begins).toBe('on');
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
+    expect(cast.turn.brief).toMatch(/What is new[\s\S]*You were interrupted[\s\S]*A person says[\s\S]*Use tabs\./);
+    expect(cast.turn.brief).not.toContain('Build it.');
+    expect(cast.owed).toEqual([expect.objectContaining({ kind: 'dispatch', attempt: 2 })]);
+    expect(packetOf(cast.cast, cast.turn).session).toEqual(session);
+    cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 2, output: '{"satisfied":true}' });
+    expect([cast.cast.status, cast.all('attempt.lost')]).toEqual(['completed', []]);
+    expect(replayed(cast.entries)).toEqual(cast.state);
+  });
+
+  test('where the runner keeps no conversation the whole brief is sent again, with what was said', () => {
+    const cast = running({ capabilities: CAPABILITIES });
+    cast.tell(interrupt);
+    cast.tell({ kind: 'attempt.interrupted', cast: 'c', turn: 1, attempt: 1 });
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
+    expect(cast.turn.brief).toMatch(/Build it\.[\s\S]*You were interrupted[\s\S]*Use tabs\./);
+  });
+
+  test('an answer that comes before the attempt has ended counts, and the next agent is told', () => {
+    const cast = running({ capabilities: CAPABILITIES });
+    cast.tell(interrupt);
+    cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: 'no JSON', agent: { session } });
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
+    expect(cast.owed).toEqual([expect.objectContaining({ kind: 'dispatch', attempt: 2 })]);
+    expect(cast.turn.brief).toContain('Use tabs.');
+    const late = { kind: 'attempt.interrupted', cast: 'c', turn: 1 } as const;
+    expect(cast.tell({ ...late, attempt: 1, usage }).code).toBe('STALE_ATTEMPT');
+    expect(cast.tell({ ...late, attempt: 2, usage }).code).toBe('NOT_ALLOWED_NOW');
+  });
+
+  test.each([
+    ['command', { command: ['run', '{{prompt}}'] }, 'its runner command cannot be'],
+    ['openai', { model: 'm' }, 'its runner openai cannot be'],
+    ['claude', { tools: 'coding', onCrash: 'wait' }, 'its turn must not run twice'],
+  ])(
+    '%s with %j is not interrupted: its next brief holds what was said, and the person learns that',
+    (runner, more, why) => {
+      const cast = running({ capabilities: CAPABILITIES }, { ...Build, runner, ...more });
+      const { reason, details } = cast.tell(interrupt);
+      expect(reason).toBe(
+        `Build is not interrupted, because ${why}: its next brief holds it, or the next agent of the cast is told it`,
+      );
+      expect(details).not.toHaveProperty('interrupts');
+      expect(cast.owed).toEqual([expect.objectContaining({ kind: 'dispatch' })]);
+    },
+  );
+
+  test('where no agent is at work there is nothing to interrupt', () => {
+    const cast = play({ config, capabilities: CAPABILITIES });
+    expect(cast.tell(interrupt)).toMatchObject({
+      reason: 'no agent is at work on it now; the next agent of the cast is told it',
+    });
+    expect(cast.all('cast.said')).toEqual([{ kind: 'cast.said', cast: 'c', item: null, text: 'Use tabs.' }]);
+  });
+
   test.each([
     ['an item that is not there', 'WI-7', 'NOT_ALLOWED_NOW'],
     ['a cast that is over', null, 'NOT_ALLOWED_NOW'],
@@ -160,5 +236,168 @@ describe('what a person says to a cast', () => {
     const cast = running();
     if (item === null) cast.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
     expect(cast.tell({ kind: 'cast.say', cast: 'c', item, text: 'x' }).code).toBe(code);
+  });
+});
+
+describe('rework', () => {
+  const Coder = { tools: 'coding', prompt: 'Build it.', runner: 'claude', model: 'm-1', fallbacks: [{ model: 'm-2' }] };
+  const Judge = { tools: 'none', prompt: 'Judge it.', runner: 'claude' };
+  const loop = (materia: JsonObject = Coder) =>
+    graph(
+      {
+        'Socket-1': { materia: 'Coder', parse: 'json', edges: [always('Socket-2')] },
+        'Socket-2': { materia: 'Judge', parse: 'json', edges: [satisfied('end'), notSatisfied('Socket-1')] },
+      },
+      { materia: { Coder: materia, Judge } },
+    );
+  const usage = { input: 40, output: 10, cost: 0 };
+  const kept = { runner: 'claude', id: 's-1', usage };
+  const REASON = 'The test fails for an empty list.';
+
+  /** A cast whose work was rejected once; the turn of the rework is owed. */
+  function rejected(stage: Partial<Stage> = {}, note: object = { session: kept }) {
+    const cast = play({ config: loop(), capabilities: CAPABILITIES, root: '/worktree', ...stage });
+    const prepare = () =>
+      cast.tell({ kind: 'turn.prepared', cast: 'c', turn: cast.turn.id, attempt: cast.turn.attempt + 1 });
+    const says = (output: string, agent: object = {}) =>
+      cast.tell({ kind: 'attempt.output', cast: 'c', turn: cast.turn.id, attempt: cast.turn.attempt, output, agent });
+    prepare();
+    says('{"context":"done"}', note);
+    prepare();
+    says(JSON.stringify({ satisfied: false, context: REASON }), { session: { runner: 'claude', id: 's-judge' } });
+    return { cast, prepare, says };
+  }
+
+  test('an agent gets its work back in its own conversation, with the reason and without its first brief', () => {
+    const { cast, prepare, says } = rejected();
+    prepare();
+    expect(cast.all('attempt.started').map(({ session }) => session)).toEqual([undefined, undefined, kept]);
+    expect(packetOf(cast.cast, cast.turn).session).toEqual(kept);
+    const { brief } = cast.turn;
+    expect(brief).toContain(REASON);
+    expect(brief).toContain('earlier in this conversation');
+    expect(brief).toContain('## Your answer');
+    expect(brief).not.toContain('Build it.');
+    // Its judge did no work that was rejected, so it judges afresh.
+    says('{"context":"done"}', { session: { runner: 'claude', id: 's-2' } });
+    prepare();
+    expect(cast.turn.session).toBeNull();
+    expect(cast.turn.brief).toContain('Judge it.');
+    expect(replayed(cast.entries)).toEqual(cast.state);
+  });
+
+  test('where the conversation is gone, the whole brief is sent in a new one', () => {
+    const { cast, prepare } = rejected();
+    prepare();
+    const lost = { fault: 'crash', reason: 'no conversation found', code: 'SESSION_LOST' } as const;
+    cast.tell({ kind: 'attempt.failed', cast: 'c', turn: 3, attempt: 1, ...lost });
+    prepare();
+    expect(cast.turn).toMatchObject({ attempt: 2, session: null });
+    expect(cast.turn.brief).toMatch(new RegExp(`Build it\\.[\\s\\S]*${REASON}`));
+    expect(cast.turn.brief).not.toContain('earlier in this conversation');
+  });
+
+  test('after a fault of its provider the rework goes on in the same conversation, with the reason once more', () => {
+    const { cast, prepare } = rejected();
+    prepare();
+    cast.tell({ kind: 'attempt.failed', cast: 'c', turn: 3, attempt: 1, fault: 'transport', reason: 'cut' });
+    prepare();
+    expect(cast.turn.session).toEqual(kept);
+    expect(cast.turn.brief).toContain(REASON);
+  });
+
+  test('an attempt that was cut off in a worktree leaves the conversation: its files are put back', () => {
+    const { cast, prepare } = rejected();
+    prepare();
+    cast.tell({ kind: 'attempt.lost', cast: 'c', turn: 3, attempt: 1, mayHaveRun: true, reason: 'killed' });
+    prepare();
+    expect(cast.all('attempt.started').at(-1)).toMatchObject({ attempt: 2, session: null });
+    expect(cast.turn.session).toBeNull();
+    expect(cast.turn.brief).toMatch(new RegExp(`Build it\\.[\\s\\S]*${REASON}`));
+    expect(replayed(cast.entries)).toEqual(cast.state);
+  });
+
+  test('in the folder itself nothing is put back, and the conversation goes on', () => {
+    const cast = play({ config: loop(), capabilities: CAPABILITIES });
+    const prepare = (turn: number, attempt: number) => cast.tell({ kind: 'turn.prepared', cast: 'c', turn, attempt });
+    const says = (turn: number, output: string, agent: object) =>
+      cast.tell({ kind: 'attempt.output', cast: 'c', turn, attempt: 1, output, agent });
+    prepare(1, 1);
+    says(1, '{"context":"done"}', { session: kept });
+    prepare(2, 1);
+    says(2, JSON.stringify({ satisfied: false, context: REASON }), {});
+    prepare(3, 1);
+    cast.tell({ kind: 'attempt.lost', cast: 'c', turn: 3, attempt: 1, mayHaveRun: true, reason: 'killed' });
+    prepare(3, 2);
+    expect(cast.turn.session).toEqual(kept);
+  });
+
+  test.each<[string, () => ReturnType<typeof rejected>]>([
+    [
+      'the work was done with another model',
+      () => {
+        const cast = play({ config: loop(), capabilities: CAPABILITIES });
+        const prepare = () =>
+          cast.tell({ kind: 'turn.prepared', cast: 'c', turn: cast.turn.id, attempt: cast.turn.attempt + 1 });
+        const says = (output: string, agent: object = {}) =>
+          cast.tell({
+            kind: 'attempt.output',
+            cast: 'c',
+            turn: cast.turn.id,
+            attempt: cast.turn.attempt,
+            output,
+            agent,
+          });
+        prepare();
+        const fault = { fault: 'refused', reason: 'no such model', code: 'MODEL_UNAVAILABLE' } as const;
+        cast.tell({ kind: 'attempt.failed', cast: 'c', turn: 1, attempt: 1, ...fault });
+        prepare();
+        says('{"context":"done"}', { session: kept });
+        prepare();
+        says(JSON.stringify({ satisfied: false, context: REASON }));
+        return { cast, prepare, says };
+      },
+    ],
+    ['it was another runner', () => rejected({}, { session: { ...kept, runner: 'codex' } })],
+    ['its program told no conversation', () => rejected({}, {})],
+    [
+      'its agent runs in a sandbox, which keeps none',
+      () => rejected({ config: loop({ tools: 'coding', prompt: 'Build it.', runner: 'claude', sandbox: 'bwrap' }) }),
+    ],
+    [
+      'its runner keeps none',
+      () =>
+        rejected(
+          { config: loop({ tools: 'coding', prompt: 'Build it.', runner: 'command', command: ['run', '{{prompt}}'] }) },
+          { session: { runner: 'command', id: 's-1' } },
+        ),
+    ],
+  ])('where %s, rework begins afresh', (_what, begin) => {
+    const { cast, prepare } = begin();
+    prepare();
+    expect(cast.turn).toMatchObject({ id: 3, session: null });
+    expect(cast.turn.brief).toMatch(new RegExp(`Build it\\.[\\s\\S]*${REASON}`));
+  });
+
+  test('the conversation about one item is not used for the next, and is forgotten with its item', () => {
+    const cast = play({ config: workflow(), capabilities: CAPABILITIES });
+    const step = (output: unknown, agent: object = {}) => {
+      const { id, attempt } = cast.turn;
+      if (cast.turn.phase === 'owed') cast.tell({ kind: 'turn.prepared', cast: 'c', turn: id, attempt: attempt + 1 });
+      const where = { cast: 'c', turn: id, attempt: cast.turn.attempt } as const;
+      cast.tell({ kind: 'attempt.output', ...where, output: JSON.stringify(output), agent });
+      if (cast.turn.phase === 'verifying') cast.tell({ kind: 'turn.verified', ...where, seal: '' });
+    };
+    const sessions = () => Object.keys(cast.cast.sessions ?? {});
+    step(plan(2));
+    step({}, { session: kept });
+    expect(sessions()).toEqual(['Socket-2@WI-1']);
+    step(no());
+    expect(cast.turn.socket).toBe('Socket-2');
+    step({}, { session: kept });
+    expect(cast.all('attempt.started').at(-1)?.session).toEqual(kept);
+    step(yes);
+    step(yes);
+    expect([cast.turn.socket, cast.turn.item?.key, sessions()]).toEqual(['Socket-2', 'WI-2', []]);
   });
 });

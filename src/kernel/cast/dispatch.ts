@@ -1,5 +1,6 @@
 // A prepared turn is dispatched when every check before dispatch agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
+import { runnerCan } from '../capabilities.ts';
 import type { Fact } from '../fact.ts';
 import {
   BEFORE_CLAIM,
@@ -10,6 +11,7 @@ import {
   isLiftedByTime,
   refusalOfTrust,
 } from '../gate/before-dispatch.ts';
+import { hasOwnPaths } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
 import { claimTask, isWorthNoting, refusalOfClaim } from '../ledger/claim.ts';
@@ -25,8 +27,8 @@ import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
 import { refusalOfFullLoop, taskOfTurn } from './item.ts';
-import { isBound } from './lock-scope.ts';
-import { clashNote, noteKey, saidFor } from './notes.ts';
+import { beginsOver, isBound, worksInPlace } from './lock-scope.ts';
+import { clashNote, noteKey, notesFor, saidFor } from './notes.ts';
 import {
   chosenMateria,
   isPersons,
@@ -38,7 +40,7 @@ import {
   scriptedTurn,
 } from './rules.ts';
 import { fillAllLanes, fillLanes } from './start.ts';
-import { type Cast, type ParkedWork, postponedBy, type Turn } from './state.ts';
+import { type Cast, type ParkedWork, postponedBy, type Session, type Turn } from './state.ts';
 import { reopen } from './task.ts';
 
 /** The place of the turn is ready. */
@@ -112,6 +114,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
   const input = reportsStatus(cast, turn.socket) ? inputOf(pen.state, cast, turn) : null;
   const isAgents = materiaOf(cast, turn.socket).type === 'agent';
   const told = isAgents ? saidFor(cast, turn).map(({ text }) => text) : [];
+  const session = otherSession(cast, turn, trust?.attestation?.promptHash ?? null);
   pen.write({
     kind: 'attempt.started',
     cast: cast.id,
@@ -120,7 +123,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
     brief: briefFor(
       pen,
       cast,
-      { ...turn, input },
+      { ...turn, input, ...(session === undefined ? {} : { session }) },
       trust?.attestation !== undefined && trust.attestation !== null,
       told,
     ),
@@ -133,9 +136,29 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
     ...(trust?.envelope ? { envelope: trust.envelope } : {}),
     ...(input ? { input } : {}),
     ...(told.length > 0 ? { told } : {}),
+    ...(session === undefined ? {} : { session }),
   });
   if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
+}
+
+/**
+ * The conversation that the attempt has instead of the one that the turn is in; undefined where that one simply goes on.
+ * Rework goes on in the conversation in which the agent did the work, with the same prompt and model only. An attempt that
+ * was cut off has its files put back: a conversation that speaks of them is left.
+ */
+function otherSession(cast: Cast, turn: Turn, promptHash: string | null): Session | null | undefined {
+  if (turn.attempt > 0) {
+    const isPutBack = beginsOver(cast, turn) && !worksInPlace(cast, turn) && hasOwnPaths(cast.rules, turn.socket);
+    return isPutBack && turn.session !== null ? null : undefined;
+  }
+  const item = turn.item?.key ?? null;
+  const kept = cast.sessions?.[noteKey(turn.socket, item)];
+  const materia = chosenMateria(cast, turn);
+  if (!kept || materia.type !== 'agent' || notesFor(cast, turn.socket, item).length === 0) return undefined;
+  if (!runnerCan(cast.rules, materia.runner, 'keepsSession') || materia.sandbox !== undefined) return undefined;
+  const isSame = kept.session.runner === materia.runner && kept.model === materia.model;
+  return isSame && kept.promptHash === promptHash ? kept.session : undefined;
 }
 
 /** Loads the registry that was seen once the trust check is reached, and blocks an agent at fault with the refusal. */

@@ -19,6 +19,7 @@ import type {
   ReportNote,
   ResumePoint,
   ReworkNote,
+  Session,
   SpentEdge,
   TurnCheck,
   Usage,
@@ -131,7 +132,14 @@ export type CastFact =
       readonly finalizes?: true;
     }
   /** What a person says to a cast that goes on: the next brief of an agent holds it. */
-  | { readonly kind: 'cast.said'; readonly cast: string; readonly item: string | null; readonly text: string }
+  | {
+      readonly kind: 'cast.said';
+      readonly cast: string;
+      readonly item: string | null;
+      readonly text: string;
+      /** The turns whose agents are interrupted for it. */
+      readonly interrupts?: readonly number[];
+    }
   /** What the report of an agent says about the goal as a whole. */
   | {
       readonly kind: 'report.noted';
@@ -163,6 +171,11 @@ export type CastFact =
       readonly input?: JsonObject;
       /** Words of a person that came meanwhile and are in this brief. */
       readonly told?: readonly string[];
+      /**
+       * The conversation of an earlier turn that this one goes on with, because it is rework. Null where the turn leaves its
+       * conversation: the files that it speaks of were put back.
+       */
+      readonly session?: Session | null;
     }
   | ({
       /** The output kept its contract. The changes of the turn are verified before it is accepted. */
@@ -222,6 +235,15 @@ export type CastFact =
       readonly turn: number;
       readonly attempt: number;
       readonly reason: string;
+    }
+  /** A person has interrupted the agent. It goes on with the work it has done, and with what was said to it. */
+  | {
+      readonly kind: 'attempt.interrupted';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly usage: Usage;
+      readonly agent?: AgentNote;
     }
   /** The usage of an attempt that was stopped or cut off and so has no outcome. */
   | {

@@ -8,7 +8,7 @@ import { PATH_CHARS_MAX } from '../ledger/plan.ts';
 import { configuredBy, isNamed, refusalOfGoverning } from '../ledger/scope.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { scopeOf } from './data.ts';
-import { materiaOf, socketOf } from './rules.ts';
+import { materiaOf, runsOnce, socketOf } from './rules.ts';
 import { type Cast, type Item, type Turn, walkOf } from './state.ts';
 
 /** What governs the agents is never theirs to change. */
@@ -61,6 +61,15 @@ export function isPutBack(cast: Cast, turn: Turn): boolean {
   const materia = materiaOf(cast, turn.socket);
   const runs = materia.type === 'agent' && materia.tools === 'readAndRun';
   return runs && readsOnly(cast, turn.socket) !== null && !worksInPlace(cast, turn);
+}
+
+/**
+ * An attempt that ended with an answer or a fault leaves its brief; one that was cut off leaves none. A repair needs what
+ * was done before it, and so does what must not be repeated unasked. A turn that may change nothing needs nothing of it.
+ */
+export function beginsOver(cast: Cast, turn: Turn): boolean {
+  if (isPutBack(cast, turn)) return true;
+  return turn.brief === null && turn.refusal === null && !runsOnce(cast, turn);
 }
 
 /** Whether the turn works in the directory itself, where people write as well. */

@@ -151,6 +151,11 @@ export function withSpoken(
   return [...exchange, said].slice(isTalk ? -TALK_LINES_MAX : -LINES_MAX);
 }
 
+/** Whether the agent of this turn is to be told words about this item, or about no item. */
+export function isSaidTo(item: string | null, turn: Pick<Turn, 'item' | 'lane'>): boolean {
+  return isFor({ item, text: '', told: [] }, turn);
+}
+
 /** Words of a person that the agent of this turn has not received yet. */
 export function saidFor({ said = [] }: Pick<Cast, 'said'>, turn: Pick<Turn, 'item' | 'lane'>): readonly Said[] {
   return said.filter((one) => isFor(one, turn));

@@ -20,7 +20,7 @@ import { cursorName, scopeOf } from './data.ts';
 import { isWatched, restoreOf } from './dispatch.ts';
 import { retriesLeft } from './fault.ts';
 import { taskOfTurn } from './item.ts';
-import { bystanderIn, isBound, isBoundToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
+import { beginsOver, bystanderIn, isBound, isBoundToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
 import { notesFor, workBefore } from './notes.ts';
 import { artifactsOf } from './report.ts';
 import {
@@ -32,7 +32,6 @@ import {
   materiaOf,
   offersTools,
   reportsStatus,
-  runsOnce,
   scriptedTurn,
   socketOf,
   variablesOf,
@@ -236,15 +235,6 @@ function approvalOf(cast: Cast, turn: Turn): Watch['approval'] {
   const { approval_request: request } = handoff.payload;
   const env = variablesOf(chosenMateria(cast, turn));
   return { request: isObject(request) ? request : {}, requester: agentIdOfTurn(cast, turn), env };
-}
-
-/**
- * An attempt that ended with an answer or a fault leaves its brief; one that was cut off leaves none. A repair needs what
- * was done before it, and so does what must not be repeated unasked. A turn that may change nothing needs nothing of it.
- */
-function beginsOver(cast: Cast, turn: Turn): boolean {
-  if (isPutBack(cast, turn)) return true;
-  return turn.brief === null && turn.refusal === null && !runsOnce(cast, turn);
 }
 
 function slotOf(cast: Cast, turn: Turn): Slot | null {

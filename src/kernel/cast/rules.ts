@@ -91,10 +91,11 @@ export function variablesOf(materia: Materia): readonly string[] {
   return materia.type === 'agent' ? (materia.env ?? []) : [];
 }
 
-/** The conversation that the turn's next attempt continues: another runner knows nothing of it. */
+/** The conversation that the turn's next attempt continues: another runner knows nothing of it, and in a sandbox none is kept. */
 export function continuedSession(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | 'session'>): Session | null {
   const materia = chosenMateria(cast, turn);
-  return materia.type === 'agent' && turn.session?.runner === materia.runner ? turn.session : null;
+  if (materia.type !== 'agent' || materia.sandbox !== undefined) return null;
+  return turn.session?.runner === materia.runner ? turn.session : null;
 }
 
 /** The place of the next choice that may help against this, or null. `isLast`: it is not asked once more. */

@@ -52,6 +52,8 @@ export type Cast = {
   restores?: Record<string, ParkedWork>;
   /** By cursor, who advanced last in a loop whose items may be parked. */
   advancedBy?: Record<string, { readonly socket: string; readonly satisfied: boolean | null }>;
+  /** The conversations of accepted turns, by socket and item: rework goes on in them; absent where there are none. */
+  sessions?: Record<string, KeptSession>;
   /** Words of a person that no agent has received yet; absent where there are none. */
   said?: readonly Said[];
   turnsStarted: number;
@@ -195,7 +197,7 @@ export type Turn = {
   waits: number;
   /** Which runner and model has the turn: 0 for the materia's own, then its fallbacks. */
   choice: number;
-  /** The conversation in which the last answer was refused. */
+  /** The conversation that its next attempt continues. */
   session: Session | null;
   /** What its brief may measure, where the usual one was too long for the model. */
   briefBytesMax: number | null;
@@ -226,6 +228,8 @@ export type Turn = {
   exchange: readonly ExchangeLine[];
   /** What a person has to decide before the agent can go on. */
   asks: OpenQuestion | null;
+  /** A person interrupts its agent: the attempt is being ended, and the next one goes on. */
+  interrupted?: true;
   /** The conversation with a person is over: its next answer is the final one. */
   finalizing?: true;
   /** The INPUT envelope its last attempt was started with, in dialects that have one. */
@@ -234,6 +238,14 @@ export type Turn = {
   untold?: readonly Undelivered[];
   /** What its item did is part of the cast's branch. */
   merged?: true;
+};
+
+/** The conversation of an accepted turn. Only the same prompt and model go on in it. */
+export type KeptSession = {
+  readonly session: Session;
+  readonly model: string | null;
+  /** The hash of the prompt, where it was attested; else the prompt is frozen with the cast. */
+  readonly promptHash: string | null;
 };
 
 /** A line of the conversation in a turn. */

@@ -1,4 +1,5 @@
 // What a person may ask of a cast, stopped or running.
+import { runnerCan } from '../capabilities.ts';
 import { contractOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
@@ -6,15 +7,16 @@ import { fail, type Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { decideBlocked, isAnswerableWhenBlocked, isExpired, refusalOfLate, type StatusText } from './asked.ts';
-import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
+import { cleanNote, elapsedOf, exhausted, refilled, tokensOf, warn } from './budget.ts';
 import { claimFor, reclaim, startDue } from './dispatch.ts';
 import { markUnknown, waitIfUnknown } from './fault.ts';
 import { hasItem, isLeftOut, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
+import { isSaidTo } from './notes.ts';
 import { carriesOn, extendEdge, route } from './route.ts';
-import { materiaOf } from './rules.ts';
+import { chosenMateria, isPersons, isScripted, materiaOf, runsOnce } from './rules.ts';
 import { fillAllLanes, reopenTurn, startSocket } from './start.ts';
-import { type Cast, type CastStatus, isOver, type Turn } from './state.ts';
+import { type Cast, type CastStatus, FREE, isOver, type Turn } from './state.ts';
 import { leaveOut } from './stop.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
@@ -60,8 +62,15 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   return allow(`cast ${cast.id} resumed`);
 }
 
-/** What a person says to a cast is kept for the next brief of an agent that it concerns. */
-export function sayToAgents(pen: Pen, cast: Cast, { item, text }: Extract<Input, { kind: 'cast.say' }>): Verdict {
+/**
+ * What a person says to a cast is kept for the next brief of an agent that it concerns. Where that is to be at once, the
+ * agents at work are interrupted.
+ */
+export function sayToAgents(
+  pen: Pen,
+  cast: Cast,
+  { item, text, interrupt = false }: Extract<Input, { kind: 'cast.say' }>,
+): Verdict {
   if (isOver(cast.status)) {
     const reason = `cast ${cast.id} has ${cast.status}; none of its agents can be told anything`;
     return deny('NOT_ALLOWED_NOW', reason, { cast: cast.id });
@@ -70,9 +79,57 @@ export function sayToAgents(pen: Pen, cast: Cast, { item, text }: Extract<Input,
     const reason = `cast ${cast.id} has no item ${item}; \`baton show ${cast.id}\` names them`;
     return deny('NOT_ALLOWED_NOW', reason, { cast: cast.id, item });
   }
-  pen.write({ kind: 'cast.said', cast: cast.id, item, text: scrub(text).text });
-  const who = item === null ? 'the next agent of the cast' : `the next agent that works on ${item}`;
-  return allow(`${who} is told it`, { cast: cast.id, item });
+  const atWork = Object.values(cast.turns).filter((turn) => isAtWork(cast, turn) && isSaidTo(item, turn));
+  const reached = interrupt ? atWork.filter((turn) => whyNotInterruptible(cast, turn) === null) : [];
+  const interrupts = reached.map(({ id }) => id);
+  const extras = interrupts.length > 0 ? { interrupts } : {};
+  pen.write({ kind: 'cast.said', cast: cast.id, item, text: scrub(text).text, ...extras });
+  return allow(whenTold(cast, item, atWork, interrupt), { cast: cast.id, item, ...extras });
+}
+
+function isAtWork(cast: Cast, turn: Turn): boolean {
+  const isAgents = materiaOf(cast, turn.socket).type === 'agent';
+  return cast.status === 'running' && turn.phase === 'running' && isAgents && !isPersons(cast, turn);
+}
+
+/** Why an agent at work cannot be interrupted, in words; null where it can. */
+function whyNotInterruptible(cast: Cast, turn: Turn): string | null {
+  const materia = chosenMateria(cast, turn);
+  const runner = materia.type === 'agent' && !isScripted(cast, turn.socket) ? materia.runner : 'scripted';
+  if (!runnerCan(cast.rules, runner, 'isInterruptible')) return `its runner ${runner} cannot be`;
+  return runsOnce(cast, turn) ? 'its turn must not run twice' : null;
+}
+
+/** When the words arrive, for the person who said them. */
+function whenTold(cast: Cast, item: string | null, atWork: readonly Turn[], interrupt: boolean): string {
+  const next = item === null ? 'the next agent of the cast' : `the next agent that works on ${item}`;
+  if (atWork.length === 0)
+    return interrupt ? `no agent is at work on it now; ${next} is told it` : `${next} is told it`;
+  const parts = atWork.map((turn) => {
+    const { label } = materiaOf(cast, turn.socket);
+    const name = turn.item ? `${label} (${turn.item.label})` : label;
+    const why = interrupt ? whyNotInterruptible(cast, turn) : null;
+    if (interrupt && why === null) return `${name} is interrupted and goes on with it`;
+    const cause = why === null ? `${name} is at work` : `${name} is not interrupted, because ${why}`;
+    return `${cause}: its next brief holds it, or ${next} is told it`;
+  });
+  return parts.join('; ');
+}
+
+/** The attempt of an agent that a person interrupted has ended. What it used counts, and the turn goes on. */
+export function takeInterruption(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  { usage = FREE, agent }: Extract<Input, { kind: 'attempt.interrupted' }>,
+): Verdict {
+  const { id, attempt } = turn;
+  if (!turn.interrupted) return deny('NOT_ALLOWED_NOW', `nobody has interrupted attempt ${attempt} of turn ${id}`);
+  const note = cleanNote(agent);
+  const ended = { kind: 'attempt.interrupted', cast: cast.id, turn: id, attempt, usage } as const;
+  pen.write({ ...ended, ...(note ? { agent: note } : {}) });
+  warn(pen, cast);
+  return allow(`turn ${id} goes on with what was said`);
 }
 
 function isRunning({ status }: Cast): boolean {

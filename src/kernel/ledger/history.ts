@@ -184,6 +184,7 @@ function countCast(tally: Tally, fact: Exclude<Fact, LedgerFact>): void {
       if (planners.get(fact.cast)?.has(fact.socket)) plans.add(turnKey(fact));
       return;
     case 'turn.reopened':
+    case 'attempt.interrupted':
     case 'attempt.lost':
       owed.add(turnKey(fact));
       return;

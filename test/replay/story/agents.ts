@@ -2,7 +2,7 @@
 // verified, cut or scrubbed, a turn that a person takes, and a utility that cannot do its job.
 import type { AgentNote } from '../../../src/kernel/cast/state.ts';
 import type { Code } from '../../../src/kernel/codes.ts';
-import { always, graph, yes } from '../../loadouts.ts';
+import { always, graph, no, notSatisfied, satisfied, yes } from '../../loadouts.ts';
 import { SEAL, type Stage } from './stage.ts';
 
 const LIVE = graph(
@@ -38,6 +38,7 @@ export async function tellOfAgents(stage: Stage): Promise<void> {
   await published(stage);
   await halted(stage);
   await talked(stage);
+  await reworked(stage);
 }
 
 const TALK = graph(
@@ -57,6 +58,41 @@ async function talked(stage: Stage): Promise<void> {
   await stage.tell({ kind: 'turn.finish', cast: 'talked' });
   await stage.prepare('talked');
   await stage.say(await stage.turn('talked'), '{"satisfied":true}');
+}
+
+const REWORK = graph(
+  {
+    'Socket-1': { materia: 'Code', parse: 'json', edges: [always('Socket-2')] },
+    'Socket-2': { materia: 'Judge', parse: 'json', edges: [satisfied('end'), notSatisfied('Socket-1')] },
+  },
+  {
+    materia: {
+      Code: { tools: 'coding', prompt: 'Code it.', runner: 'claude', model: 'golden-1' },
+      Judge: { tools: 'none', prompt: 'Judge it.', runner: 'claude' },
+    },
+  },
+);
+
+/** Rework goes on in the agent's own conversation, until a crash in a worktree puts the files back. */
+async function reworked(stage: Stage): Promise<void> {
+  await stage.start('reworked', { config: REWORK, request: 'golden reworked', root: '/golden/reworked' });
+  await stage.prepare('reworked');
+  const usage = { input: 30, output: 3, cost: 0.01 };
+  const first = await stage.turn('reworked');
+  const interrupt = { item: null, text: 'Use tabs.', interrupt: true } as const;
+  await stage.tell({ kind: 'cast.say', cast: 'reworked', ...interrupt });
+  await stage.tell({ kind: 'attempt.interrupted', ...first, usage, agent: NOTE });
+  await stage.prepare('reworked');
+  await stage.say(await stage.turn('reworked'), '{"context":"done"}', { agent: NOTE });
+  await stage.prepare('reworked');
+  await stage.say(await stage.turn('reworked'), no('Spaces are left.'));
+  await stage.prepare('reworked');
+  const again = await stage.turn('reworked');
+  await stage.tell({ kind: 'attempt.lost', ...again, mayHaveRun: true, reason: 'the process is gone' });
+  await stage.prepare('reworked');
+  await stage.say(await stage.turn('reworked'), '{"context":"done"}');
+  await stage.prepare('reworked');
+  await stage.say(await stage.turn('reworked'), yes);
 }
 
 async function live(stage: Stage): Promise<void> {

@@ -82,6 +82,7 @@ const ENDS = {
   refused: 'refused',
   failed: 'failed',
   lost: 'cut off',
+  interrupted: 'interrupted',
   asks: 'asks',
   goes_on: 'goes on',
   blocked: 'blocked',

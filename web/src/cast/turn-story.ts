@@ -61,6 +61,7 @@ const ENDS: ReadonlySet<string> = new Set([
   ...[
     'attempt.refused',
     'attempt.failed',
+    'attempt.interrupted',
     'attempt.lost',
     'attempt.spent',
     'turn.accepted',
