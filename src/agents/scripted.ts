@@ -28,7 +28,7 @@ async function play(packet: Packet, place: AttemptDirs, signal: AbortSignal): Pr
     return {
       kind: 'fault',
       fault: 'unscripted',
-      reason: `the script has no (further) turn for ${packet.socket} or ${packet.materia.id}`,
+      reason: `the script has no (further) turn for ${[...new Set([packet.socket, packet.materia.id])].join(' or ')}`,
     };
   }
   if (!isObject(said) || !isObject(said.$turn)) return { kind: 'output', output: asText(said) };

@@ -62,12 +62,13 @@ export async function unmergedLanes(
   return found;
 }
 
+function uncommittedText(files: number): readonly string[] {
+  return files > 0 ? [counted(files, 'uncommitted file')] : [];
+}
+
 /** In words for people. */
 export function unmergedText({ task, branch, commits, uncommitted }: UnmergedLane): string {
-  const what = [
-    ...(commits > 0 ? [counted(commits, 'commit')] : []),
-    ...(uncommitted > 0 ? [counted(uncommitted, 'uncommitted file')] : []),
-  ].join(' and ');
+  const what = [...(commits > 0 ? [counted(commits, 'commit')] : []), ...uncommittedText(uncommitted)].join(' and ');
   return `${task ?? 'An item'} is not merged yet: ${what} on ${branch}`;
 }
 
@@ -86,9 +87,9 @@ export async function wayOut(workspace: Workspace, cast: string): Promise<readon
     return [`It changed no file; \`${baton} undo ${cast}\` clears its worktree away.`];
   }
   if (tip === null) return [`Its branch ${branch} is gone; \`${baton} diff ${cast}\` says what can be done.`];
-  const commits = await tryGit(top, ['rev-list', '--count', `${base}..${tip}`]);
+  const commits = Number((await tryGit(top, ['rev-list', '--count', `${base}..${tip}`])).out) || 0;
   return [
-    `What it did is on branch ${branch} (${counted(Number(commits.out) || 0, 'commit')}):`,
+    `What it did is on branch ${branch} (${[counted(commits, 'commit'), ...uncommittedText(uncommitted)].join(', ')}):`,
     `  look at it   ${baton} diff ${cast}`,
     `  take it over ${baton} merge ${cast}`,
     `  drop it      ${baton} undo ${cast}`,

@@ -74,7 +74,7 @@ export class Workspace implements Located {
   }
 
   noCastYet(): UsageError {
-    const reason = `no cast was ever run in ${this.dir}; start one with \`${this.program} cast\``;
+    const reason = `no casts yet in ${this.dir}; start one with \`${this.program} cast\``;
     return new UsageError(reason, 'UNKNOWN_CAST');
   }
 

@@ -309,7 +309,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: one({}) },
     ['approve', 'P-00000000'],
     1,
-    [/no cast was ever run|no approval/],
+    [/no casts yet in|no approval/],
   ],
   [
     '25',

@@ -2,7 +2,8 @@
 import { expect, test, vi } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, cast, json, project, put, start } from './baton.ts';
+import { envelope } from '../team.ts';
+import { agent, always, baton, cast, json, project, put, start } from './baton.ts';
 import { no, PARKING, PARKING_AGENTS, parking, plan, yes } from './parking.ts';
 import { coder, deadlyGit, git, repository, writes } from './repository.ts';
 
@@ -23,7 +24,7 @@ test('in place: the cast waits with exit 4, says what is parked, and a person re
 });
 
 test.each<[string, string[], number, string]>([
-  ['an item that is not parked', ['retry', 'latest:WI-9'], 1, 'these are parked: WI-1 (first)'],
+  ['an item that is not parked', ['retry', 'latest:WI-9'], 1, 'these are parked: first (WI-1)'],
   ['no item', ['drop', 'latest', '--reason', 'x'], 2, 'CAST:ITEM'],
   ['no reason', ['drop', 'latest:1'], 2, '--reason'],
 ])('%s is not decided about', async (_what, args, code, says) => {
@@ -159,6 +160,75 @@ test.each<[string, readonly string[], readonly Json[]]>([
     }
   },
 );
+
+/** An orchestrator assigns four tasks, of which two wait for the first; it is rejected twice while the fourth is at work. */
+function assigned(then: 'park' | 'ask'): string {
+  const sockets = {
+    'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
+    'Socket-2': { materia: 'Build', parse: 'text', edges: [always('Socket-3')] },
+    'Socket-3': {
+      materia: 'Judge',
+      parse: 'json',
+      advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+      edges: [
+        { when: 'satisfied', to: 'Socket-2' },
+        { when: 'not_satisfied', to: 'Socket-2', maxTraversals: 1, then },
+      ],
+    },
+    'Socket-4': { materia: 'Sum', parse: 'text' },
+  };
+  const exits = [{ id: 'done', from: 'Socket-3', condition: 'always', targetSocketId: 'Socket-4' }];
+  const work = {
+    ...{
+      sockets: ['Socket-2', 'Socket-3'],
+      consumes: { from: 'Socket-1', output: 'workItems' },
+      exits,
+      parallel: { maxConcurrency: 2 },
+    },
+  };
+  const materia = { Lead: { ...agent, generator: true }, Build: agent, Judge: agent, Sum: agent };
+  const lead = envelope(
+    { id: 'T-1' },
+    { id: 'T-2', dependencies: ['T-1'] },
+    { id: 'T-3', dependencies: ['T-2'] },
+    { id: 'T-4' },
+  );
+  const slow = { $turn: { output: 'built', delayMs: 2_000 } };
+  return repository({
+    '.baton/config.json': { materia, loadouts: { L: { entry: 'Socket-1', sockets, loops: { work } } } },
+    'agents.json': {
+      ...{ Lead: [lead], Build: ['built', slow, ...Array<string>(8).fill('built')], Sum: ['all done'] },
+      Judge: [no('bad'), no('still bad'), yes, '$repeat'],
+    },
+  });
+}
+const RUN_ASSIGNED = ['cast', '--agents', 'agents.json', 'do it', '--json'];
+
+test('what depends on a dropped item is named first, and dropped with it where a person agrees', async () => {
+  const dir = assigned('park');
+  expect(await asked(dir, RUN_ASSIGNED)).toEqual([4, expect.objectContaining({ done: 1, parked: 1 }), 'waiting']);
+  const refused = await baton(dir, ['drop', 'latest:T-1', '--reason', 'not needed']);
+  const said = 'T-2 (Task T-2), T-3 (Task T-3) depend on WI-1, and are dropped with it; say so with --yes';
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(said)]);
+  expect((await shown(dir)).status).toBe('waiting');
+  const drop = ['drop', 'latest:T-1', '--reason', 'not needed', '--yes'];
+  expect(await asked(dir, drop)).toEqual([0, expect.objectContaining({ done: 1, parked: 0 }), 'completed']);
+  expect((await shown(dir)).tasks?.map(({ status }) => status)).toEqual(['canceled', 'canceled', 'canceled', 'done']);
+});
+
+test('side by side `ask` lets the other items finish, then waits; continue allows as many rounds again', async () => {
+  const dir = assigned('ask');
+  expect(await asked(dir, RUN_ASSIGNED)).toEqual([4, expect.objectContaining({ done: 1, total: 4 }), 'waiting']);
+  expect((await shown(dir)).code).toBe('EDGE_BUDGET_EXHAUSTED');
+  expect((await baton(dir, ['why'])).stdout).toMatch(
+    /Judge on Task T-1 .* may not go back to Build again[\s\S]*To allow 1 more round:\n.* continue /,
+  );
+  expect(await asked(dir, ['continue', 'latest', '--json'])).toEqual([
+    0,
+    expect.objectContaining({ done: 4 }),
+    'completed',
+  ]);
+});
 
 test.each<[string, string[]]>([
   ['dropped', ['drop', 'latest:2', '--reason', 'not needed']],

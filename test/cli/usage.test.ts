@@ -37,7 +37,7 @@ test.each<[args: readonly string[], words: readonly string[]]>([
   ],
   [
     ['show', '-C', '.'],
-    ['no cast was ever run', 'baton -C . cast'],
+    ['no casts yet in', 'baton -C . cast'],
   ],
   [
     ['log', '--after'],
@@ -75,11 +75,11 @@ test.each<[args: readonly string[], words: readonly string[]]>([
     ['there is no loadout Nope', 'use one of: L'],
   ],
   [['check', 'missing.json'], ['missing.json: there is no such file']],
-  [['show'], ['no cast was ever run', 'baton cast']],
-  [['watch', 'latest'], ['no cast was ever run']],
-  [['resume'], ['no cast was ever run']],
-  [['continue'], ['no cast was ever run']],
-  [['abort'], ['no cast was ever run']],
+  [['show'], ['no casts yet in', 'baton cast']],
+  [['watch', 'latest'], ['no casts yet in']],
+  [['resume'], ['no casts yet in']],
+  [['continue'], ['no casts yet in']],
+  [['abort'], ['no casts yet in']],
   [
     ['budget', 'latest', '--tokens', 'many'],
     ['--tokens must be a number', 'many'],
@@ -99,7 +99,7 @@ test.each<[args: readonly string[], words: readonly string[]]>([
     ['log', '--after', 'soon'],
     ['--after must be a sequence number', 'soon'],
   ],
-  [['log', '--cast', 'latest'], ['no cast was ever run']],
+  [['log', '--cast', 'latest'], ['no casts yet in']],
   [
     ['explain', 'NO_SUCH_CODE'],
     ['there is no code NO_SUCH_CODE', 'baton explain'],

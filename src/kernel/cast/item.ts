@@ -147,18 +147,24 @@ export function parkedNamed(parked: readonly Parked[], word: string): Parked | D
   const tries = [
     by(({ key }) => key.toLowerCase() === wanted),
     by(({ index }) => `${index + 1}` === wanted),
+    parked.filter(({ task }) => task.toLowerCase() === wanted),
     by(({ label }) => wanted !== '' && label.toLowerCase().startsWith(wanted)),
   ];
   const found = tries.find((each) => each.length > 0) ?? [];
   const [only] = found;
   if (only && found.length === 1) return only;
-  const list = (found.length > 0 ? found : parked).map(({ item }) => `${item.key} (${item.label})`).join(', ');
+  const list = (found.length > 0 ? found : parked).map(({ item }) => named(item)).join(', ');
   const reason = only
     ? `${word} may be any of these: ${list}`
     : parked.length === 0
       ? 'no item of the cast is parked'
       : `no parked item is called ${word}; these are parked: ${list}`;
   return deny('NOT_ALLOWED_NOW', reason, { item: word, parked: parked.map(({ item }) => item.key) });
+}
+
+/** Its title leads; the key is what commands take. */
+function named({ key, label }: Item): string {
+  return label === '' ? key : `${label} (${key})`;
 }
 
 export function isParked(task: Pick<Task, 'status' | 'code'> | null | undefined): boolean {
@@ -327,9 +333,9 @@ export function waitForParked(pen: Pen, cast: Cast): boolean {
   const parked = parkedIn(pen, cast) ?? [];
   const [first] = parked;
   if (!first || cast.status !== 'running') return false;
-  const named = parked.map(({ item }) => `${item.key} (${item.label})`).join(', ');
+  const names = parked.map(({ item }) => named(item)).join(', ');
   const how = `baton retry ${cast.id}:${first.item.key}, or baton drop ${cast.id}:${first.item.key} --reason "…"`;
-  const reason = `${parked.length === 1 ? 'one item is' : `${parked.length} items are`} parked: ${named}; decide with: ${how}`;
+  const reason = `${parked.length === 1 ? 'one item is' : `${parked.length} items are`} parked: ${names}; decide with: ${how}`;
   pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'ITEMS_PARKED', reason });
   return true;
 }
