@@ -11,6 +11,7 @@ import {
   objectAt,
   stringAt,
 } from '../kernel/json.ts';
+import type { ValuePath } from './write-in.ts';
 
 /** Documents are never changed: an edit answers a new one that shares what stayed. */
 export type EditorDocument = {
@@ -18,6 +19,8 @@ export type EditorDocument = {
   readonly name: string;
   /** The configuration as it is written: `loadouts` holds this loadout alone, `materia` all that it may use. */
   readonly config: JsonObject;
+  /** The materia that are defined outside of the loadout's own file: a loadout of the short form only names them. */
+  readonly foreign: readonly string[];
   /** The texts of the prompts and schemas that the configuration names, by that name. */
   readonly files: Readonly<Record<string, string>>;
 };
@@ -38,24 +41,26 @@ export function edgeId({ from, index }: EdgeRef): string {
 /** An edge or an exit. */
 export type WayRef = EdgeRef | { readonly exit: ExitId };
 
-/** A document without a socket. */
-export function emptyDocument(name: string, config: JsonObject = {}): EditorDocument {
-  const { activeLoadout: _active, activeLoadoutId: _id, ...rest } = config;
-  return {
-    name,
-    config: { ...rest, materia: objectAt(config, 'materia'), loadouts: { [name]: { sockets: {} } } },
-    files: {},
-  };
+type Around = {
+  readonly files?: Readonly<Record<string, string>>;
+  /** Without it every materia that is there. */
+  readonly foreign?: readonly string[];
+};
+
+/** A document without a socket, with the materia of a configuration. */
+export function emptyDocument(name: string, config: JsonObject = {}, around: Around = {}): EditorDocument {
+  return openDocument({ materia: {}, ...config, loadouts: { [name]: { sockets: {} } } }, name, around);
 }
 
 /** The document of one loadout of a configuration as it is written. */
-export function openDocument(
-  config: JsonObject,
-  name: string,
-  files: Readonly<Record<string, string>> = {},
-): EditorDocument {
+export function openDocument(config: JsonObject, name: string, { files = {}, foreign }: Around = {}): EditorDocument {
   const { activeLoadout: _active, activeLoadoutId: _id, ...rest } = config;
-  return { name, config: { ...rest, loadouts: { [name]: objectAt(objectAt(config, 'loadouts'), name) } }, files };
+  return {
+    name,
+    config: { ...rest, loadouts: { [name]: objectAt(objectAt(config, 'loadouts'), name) } },
+    foreign: foreign ?? Object.keys(objectAt(config, 'materia')),
+    files,
+  };
 }
 
 export function loadoutOf({ config, name }: EditorDocument): JsonObject {
@@ -143,6 +148,31 @@ export function exitsIn(document: EditorDocument): readonly Exit[] {
 
 export function routeId(from: string, condition: string): string {
   return `exit:${from}:${condition}`;
+}
+
+/** What a form writes to: a part of the loadout, a materia, or the rest of the configuration (budget, checkers, limits). */
+export type FieldOwner =
+  | { readonly socket: string }
+  | { readonly loop: string }
+  | { readonly materia: string }
+  | { readonly loadout: true }
+  | { readonly config: true };
+
+/** The value of a field of a form; undefined where none is written. */
+export function fieldAt(document: EditorDocument, of: FieldOwner, path: ValuePath): Json | undefined {
+  let value: Json | undefined = ownerAt(document, of);
+  for (const key of path) {
+    if (typeof key === 'number') value = Array.isArray(value) ? (value as readonly Json[])[key] : undefined;
+    else value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  return value;
+}
+
+function ownerAt(document: EditorDocument, of: FieldOwner): JsonObject {
+  if ('socket' in of) return socketAt(document, of.socket) ?? {};
+  if ('loop' in of) return loopAt(document, of.loop) ?? {};
+  if ('materia' in of) return objectAt(materiaOf(document), of.materia);
+  return 'loadout' in of ? loadoutOf(document) : document.config;
 }
 
 /** The configuration with the texts of its files in the place of their names, as the checks and a cast want it. */

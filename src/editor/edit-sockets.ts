@@ -1,20 +1,12 @@
 // Edits of sockets: add, remove, empty, rename, and one field of a form.
 import { given, isObject, isText, type JsonObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { exitsIn, loadoutOf, loopAt, materiaOf, type Point, type WayRef } from './document.ts';
+import { exitsIn, type FieldOwner, loadoutOf, loopAt, materiaOf, type Point, type WayRef } from './document.ts';
 import { inOrder } from './edit-edges.ts';
 import { renameMateria } from './edit-materia.ts';
 import { moveTo } from './layout.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
 import { isEmptyObject, type ValuePath, without, writtenAt } from './write-in.ts';
-
-/** What a form writes to: a part of the loadout, a materia, or the rest of the configuration (budget, checkers, limits). */
-export type FieldOwner =
-  | { readonly socket: string }
-  | { readonly loop: string }
-  | { readonly materia: string }
-  | { readonly loadout: true }
-  | { readonly config: true };
 
 type Added = {
   readonly materia?: string;

@@ -328,7 +328,7 @@ describe('copies', () => {
         loadouts: { A: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'plan' } } } },
       },
       'A',
-      { 'prompts/plan.md': 'Other.' },
+      { files: { 'prompts/plan.md': 'Other.' } },
     );
     const here = { ...team().document, files: { 'prompts/plan.md': 'Plan.' } };
     const { document, notes } = withEdits(here, { edit: 'paste', clip: copyOf(other, ['Socket-1']) });
