@@ -61,7 +61,7 @@ function flowText(value: Json): string {
 }
 
 const PLAIN = /^[A-Za-z_][\w./+-]*(?: [\w./+-]+)*$/;
-const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+const WORDS = /^(?:true|false|null|yes|no|on|off)$/i;
 
 function scalarText(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) ? text : JSON.stringify(text);

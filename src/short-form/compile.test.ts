@@ -459,3 +459,14 @@ test('a file in TypeScript sees nothing of our environment', () => {
   delete process.env.BATON_TEST_SECRET;
   expect(source).toMatchObject({ ok: true, value: { description: '{}' } });
 });
+
+test('layout says by name where steps are drawn, and nothing else', async () => {
+  const text = 'steps: [plan, build]\nlayout: { build: { x: 10, y: -20.5 } }';
+  expect(await loadoutOf(text)).toMatchObject({ layout: { sockets: { 'Socket-2': { x: 10, y: -20.5 } } } });
+  expect(await mistakesIn('steps: [plan, build]\nlayout: { biuld: { x: 1, y: 2 } }')).toEqual([
+    '2 UNKNOWN_ENDPOINT layout.biuld: There is no step biuld. Did you mean build? There are: plan, build.',
+  ]);
+  expect(await mistakesIn('steps: [plan]\nlayout: { plan: { x: 1 } }')).toEqual([
+    expect.stringContaining('INVALID_CONFIG layout.plan.y'),
+  ]);
+});

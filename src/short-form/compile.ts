@@ -97,6 +97,14 @@ class Compiler {
     if (this.mistakes.length > 0) return null;
     for (const loop of this.#loops) this.#checkGenerator(loop);
     for (const step of this.#steps) this.#checkTargets(step);
+    for (const name of Object.keys(this.#file.layout ?? {})) {
+      if (this.#steps.some((step) => step.name === name)) continue;
+      this.#unknownStep(
+        name,
+        ['layout', name],
+        this.#steps.map((step) => step.name),
+      );
+    }
     for (const [agent, options] of Object.entries(this.#file.agents ?? {})) {
       const place = ['agents', agent];
       this.#checkOneBehaviour({ options: options as AgentOptions & JsonObject, place });
@@ -123,6 +131,7 @@ class Compiler {
       }),
     );
     const { description, inputs, budget } = this.#file;
+    const layout = this.#layout();
     if (budget !== undefined) this.#origins.set('budget', ['budget']);
     const loadout: JsonObject = {
       ...(description === undefined ? {} : { description }),
@@ -130,6 +139,7 @@ class Compiler {
       entry: 'Socket-1',
       sockets,
       ...(this.#loops.length === 0 ? {} : { loops }),
+      ...(layout === null ? {} : { layout }),
     };
     const materia = Object.fromEntries(Array.from(this.#materia, ([id, { definition }]) => [id, definition]));
     for (const [id, { place }] of this.#materia) this.#origins.set(`materia.${id}`, place);
@@ -139,6 +149,13 @@ class Compiler {
       origins: this.#origins,
       labels: Object.fromEntries(this.#steps.map(({ socket, name }) => [socket, name])),
     };
+  }
+
+  /** Where steps are drawn, by socket. */
+  #layout(): JsonObject | null {
+    const points = Object.entries(this.#file.layout ?? {});
+    if (points.length === 0) return null;
+    return { sockets: Object.fromEntries(points.map(([name, { x, y }]) => [this.#socketNamed(name), { x, y }])) };
   }
 
   #mistake(code: Mistake['code'], place: SourcePath, message: string): void {

@@ -124,6 +124,11 @@ export const FILE = {
       names: { type: 'text', form: NAME.source, wants: 'a name of small letters, digits and hyphens' },
       means: 'agents that several steps share',
     },
+    layout: {
+      type: 'map',
+      of: { type: 'object', fields: { x: { type: 'number', required: true }, y: { type: 'number', required: true } } },
+      means: 'where steps are on the canvas of the editor, by name; it changes nothing else',
+    },
   },
 } as const satisfies Field;
 
