@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { BUNDLED_LOADOUTS } from '../src/app/operations/project.ts';
 import { terminalPicture } from './terminal-picture.ts';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
@@ -15,18 +16,20 @@ const BATON = join(CHECKOUT, 'bin', 'baton');
 const NODE = dirname(process.execPath);
 const ENDED = 'ended-here';
 
-/** The templates whose graphs are drawn. `test/pictures.test.ts` draws them again. */
-export const GRAPHS = ['bugfix', 'feature'] as const;
+/** The templates and the bundled loadouts whose graphs are drawn. `test/pictures.test.ts` draws them again. */
+export const GRAPHS = ['bugfix', 'feature', ...BUNDLED_LOADOUTS] as const;
 
-export const graphFile = (template: string) => join(PICTURES, `graph-${template}.svg`);
+export const graphFile = (name: string) => join(PICTURES, `graph-${name.toLowerCase()}.svg`);
 
-/** The file of a template is called after the template where it is used. */
-export function graphPicture(template: string): string {
+/** The file of a template is called after the template where it is used. A bundled loadout is drawn by its name. */
+export function graphPicture(name: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'baton-graph-'));
-  const file = join(dir, `${template}.yaml`);
-  cpSync(join(CHECKOUT, 'src/bundled/templates', template, 'loadout.yaml'), file);
+  const file = join(dir, `${name}.yaml`);
+  const isTemplate = !BUNDLED_LOADOUTS.some((each) => each === name);
+  if (isTemplate) cpSync(join(CHECKOUT, 'src/bundled/templates', name, 'loadout.yaml'), file);
+  const which = isTemplate ? ['--file', file] : [name];
   try {
-    return execFileSync(BATON, ['graph', '--file', file, '--format', 'svg'], { cwd: dir, encoding: 'utf8' });
+    return execFileSync(BATON, ['graph', ...which, '--format', 'svg'], { cwd: dir, encoding: 'utf8' });
   } finally {
     rmSync(dir, { recursive: true });
   }

@@ -46,6 +46,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
     src: [
       ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-request.ts'],
       'agents/inside-attempt.ts',
+      'utilities/detect-project.ts',
       ...PORTS,
     ],
     npm: ['ajv'],

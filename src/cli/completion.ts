@@ -185,7 +185,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   'CAST:ITEM': (call) => waiting(call, 'parked'),
   TURN: (call) => waiting(call, 'unknown'),
   LOADOUT: loadouts,
-  'LOADOUT|FILE': loadouts,
+  'LOADOUT|FILE': own,
   'LOADOUT|CAST': async (call) => [...(await loadouts(call)), ...(await casts(call))],
   TASK: (call) => rows(call, 'task.list', 'tasks', 'task_id', ({ status, title }) => `${status}: ${title ?? ''}`),
   CODE: codes,
@@ -228,6 +228,14 @@ function aboutCast({ status, request }: JsonObject): string {
 async function waiting(call: Call, kind: string): Promise<readonly Candidate[]> {
   const found = await listed(call, 'inbox', 'inbox', {});
   return found.flatMap((row) => (row.kind === kind ? [[String(row.id), String(row.title)] as const] : []));
+}
+
+/** Those of the project. What comes with Baton has no short form. */
+async function own(call: Call): Promise<readonly Candidate[]> {
+  const found = await listed(call, 'loadout.list', 'loadouts', {});
+  return found.flatMap(({ name, steps, isBundled }) =>
+    isBundled === true ? [] : [[String(name), [steps].flat().join(', ')] as const],
+  );
 }
 
 function loadouts(call: Call): Promise<readonly Candidate[]> {

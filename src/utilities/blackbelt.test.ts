@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
-import { blackbeltBootstrap, blackbeltMaintain } from './cast-branch.ts';
+import { blackbeltBootstrap, blackbeltMaintain, commit } from './cast-branch.ts';
 import type { ShippedInput } from './utility.ts';
 import { branchNameFor, detectVcsPlainly, isBookmarkName } from './vcs.ts';
 
@@ -185,4 +185,15 @@ test.each([
   ['a.lock', false],
 ])('%j as a bookmark: %s', (name, fits) => {
   expect(isBookmarkName(name)).toBe(fits);
+});
+
+test('Commit describes the working copy of a jj repository and begins a new one', async () => {
+  const root = await repository('dirty');
+  const result = await said(commit(ask(root)));
+  expect(result).toMatchObject({
+    satisfied: true,
+    state: { commit: { ok: true, committed: true, message: 'feat: greet' } },
+  });
+  expect(repo(root).commits).toMatchObject([{ description: 'feat: greet' }]);
+  expect(await said(commit(ask(root)))).toMatchObject({ state: { commit: { committed: false } } });
 });

@@ -1,10 +1,10 @@
 // The utilities that record a cast's work on a branch of its own: Blackbelt-Bootstrap and Blackbelt-Maintain with jj,
-// Mime-Bootstrap and Mime-Maintain with git.
+// Mime-Bootstrap and Mime-Maintain with git; and Commit, which records it where it is.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isObject, isText, type JsonObject } from '../kernel/json.ts';
 import { ignorePatterns } from './ignore-artifacts.ts';
-import { type ShippedInput, titleOf, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
+import { asTitle, type ShippedInput, titleOf, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
 import {
   askGit,
   branchNameFor,
@@ -17,6 +17,7 @@ import {
   JJ_MISSING,
   jj,
   jjInTurn,
+  repositoryOf,
 } from './vcs.ts';
 
 /** Jj records everything that is not ignored, so these are ignored before its first look. */
@@ -102,43 +103,77 @@ const STATE_FOLDER = '.baton/state';
 
 /** Mime-Maintain commits every change, under the title of the current work item. */
 export async function mimeMaintain(input: ShippedInput): Promise<UtilityOutcome> {
-  const found = await gitRoot(input.cwd);
-  if ('error' in found) return fail(null, found.error);
+  const recorded = await commitWithGit(input, titleOf(input));
+  return outcome('mimeMaintain', recorded);
+}
+
+/**
+ * Commit records every change, with jj where the folder is a jj repository and with git otherwise: under `params.message`, else under the
+ * title of the work item, else under the id of the cast.
+ */
+export async function commit(input: ShippedInput): Promise<UtilityOutcome> {
+  const { cwd, castId, params } = input;
+  const message = isText(params.message) ? asTitle(params.message) : (titleOf(input) ?? `Work of cast ${castId}`);
+  const isJj = repositoryOf(cwd)?.kind === 'jj';
+  return outcome('commit', await (isJj ? commitWithJj(cwd, message) : commitWithGit(input, message)));
+}
+
+type Recorded =
+  | { readonly state: JsonObject; readonly context: string }
+  | { readonly root: string | null; readonly error: string };
+
+/** What could not be recorded is a failure of the utility: no other turn can put it right. */
+function outcome(name: 'mimeMaintain' | 'commit', recorded: Recorded): UtilityOutcome {
+  if (!('error' in recorded)) {
+    const { state, context } = recorded;
+    return utilityResult({ satisfied: true, context, state: { [name]: { ok: true, ...state } } });
+  }
+  const { root, error } = recorded;
+  return utilityResult({
+    satisfied: false,
+    context: error,
+    state: { [name]: { ok: false, root, committed: false, error } },
+  });
+}
+
+async function commitWithJj(root: string, message: string): Promise<Recorded> {
+  if (!(await hasJj(root))) return { root, error: JJ_MISSING };
+  const clean = await isClean(root);
+  if (typeof clean === 'object') return { root, error: clean.error };
+  if (clean) return { state: { root, committed: false, commit: null, message: null }, context: '' };
+  const failure = await jjInTurn(root, [['describe', '-m', message], ['new']]);
+  if (failure !== null) return { root, error: failure };
+  const commit = await jj(root, 'log', '--no-graph', '-r', '@-', '-T', 'commit_id');
+  const id = commit.stdout.trim();
+  return { state: { root, committed: true, commit: id, message }, context: `Committed ${id.slice(0, 12)}: ${message}` };
+}
+
+async function commitWithGit({ cwd, params }: ShippedInput, message: string | null): Promise<Recorded> {
+  const found = await gitRoot(cwd);
+  if ('error' in found) return { root: null, error: found.error };
   const { root } = found;
+  const fail = (error: string): Recorded => ({ root, error });
   // Adding unmerged paths would record unfinished merges as finished.
   const unmerged = await askGit(root, 'ls-files', '--unmerged');
-  if (!unmerged.ok) return fail(root, unmerged.error);
-  if (unmerged.stdout !== '') return fail(root, 'the repository has unmerged paths; resolve them first');
+  if (!unmerged.ok) return fail(unmerged.error);
+  if (unmerged.stdout !== '') return fail('the repository has unmerged paths; resolve them first');
 
   const paths = await pathsToCommit(root);
   const status = await askGit(root, 'status', '--porcelain', '--', ...paths);
-  if (!status.ok) return fail(root, status.error);
-  if (status.stdout === '') return done({ root, committed: false, commit: null, message: null }, '');
-  const title = titleOf(input);
-  if (title === null) return fail(root, 'there is no work item with a title to commit under');
+  if (!status.ok) return fail(status.error);
+  if (status.stdout === '') return { state: { root, committed: false, commit: null, message: null }, context: '' };
+  if (message === null) return fail('there is no work item with a title to commit under');
 
   const added = await askGit(root, 'add', '--all', '--', ...paths);
-  if (!added.ok) return fail(root, added.error);
-  const committed = await askGit(
-    root,
-    ...(await identity(root, input.params)),
-    'commit',
-    '--quiet',
-    `--message=${title}`,
-  );
-  if (!committed.ok) return fail(root, committed.error);
+  if (!added.ok) return fail(added.error);
+  const committed = await askGit(root, ...(await identity(root, params)), 'commit', '--quiet', `--message=${message}`);
+  if (!committed.ok) return fail(committed.error);
   const commit = (await askGit(root, 'rev-parse', 'HEAD')).stdout.trim();
   const branch = await currentBranch(root);
-  return done({ root, branch, committed: true, commit, message: title }, `Committed ${commit.slice(0, 12)}: ${title}`);
-}
-
-function done(state: JsonObject, context: string): UtilityOutcome {
-  return utilityResult({ satisfied: true, context, state: { mimeMaintain: { ok: true, ...state } } });
-}
-
-function fail(root: string | null, error: string): UtilityOutcome {
-  const state = { mimeMaintain: { ok: false, root, committed: false, error } };
-  return utilityResult({ satisfied: false, context: error, state });
+  return {
+    state: { root, branch, committed: true, commit, message },
+    context: `Committed ${commit.slice(0, 12)}: ${message}`,
+  };
 }
 
 /** Everything except our log, if git does not ignore it. Git refuses to exclude an ignored path. */

@@ -2,9 +2,10 @@
 // processes. An unlisted name is an error.
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../kernel/json.ts';
-import { blackbeltBootstrap, blackbeltMaintain, mimeBootstrap, mimeMaintain } from './cast-branch.ts';
+import { blackbeltBootstrap, blackbeltMaintain, commit, mimeBootstrap, mimeMaintain } from './cast-branch.ts';
 import { commitSigil } from './commit-sigil.ts';
 import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
+import { projectCheck } from './project-check.ts';
 import {
   type BuiltinName,
   type ShippedInput,
@@ -32,6 +33,8 @@ export const SHIPPED_UTILITIES: Readonly<Record<ShippedName, Utility>> = {
   'Mime-Bootstrap': mimeBootstrap,
   'Mime-Maintain': mimeMaintain,
   'Commit-Sigil': commitSigil,
+  'Project-Check': projectCheck,
+  Commit: commit,
 };
 
 export function runBuiltin(name: string, input: ShippedInput): Promise<UtilityOutcome> {

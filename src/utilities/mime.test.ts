@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { infrastructureFailure } from '../kernel/cast/fault.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { mimeBootstrap, mimeMaintain } from './cast-branch.ts';
+import { commit, mimeBootstrap, mimeMaintain } from './cast-branch.ts';
 import type { ShippedInput } from './utility.ts';
 import { branchNameFor, detectVcs, detectVcsPlainly } from './vcs.ts';
 
@@ -267,3 +267,25 @@ test.each(['\n\n', '\r\n\r\n', '\n \n', '\u2028\u2028', '\u0085\u0085', '\0'])(
     expect(git(root, 'log', '-1', '--format=%(trailers)')).toBe('');
   },
 );
+
+test.each<[string, Partial<ShippedInput>, string]>([
+  ['the title of its item', {}, 'feat: greet'],
+  ['a message of its own', { params: { message: 'chore:\n tidy ' } }, 'chore: tidy'],
+  ['the id of the cast, without an item', { item: null }, 'Work of cast cast-1'],
+])('Commit records every change under %s', async (_name, changes, message) => {
+  const root = repository();
+  writeFileSync(path.join(root, 'new.txt'), 'new');
+  const { satisfied, state } = await said(commit(ask(root, changes)));
+  expect([satisfied, state.commit]).toMatchObject([true, { ok: true, root, committed: true, message }]);
+  expect(git(root, 'log', '-1', '--format=%s')).toBe(message);
+  expect((await said(commit(ask(root, changes)))).state.commit).toMatchObject({ ok: true, committed: false });
+});
+
+test('where nothing can be recorded, Commit fails', async () => {
+  const { satisfied, state } = await said(commit(ask(mkdtempSync(path.join(base, 'no-')))));
+  expect([satisfied, state.commit?.ok, state.commit?.error]).toEqual([
+    false,
+    false,
+    expect.stringContaining('git init'),
+  ]);
+});

@@ -24,7 +24,11 @@ export function utilityFault(reason: string): UtilityOutcome {
 /** The title of the current work item on one line, or null. */
 export function titleOf({ item }: ShippedInput): string | null {
   const title = isObject(item) ? item.title : null;
-  return isText(title) ? title.replace(/[\s\p{Cc}]+/gu, ' ').trim() : null;
+  return isText(title) ? asTitle(title) : null;
+}
+
+export function asTitle(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
 export const BUILTINS = ['noop', 'echo', 'project.ensureIgnored', 'vcs.detect'] as const;
@@ -38,6 +42,8 @@ export const SHIPPED = [
   'Mime-Bootstrap',
   'Mime-Maintain',
   'Commit-Sigil',
+  'Project-Check',
+  'Commit',
 ] as const;
 export type ShippedName = (typeof SHIPPED)[number];
 
@@ -53,6 +59,8 @@ const SLOTS: Readonly<Record<Exclude<BuiltinName, 'echo'> | ShippedName, readonl
   'Mime-Bootstrap': ['mimeBootstrap'],
   'Mime-Maintain': ['mimeMaintain'],
   'Commit-Sigil': ['workItems'],
+  'Project-Check': ['projectCheck'],
+  Commit: ['commit'],
 };
 
 /** The fields at the top of the result, besides those of a handoff. An edge may ask for their values. */

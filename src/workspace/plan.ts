@@ -4,18 +4,9 @@ import { check, issuesOf } from '../kernel/graph/check.ts';
 import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/check-config.ts';
 import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
-import { draftOf, faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/issue.ts';
+import { faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/issue.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
-import {
-  given,
-  isObject,
-  isString,
-  type Json,
-  type JsonObject,
-  nameOfType,
-  objectAt,
-  stringAt,
-} from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject, nameOfType, objectAt } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
 import { type ConfigRequest, inOwnWords, loadFor } from './find-config.ts';
 import { type Loaded, readJsonFile } from './load-config.ts';
@@ -69,8 +60,6 @@ export async function locateCast(
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name, request.utilities?.writes), loaded.baseDir);
-  const unready = request.isDrawn ? [] : uncastable(config, name);
-  if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, file: loaded.file } };
 }
@@ -98,7 +87,7 @@ export function asCast(issue: Issue, config: Json): Issue {
 /** The rules of every loadout in it that could be cast, for a look at what they need. */
 export function rulesIn({ config, issues, baseDir }: Loaded): readonly Rules[] {
   if (!isObject(config)) return [];
-  const all = [...issues, ...check(config), ...uncastableIn(config)];
+  const all = [...issues, ...check(config)];
   return namesIn(config, 'loadouts').flatMap((name) => {
     const isBroken = issuesOf(all, name, config).some(({ level }) => level === 'error');
     return isBroken ? [] : [absoluteCommands(resolve(config, name), baseDir)];
@@ -172,32 +161,6 @@ function resolveScript(command: readonly string[], baseDir: string): readonly st
   const [program = '', first = '', ...rest] = command;
   if (isScript(program)) return ['node', join(baseDir, program), ...command.slice(1)];
   return program === 'node' && isScript(first) ? [program, join(baseDir, first), ...rest] : command;
-}
-
-// What a configuration may say and this version cannot cast: it is refused by name, instead of being run as something else,
-// and told by whoever checks the configuration.
-/** In the materia that the sockets of one loadout use. */
-function uncastable(config: JsonObject, loadout: string): readonly Issue[] {
-  const { sockets, socketIds } = draftOf(config, loadout);
-  const used = new Set(socketIds.flatMap((id) => stringAt(objectAt(sockets, id), 'materia') ?? []));
-  const materia = objectAt(config, 'materia');
-  const having = (field: string) => [...used].filter((id) => given(objectAt(materia, id), field) === true);
-  const issue = (id: string, field: string, message: string): Issue => {
-    return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.${field}`, message };
-  };
-  return [
-    ...having('parallel').map((id) => {
-      const message = `parallel lanes cannot be cast by this version; remove parallel to cast ${loadout} item by item`;
-      return issue(id, 'parallel', message);
-    }),
-  ];
-}
-
-/** In all loadouts, each materia once. */
-export function uncastableIn(config: Json): readonly Issue[] {
-  if (!isObject(config)) return [];
-  const all = Object.keys(objectAt(config, 'loadouts')).flatMap((name) => uncastable(config, name));
-  return [...new Map([...all].reverse().map((issue) => [issue.path, issue])).values()].reverse();
 }
 
 // Reads a script of agents' turns. What it says is played much later, so what it gets wrong is found here.

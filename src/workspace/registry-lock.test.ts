@@ -23,7 +23,7 @@ const lock = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'ver
 
 test('every prompt is pinned to the SHA-256 of its bytes, and the registry is usable', () => {
   const { agents, file } = writeRegistryLock(dir);
-  expect(agents).toHaveLength(5);
+  expect(agents).toHaveLength(14);
   expect(file).toBe(join(dir, 'versions', 'prompt-lock.json'));
   for (const { file: prompt, hash } of Object.values(lock(dir).prompts)) {
     expect(hash).toBe(hashBytes(readFileSync(join(dir, prompt))));
@@ -41,12 +41,8 @@ test('a prompt that changed afterwards is found out, and a new lock takes it as 
 
 test('an agent without its prompt gets no entry; the others do', () => {
   rmSync(join(dir, 'prompts', 'build.md'));
-  expect(writeRegistryLock(dir).agents).toEqual([
-    'domain-01-plan',
-    'domain-03-evaluate',
-    'domain-04-maintain',
-    'domain-05-narrate',
-  ]);
+  const { agents } = writeRegistryLock(dir);
+  expect([agents.length, agents.includes('domain-02-build')]).toEqual([13, false]);
 });
 
 test('a manifest or a lock makes a registry', () => {

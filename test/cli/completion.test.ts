@@ -1,6 +1,7 @@
 // Completion, as a shell asks for it, and the scripts in real shells: bash always, zsh and fish where they are installed.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { BUNDLED_LOADOUTS } from '../../src/app/operations/project.ts';
 import { baton, json, project, put } from './baton.ts';
 import { PARKING, PARKING_AGENTS } from './parking.ts';
 import { repository } from './repository.ts';
@@ -28,7 +29,10 @@ test.each<[readonly string[], readonly string[]]>([
   [['task', 'list', '--status', 'ca'], ['canceled']],
   [['cast', '--age'], ['--agents']],
   [['cast', '--dry'], ['--dry-run']],
-  [['cast', '-l', ''], ['team']],
+  [
+    ['cast', '-l', ''],
+    ['team', ...BUNDLED_LOADOUTS],
+  ],
   [['cast', '--loadout=t'], ['--loadout=team']],
   [['cast', '--runner', 'cl'], ['claude']],
   [['cast', '--', '--runn'], []],
@@ -100,7 +104,7 @@ test.each(SHELLS)('%s asks baton and offers what it answers', async (shell) => {
   const values = async (line: string) =>
     (await completes(shell, dir, line)).map((each) => each.split(/\t|(?<!\\):/)[0] ?? '');
   expect(await values('baton explain LOCK_C')).toContain('LOCK_CONFLICT');
-  expect(await values('baton cast -l ')).toEqual(['team']);
+  expect((await values('baton cast -l ')).toSorted()).toEqual([...BUNDLED_LOADOUTS, 'team'].toSorted());
   expect(await values(`baton -C '${dir}' compile `)).toEqual(['team']);
   // Where nothing is known, the shell offers files.
   expect(await values('baton check some')).toEqual({ bash: [], zsh: ['files'], fish: ['some.json'] }[shell]);

@@ -55,7 +55,7 @@ test('an edited prompt stops the next dispatch, is blocked, and works again once
   expect(await codeOf(dir, release)).toBe('PROMPT_BYTES_MISMATCH');
   expect(await codeOf(dir, ['lock'])).toBe('OK');
   expect(await codeOf(dir, release)).toBe('VERSION_MISMATCH');
-  raise(dir, 'domain-02-build', '1.1.0');
+  raise(dir, 'domain-02-build', '1.2.0');
   expect(await codeOf(dir, ['lock', '--reason', 'quicker'])).toBe('OK');
   expect((await cast(dir)).code).toBe('QUARANTINED');
   for (const env of [{ BATON_ATTEMPT: '1.1' }, { BATON_ATTEMPT_DIR: '/somewhere' }]) {
@@ -297,7 +297,7 @@ test.each<[string, (dir: string) => void, string]>([
   [
     'other boundaries under a new minor version',
     (dir) => {
-      raise(dir, 'domain-02-build', '1.1.0');
+      raise(dir, 'domain-02-build', '1.2.0');
       const manifest = manifestOf(dir);
       manifest.domains['domain-02-build'].collaboration.allow = [];
       put(dir, { [MANIFEST]: manifest });
@@ -333,18 +333,18 @@ test.each<[string, (dir: string) => void, string]>([
 
 test('what is locked has its time from the first lock on, and so has what was superseded', async () => {
   const dir = await initialised();
-  raise(dir, 'domain-02-build', '1.1.0');
+  raise(dir, 'domain-02-build', '1.2.0');
   await baton(dir, ['registry', 'lock']);
   const { history } = JSON.parse(read(dir, LOCK));
   expect(history['domain-02-build']).toMatchObject([
-    { version: '1.0.0', locked_at: expect.stringMatching(/^\d{4}-/), until: expect.stringMatching(/^\d{4}-/) },
+    { version: '1.1.0', locked_at: expect.stringMatching(/^\d{4}-/), until: expect.stringMatching(/^\d{4}-/) },
   ]);
 });
 
 test('a pinned prompt that is no text is said to be that, before and at its dispatch, and blocks nobody', async () => {
   const dir = await initialised();
   writeFileSync(join(dir, BUILD), Buffer.from([0xff, 0xfe, 0x41]));
-  raise(dir, 'domain-02-build', '1.1.0');
+  raise(dir, 'domain-02-build', '1.2.0');
   expect(await codeOf(dir, ['lock'])).toBe('OK');
   const { details } = json<{ details: { issues: JsonObject[] } }>(await baton(dir, ['check', '--json']));
   expect(details.issues.map(({ message }) => message)).toEqual([expect.stringContaining('not UTF-8 text')]);
@@ -367,7 +367,8 @@ test('an edge that could never pass is found before anything runs', async () => 
   put(dir, { [MANIFEST]: manifest });
   await baton(dir, ['registry', 'lock']);
   const checked = json<{ allow: boolean; details: { issues: JsonObject[] } }>(await baton(dir, ['check', '--json']));
-  expect([checked.allow, checked.details.issues]).toMatchObject([
+  const about = checked.details.issues.filter(({ path }) => String(path).startsWith('loadouts.Full-Auto.'));
+  expect([checked.allow, about]).toMatchObject([
     true,
     [{ code: 'BOUNDARY_REFUSED', level: 'warning', path: 'loadouts.Full-Auto.sockets.Socket-4.edges[0]' }],
   ]);

@@ -65,7 +65,7 @@ export const FACT_FORMS = {
   'evidence.deposited': {
     ...{ text: true, artifact_path: true, task_id: true, created_by_agent: true, size_bytes: true },
   },
-  'exit.taken': { settles: true },
+  'exit.taken': { settles: true, changes: true },
   'handoff.judged': { contentDigest: true, duplicateOf: true, registryTexts: true },
   'item.dropped': {},
   'item.parked': { kept: true },

@@ -204,6 +204,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-9': KINDS_8,
   'golden-10': KINDS_10,
   'golden-11': KINDS_11,
+  'golden-12': KINDS_14,
   'golden-14': KINDS_14,
 };
 
@@ -269,6 +270,8 @@ test.each([
   ['cast.started', 'rules.worktree.link'],
   ['cast.started', 'rules.worktree.mainCheckout'],
   ['cast.started', 'rules.checkers.*.when'],
+  ['cast.started', 'rules.graph.loops.*.barrier'],
+  ['cast.started', 'rules.graph.loops.*.prelude'],
   ['cast.started', 'rules.materia.*.env'],
   ['cast.started', 'rules.materia.*.writes'],
   ['cast.started', 'rules.graph.sockets.*.strict'],

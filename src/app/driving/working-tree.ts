@@ -11,7 +11,7 @@ import { checkWorktree } from '../../kernel/graph/check-config.ts';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { worktreeOf } from '../../kernel/graph/resolve.ts';
 import { isObject } from '../../kernel/json.ts';
-import { detectProject } from '../../workspace/detect-project.ts';
+import { detectProject } from '../../utilities/detect-project.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { WorktreeError } from '../../workspace/git.ts';
 import { catchUp, takeOffRefused, tipOf } from '../../workspace/worktree/accepted.ts';

@@ -6,7 +6,7 @@ import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { BUNDLED, inOwnWords, isOwnIssue, loadAll, loadFor } from '../../workspace/find-config.ts';
 import { BrokenJson, type Loaded } from '../../workspace/load-config.ts';
-import { asCast, rulesIn, uncastableIn } from '../../workspace/plan.ts';
+import { asCast, rulesIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
 import { probed } from '../preflight/agents.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
@@ -87,7 +87,7 @@ async function allIn(loaded: Loaded, workspace: Workspace, strict: boolean): Pro
   const boundaries = await nearestBoundaries(workspace, loaded.baseDir, config);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
   const checked = check(config, options).map((issue) => (boundaries?.isInForce ? asCast(issue, config) : issue));
-  return [...loaded.issues, ...checked, ...uncastableIn(config)];
+  return [...loaded.issues, ...checked];
 }
 
 /** Checks what a cast needs of this machine. Each finding says what was found and, where something is missing, how to repair it.
@@ -111,7 +111,7 @@ function configuration(workspace: Workspace): Configured {
     const errors = loaded
       .flatMap(({ config, issues }) => [
         ...issues,
-        ...(config === null ? [] : [...check(config, { utilities: UTILITY_NAMES }), ...uncastableIn(config)]),
+        ...(config === null ? [] : check(config, { utilities: UTILITY_NAMES })),
       ])
       .filter(({ level }) => level === 'error');
     const [file = ''] = loaded.map((each) => each.file);

@@ -23,9 +23,9 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
   'loadout.list': {
     act: 'look',
     means: 'list the loadouts that a cast can run here, each with its steps and its first mistake',
-    example: '',
+    example: 'baton loadouts',
     fields: {},
-    cli: { leftOut: 'check tells the mistakes, and graph draws a loadout' },
+    cli: 'loadouts',
     mcp: { leftOut: 'people choose the loadout, and write configurations' },
   },
   compile: {

@@ -6,17 +6,17 @@ import { type DetectedAgent, detectAgents } from '../../agents/detect.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { untrustedDrivers } from '../../git/run-git.ts';
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, isText, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { detectProject, type Project } from '../../workspace/detect-project.ts';
+import { detectProject, type Project } from '../../utilities/detect-project.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { SCHEMA_NAME, schemaReference } from '../../workspace/load-config.ts';
+import { readJsonFile, SCHEMA_NAME, schemaReference } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { proposedWorktree } from '../../workspace/worktree/repository.ts';
 import { AsksPerson } from '../refused.ts';
 import { bringIntoForce } from '../registry-in-force.ts';
 import { IGNORES_ITSELF } from '../workspace.ts';
-import { DEFAULT_TEMPLATE } from './project.ts';
+import { BUNDLED_LOADOUTS, DEFAULT_TEMPLATE } from './project.ts';
 import type { Operation } from './table.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
@@ -83,21 +83,43 @@ type Scaffold = { readonly template: string; readonly runner: string; readonly p
 function scaffoldConfig(home: string, config: string, { template, runner, proposed }: Scaffold): string[] {
   const kept = existsSync(config) ? [keep(config)] : [];
   const { $schema, copied } = schemaReference(home, PACKAGE);
-  const json = { $schema, activeLoadout: template, defaults: { runner }, budget: BUDGET, ...proposed };
+  const team = isBundled(template) ? bundledTeam(template).parts : {};
+  const json = { $schema, activeLoadout: template, defaults: { runner }, budget: BUDGET, ...proposed, ...team };
   writeFileSync(config, `${JSON.stringify(json, null, 2)}\n`);
   if (!copied) return [...kept, 'config.json'];
   copyFileSync(join(PACKAGE, 'schemas', SCHEMA_NAME), join(home, SCHEMA_NAME));
   return [...kept, 'config.json', SCHEMA_NAME];
 }
 
-/** The loadout, the prompts and the guide of a template. What is there already stays. */
+function isBundled(template: string): boolean {
+  return BUNDLED_LOADOUTS.some((name) => name === template);
+}
+
+/** A bundled loadout with the materia that it uses, and the files of their prompts. Nothing of the copy is pinned. */
+function bundledTeam(name: string): { readonly parts: JsonObject; readonly prompts: readonly string[] } {
+  const config = readJsonFile(BUNDLED) as JsonObject;
+  const loadout = objectAt(objectAt(config, 'loadouts'), name);
+  const used = Object.values(objectAt(loadout, 'sockets')).map((socket) => (isObject(socket) ? socket.materia : null));
+  const materia = Object.entries(objectAt(config, 'materia')).flatMap(([id, written]) => {
+    if (!used.includes(id) || !isObject(written)) return [];
+    const { identity: _pinned, ...rest } = written;
+    return [[id, rest] as const];
+  });
+  const prompts = materia.flatMap(([, { promptFile }]) => (isText(promptFile) ? [promptFile] : []));
+  return { parts: { materia: Object.fromEntries(materia), loadouts: { [name]: loadout } }, prompts };
+}
+
+/** The loadout, the prompts and the guide of a template, or the prompts of a bundled loadout. What is there already stays. */
 function scaffoldTeam(home: string, template: string): string[] {
-  const from = join(TEMPLATES, template);
-  const prompts = readdirSync(join(from, 'prompts')).sort();
+  const isCopy = isBundled(template);
+  const from = isCopy ? dirname(BUNDLED) : join(TEMPLATES, template);
+  const prompts = isCopy
+    ? bundledTeam(template).prompts
+    : readdirSync(join(from, 'prompts')).map((name) => `prompts/${name}`);
   const files = [
-    ['loadout.yaml', `loadouts/${template}.yaml`],
-    ...prompts.map((name) => [`prompts/${name}`, `prompts/${name}`]),
-    ['README.md', 'README.md'],
+    ...(isCopy ? [] : [['loadout.yaml', `loadouts/${template}.yaml`]]),
+    ...prompts.toSorted().map((name) => [name, name]),
+    ...(isCopy ? [] : [['README.md', 'README.md']]),
   ];
   return files.flatMap(([source = '', name = '']) => {
     if (existsSync(join(home, name))) return [];

@@ -5,8 +5,8 @@ import type { Issue, Rules } from '../../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
-import { loadAll, loadFor, mayBeTeam } from '../../workspace/find-config.ts';
-import type { Loaded } from '../../workspace/load-config.ts';
+import { BUNDLED, loadAll, loadFor, mayBeTeam } from '../../workspace/find-config.ts';
+import { type Loaded, loadConfig } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast, noLoadout } from '../../workspace/plan.ts';
 import { refusedPlan } from '../driving/check-start.ts';
@@ -23,14 +23,17 @@ import type { Operation } from './table.ts';
 export const loadoutList: Operation<'loadout.list'> = async (workspace) => {
   const loadouts: JsonObject[] = [];
   const usual = usualName(workspace);
-  for (const loaded of loadAll(workspace)) {
+  for (const loaded of [...loadAll(workspace), loadConfig(BUNDLED)]) {
     const issues = await issuesIn(loaded, workspace, false);
+    const isBundled = loaded.file === BUNDLED;
     for (const name of namesIn(loaded)) {
+      // One of the project takes the place of the bundled one, which is listed once.
+      if (isBundled && loadouts.some((listed) => listed.name === name)) continue;
       const loadout = objectAt(objectAt(objectOf(loaded.config), 'loadouts'), name);
       const steps = stepsOf(loadout);
       const [first] = issues.filter((issue) => issue.level === 'error' && isAbout(issue, name, steps));
       loadouts.push({
-        ...{ name, file: loaded.file, steps, isUsual: name === usual },
+        ...{ name, file: loaded.file, steps, isUsual: name === usual, ...(isBundled ? { isBundled } : {}) },
         issue: first ? { code: first.code, path: first.path, message: first.message } : null,
       });
     }

@@ -18,6 +18,14 @@ const UNDO = {
 /** The teams that come with the product, each a folder of `src/bundled/templates`. */
 export const TEMPLATES = ['software', 'bugfix', 'feature', 'review'] as const;
 export const DEFAULT_TEMPLATE = TEMPLATES[0];
+/** The loadouts of `src/bundled/config.json`. */
+export const BUNDLED_LOADOUTS = [
+  'Full-Auto',
+  'Plan-Together',
+  'Architect-First',
+  'Review-Only',
+  'Parallel-Build',
+] as const;
 
 export const PROJECT_ROWS = entriesOf('project', {
   init: {
@@ -29,10 +37,10 @@ export const PROJECT_ROWS = entriesOf('project', {
     fields: {
       template: {
         type: 'choice',
-        of: TEMPLATES,
+        of: [...TEMPLATES, ...BUNDLED_LOADOUTS],
         noun: 'template',
         value: 'NAME',
-        means: `the team: ${TEMPLATES.join(', ')}`,
+        means: `the team: ${TEMPLATES.join(', ')} in the short form, or a copy of a bundled loadout: ${BUNDLED_LOADOUTS.join(', ')}`,
         example: 'bugfix',
       },
       agent: {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { detectProject } from '../../workspace/detect-project.ts';
+import { detectProject } from '../../utilities/detect-project.ts';
 import { unstartableIn, unstartableText, whyNotStart } from './checks.ts';
 
 /** A folder with files; a name that ends in `!` is a program. */

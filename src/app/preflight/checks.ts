@@ -8,7 +8,7 @@ import { findExecutable } from '../../agents/environment.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import { checkersOfTurns, type Rules, readChecker, type Script } from '../../kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
-import { detectProject, hasPackages, jsonOf, type Project } from '../../workspace/detect-project.ts';
+import { detectProject, hasPackages, jsonOf, type Project } from '../../utilities/detect-project.ts';
 import { addressFindings, agentFindings } from './agents.ts';
 import {
   clockFinding,

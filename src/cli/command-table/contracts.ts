@@ -7,6 +7,9 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
     note: 'Exit: 0 no errors, 1 errors.',
   }),
   oneOperation('compile'),
+  oneOperation('loadout.list', {
+    summary: 'the loadouts that `cast -l` takes here: your own, and those that come with Baton',
+  }),
   oneOperation('graph', {
     summary: 'a picture of a loadout, or of a cast and the way it took',
   }),

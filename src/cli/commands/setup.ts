@@ -1,7 +1,7 @@
 // `baton init` and `baton install`: what was written or would change is shown, and a person is asked.
 import { existsSync } from 'node:fs';
 import type { DetectedAgent } from '../../agents/detect.ts';
-import { TEMPLATES } from '../../app/operations/project.ts';
+import { BUNDLED_LOADOUTS, TEMPLATES } from '../../app/operations/project.ts';
 import type { Given } from '../../app/perform.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
@@ -39,8 +39,9 @@ export async function initCommand(call: Call, giving: Giving): Promise<number> {
   const found = rowsIn(agents) as unknown as readonly DetectedAgent[];
   const agent = found.find(({ name }) => name === done.runner) ?? null;
   for (const file of [done.written].flat()) out(`wrote ${file}`);
+  const hasGuide = TEMPLATES.some((name) => name === done.template);
   out(
-    `The team ${done.template}: ${again(call)} graph draws it, .baton/README.md explains it. Its prompts are yours to edit.`,
+    `The team ${done.template}: ${again(call)} graph draws it${hasGuide ? ', .baton/README.md explains it' : ''}. Its prompts are yours to edit.`,
   );
   for (const line of projectLines([sorts].flat().map(String), done)) out(line);
   for (const line of nextSteps(agent, found, request, again(call))) out(line);
@@ -54,13 +55,18 @@ const TEAMS: Readonly<Record<string, string>> = {
   bugfix: 'collect bugs, fix and review each one, sum up',
   feature: 'plan a feature, build its parts side by side, join them',
   review: 'review files or a folder, and change nothing',
+  'Full-Auto': 'plan, build, check and tidy each item, then tell what was done',
+  'Plan-Together': 'plan in a conversation with you, then build',
+  'Architect-First': 'design first, then plan and build',
+  'Review-Only': 'review areas, confirm the findings, report',
+  'Parallel-Build': 'build streams of items side by side, then review the whole',
 };
 
 /** Asks for the team where a person is there. What would be refused anyway asks nothing. */
 async function templateFor(call: Call, given: Given): Promise<Given> {
   const isUseless = call.json || given.template !== undefined;
   if (isUseless || (given.force !== true && existsSync(workspaceHere(call).configFile))) return {};
-  return { template: await choose('Which team shall this folder get?', TEMPLATES, TEAMS) };
+  return { template: await choose('Which team shall this folder get?', [...TEMPLATES, ...BUNDLED_LOADOUTS], TEAMS) };
 }
 
 /** As if it had been typed. It costs money, so a person has to agree first. */

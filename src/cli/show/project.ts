@@ -28,6 +28,7 @@ export const PROJECT_FORMS: Forms = {
         .split('\n')
         .map((line) => new Ready(line)),
   },
+  'loadout.list': { value: 'loadouts', lines: loadoutLines },
   explain: { value: (details) => details.codes ?? details, lines: codeLines },
   doctor: { value: (details) => details, lines: findingLines, isBad },
   notify: { lines: reasonLine, refusal: 'fault' },
@@ -131,6 +132,15 @@ const HANG = 17;
 /** Continued lines begin below the text. */
 function hanging(line: string): readonly ShownLine[] {
   return wrap(line, process.stdout.columns ?? 0, HANG).map((piece) => new Ready(piece));
+}
+
+function loadoutLines({ loadouts }: JsonObject, call: Call): readonly ShownLine[] {
+  const rows = rowsIn(loadouts).map(({ name, steps, isUsual, isBundled, issue }) => {
+    const whose = isUsual === true ? 'used without -l' : isBundled === true ? 'bundled' : '';
+    const what = isObject(issue) ? `${issue.code}: ${issue.message}` : [steps].flat().join(', ');
+    return [oneLine(String(name)), whose, oneLine(what)];
+  });
+  return [...table(rows, ['loadout', '', 'steps']), `\nRun one with: ${again(call)} cast -l NAME "…"`];
 }
 
 function agentLines({ agents, models }: JsonObject, call: Call): readonly ShownLine[] {

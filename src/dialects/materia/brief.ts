@@ -80,8 +80,14 @@ function fieldLines(terms: Terms): readonly string[] {
   if (isWanted('text')) lines.push('- `text`: a string, the result as people should read it.');
   const spoken = ['satisfied', 'workItems', 'context', 'text'];
   for (const field of terms.required) if (!spoken.includes(field)) lines.push(`- \`${field}\`: required.`);
+  if (terms.paths.some(({ source }) => source === '$.parallelSchedule')) {
+    lines.push(
+      '- `parallelSchedule`: which work items follow one another. Each stream has a name of its own and the indexes of its items, from 0, in the order of work. Streams run side by side. Each item is in exactly one stream; without items `streams` is empty.',
+    );
+  }
   for (const { segments } of terms.paths) {
     const field = segments.join('.');
+    if (field === 'parallelSchedule') continue;
     if (!spoken.includes(segments[0] ?? '') && !terms.required.includes(field)) {
       lines.push(
         `- \`${field}\`: required${segments.some(isIndex) ? '; a number in the path is a place in an array' : ''}.`,
@@ -146,6 +152,7 @@ const TRUE_OR_FALSE = '<true or false>';
 const VALUE = '<value>';
 const { context, workItems } = HANDOFF.fields;
 const CONTEXT = `<${context.means}>`;
+const SCHEDULE_EXAMPLE = { version: 1, streams: [{ name: '<name of the stream>', workItemIndexes: [0] }] };
 const ITEM = exampleFrom(workItems.of, ({ means }) => `<${means}>`);
 /** Beyond this an index is shown as a key: a path reads it from an object too. */
 const INDEX_SHOWN_MAX = 50;
@@ -177,6 +184,7 @@ function exampleOfField(field: string, below: Tree, terms: Terms): Json {
   if (field === 'satisfied') return TRUE_OR_FALSE;
   if (field === 'context') return CONTEXT;
   if (field === 'text') return '<the result, written for people>';
+  if (field === 'parallelSchedule') return SCHEDULE_EXAMPLE;
   if (field !== 'workItems') return render(below);
   if (!terms.strictItems && below.size > 0) return render(below);
   return Array.from({ length: lengthFor(below) }, () => ITEM);

@@ -3,7 +3,7 @@
 import type { Contract } from '../../kernel/dialect.ts';
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import { type Field, type Mismatch, mismatches } from '../../kernel/fields.ts';
-import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import type { ExpectedFields } from '../json-answer.ts';
 
 export type Terms = {
@@ -37,6 +37,55 @@ export function termsOf(contract: Contract): Terms {
     takesAll: sources.includes('$') || contract.schema !== null,
     strictItems: contract.generator || !contract.utility,
   };
+}
+
+const SCHEDULE = '$.parallelSchedule';
+
+/** Whether the socket splits its items into streams, which its loop works on side by side. */
+export function takesSchedule(contract: Contract, terms: Terms): boolean {
+  return contract.generator && terms.paths.some(({ source }) => source === SCHEDULE);
+}
+
+/** Adds what is wrong with a schedule: each item is in exactly one stream. Nothing of it is corrected. */
+export function checkSchedule(schedule: Json, items: Json | undefined, issues: Issues): void {
+  const count = Array.isArray(items) ? items.length : 0;
+  if (!isObject(schedule)) return issues.add(SCHEDULE, `must be an object, not ${nameOfType(schedule)}`, 'object');
+  const { version, streams, ...others } = schedule;
+  for (const name of Object.keys(others))
+    issues.add(at(SCHEDULE, name), 'unexpected field: a schedule has only `version` and `streams`');
+  if (version !== 1) issues.add(`${SCHEDULE}.version`, '`version` must be 1', '1');
+  const path = `${SCHEDULE}.streams`;
+  if (!Array.isArray(streams))
+    return issues.add(path, `\`streams\` must be an array, not ${nameOfType(streams ?? null)}`, 'array');
+  const names = new Set<string>();
+  const placed = new Set<number>();
+  for (const [index, stream] of streams.entries())
+    checkStream(stream, at(path, index), { count, names, placed }, issues);
+  const missing = Array.from({ length: count }, (_, index) => index).filter((index) => !placed.has(index));
+  if (missing.length === 0) return;
+  const shown = missing.slice(0, 10).join(', ');
+  issues.add(path, `every work item belongs to one stream; missing: ${shown}${missing.length > 10 ? ', …' : ''}`);
+}
+
+type Placed = { readonly count: number; readonly names: Set<string>; readonly placed: Set<number> };
+
+function checkStream(stream: Json, path: string, { count, names, placed }: Placed, issues: Issues): void {
+  if (!isObject(stream)) return issues.add(path, `a stream must be an object, not ${nameOfType(stream)}`, 'object');
+  const { name, workItemIndexes, ...others } = stream;
+  for (const field of Object.keys(others))
+    issues.add(at(path, field), 'unexpected field: a stream has only `name` and `workItemIndexes`');
+  if (!isText(name)) issues.add(`${path}.name`, '`name` must be a string that is not blank', 'non-blank string');
+  else if (names.has(name.trim())) issues.add(`${path}.name`, 'another stream has this name');
+  else names.add(name.trim());
+  if (!Array.isArray(workItemIndexes) || workItemIndexes.length === 0)
+    return issues.add(`${path}.workItemIndexes`, '`workItemIndexes` must be an array of at least one index', 'array');
+  for (const [at, index] of workItemIndexes.entries()) {
+    const isPlace = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < count;
+    const place = `${path}.workItemIndexes.${at}`;
+    if (!isPlace) issues.add(place, `must be the index of a work item, from 0 to ${count - 1}`, 'integer');
+    else if (placed.has(index)) issues.add(place, `work item ${index} is in a stream already`);
+    else placed.add(index);
+  }
 }
 
 /** Whether a payload takes the field `text`: the socket must assign exactly that. */

@@ -11,6 +11,7 @@ import { checkPlaceholders, mayHoldPlaceholder } from './brief.ts';
 import {
   at,
   checkField,
+  checkSchedule,
   contractFields,
   HANDOFF,
   Issues,
@@ -20,6 +21,7 @@ import {
   STATE,
   TEXT,
   type Terms,
+  takesSchedule,
   takesText,
   termsOf,
 } from './contract.ts';
@@ -78,8 +80,10 @@ function checkPayload(payload: JsonObject, contract: Contract, issues: Issues): 
   }
   if (!contract.utility) checkText(payload, terms, issues);
   else if (payload.state !== undefined) checkField('state', payload.state, STATE, issues);
+  const isScheduled = takesSchedule(contract, terms);
+  if (isScheduled && payload.parallelSchedule !== undefined) checkSchedule(payload.parallelSchedule, workItems, issues);
   checkPaths(payload, terms, issues);
-  checkUnexpected(payload, terms, contract.utility, issues);
+  checkUnexpected(payload, terms, contract, issues);
   if (contract.schema) checkSchema(payload, contract.schema, issues);
 }
 
@@ -103,11 +107,11 @@ function checkPaths(payload: JsonObject, terms: Terms, issues: Issues): void {
   }
 }
 
-function checkUnexpected(payload: JsonObject, terms: Terms, utility: boolean, issues: Issues): void {
+function checkUnexpected(payload: JsonObject, terms: Terms, contract: Contract, issues: Issues): void {
   for (const field of Object.keys(payload)) {
-    if (field === 'parallelSchedule') {
+    if (field === 'parallelSchedule' && !takesSchedule(contract, terms)) {
       issues.add('$.parallelSchedule', 'unexpected field: this socket does not split its work into streams');
-    } else if (!utility && !terms.takesAll && !CONTRACT_FIELDS.has(field) && !terms.named.has(field)) {
+    } else if (!contract.utility && !terms.takesAll && !CONTRACT_FIELDS.has(field) && !terms.named.has(field)) {
       issues.add(at('$', field), messageForUnexpected(field));
     }
   }

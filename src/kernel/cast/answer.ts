@@ -26,7 +26,7 @@ import { artifactsOf, learn, takeReport, waitForOutcome } from './report.ts';
 import { resetCursors, route } from './route.ts';
 import { chosenMateria, contractFor, isConversing, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { type AgentNote, type Answered, type Cast, FREE, type Turn, type Usage } from './state.ts';
-import { giveUp } from './stop.ts';
+import { failTurn, giveUp } from './stop.ts';
 import { finishItem, planBlocked, planIn, takePlan } from './task.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
@@ -158,7 +158,7 @@ function accept(
     // What the utility says of its failure is kept, so that a person and the next attempt can see it.
     const extras = { output, usage, verdict, repair: false, changes, ...touchedIn(seen) };
     pen.write({ kind: 'attempt.refused', ...common, ...extras });
-    fail(pen, cast, verdict, turn.id);
+    failTurn(pen, cast, turn, verdict);
     return verdict;
   }
   pen.write({
@@ -212,12 +212,8 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Answer
         ? ` after ${Math.min(turn.repairs, repairTurnsMax)} of ${repairTurnsMax} repair turns`
         : '';
     const details = { ...verdict.details, refused: verdict.code, socket: turn.socket };
-    fail(
-      pen,
-      cast,
-      deny('CONTRACT_VIOLATION', `${turn.socket} did not keep its contract${tried}: ${verdict.reason}`, details),
-      id,
-    );
+    const reason = `${turn.socket} did not keep its contract${tried}: ${verdict.reason}`;
+    failTurn(pen, cast, turn, deny('CONTRACT_VIOLATION', reason, details));
   }
   return verdict;
 }

@@ -19,6 +19,7 @@ import {
   tracked,
 } from './bookkeeping.ts';
 import { elapsedOf } from './budget.ts';
+import { committed } from './data.ts';
 import type { CastFact } from './fact.ts';
 import { mayPark } from './item.ts';
 import { noteKey, noteOver, REWORK_NOTES_MAX, saidWithout, withoutList, withoutNoted, withSpoken } from './notes.ts';
@@ -199,6 +200,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
   'exit.taken': (cast, fact) => {
     if (fact.settles) forgetItem(cast, fact.settles);
     if (fact.loop !== null) delete cast.lanes[fact.loop];
+    if (fact.changes) cast.data = committed(cast.data, fact.changes, null);
     if (fact.turn !== null) delete cast.turns[fact.turn];
   },
   'rework.noted': (cast, fact) => {

@@ -5,7 +5,7 @@ import type { Fact } from '../fact.ts';
 import { firstEdge } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
-import { fail, type Pen } from '../state.ts';
+import type { Pen } from '../state.ts';
 import { collapse, counted, truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
@@ -15,7 +15,7 @@ import { closeConversation } from './report.ts';
 import { agentIdOfTurn, chosenMateria, isConversing, materiaOf, reportsStatus, socketOf } from './rules.ts';
 import { reopenTurn } from './start.ts';
 import { type Cast, type CastStatus, type ExchangeLine, isOver, type OpenQuestion, type Turn } from './state.ts';
-import { leaveOut } from './stop.ts';
+import { failTurn, leaveOut } from './stop.ts';
 
 /** Under this name a person's answer is noted. */
 function runnerOf(cast: Cast, turn: Turn): string {
@@ -301,7 +301,7 @@ export function decideBlocked(
     return allow(`turn ${turn.id} runs again`);
   }
   const why = `${turn.socket}: a person gave up on its agent${reason ? `: ${reason}` : ''}`;
-  fail(pen, cast, deny('AGENT_FAILED', why, { socket: turn.socket }), turn.id);
+  failTurn(pen, cast, turn, deny('AGENT_FAILED', why, { socket: turn.socket }));
   return allow(`turn ${turn.id} failed`);
 }
 

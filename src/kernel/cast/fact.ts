@@ -383,6 +383,8 @@ export type CastFact =
       readonly to: string;
       readonly empty: boolean;
       readonly settles?: string;
+      /** What the streams of the loop came to. */
+      readonly changes?: readonly DataChange[];
     }
   | { readonly kind: 'rework.noted'; readonly cast: string; readonly note: ReworkNote }
   | { readonly kind: 'rework.cleared'; readonly cast: string; readonly from: string; readonly item: string | null }

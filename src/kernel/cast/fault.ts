@@ -8,7 +8,7 @@ import { take } from '../ledger/claim.ts';
 import { expireTask, isSpent, lastSign } from '../ledger/move.ts';
 import { type Task, tasksOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
-import { fail, type Pen } from '../state.ts';
+import type { Pen } from '../state.ts';
 import { lastChars, utf8Length, wellFormed } from '../text.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { bytesThatStay } from './brief.ts';
@@ -26,7 +26,7 @@ import {
   scriptedTurn,
 } from './rules.ts';
 import { type Cast, FREE, type Turn, turnOn } from './state.ts';
-import { giveUp } from './stop.ts';
+import { failTurn, giveUp } from './stop.ts';
 import { blockTask } from './task.ts';
 
 export function takeFault(
@@ -71,7 +71,7 @@ export function takeFault(
   if (again) return allow(`turn ${id} is tried once more`);
   const details = { fault, socket: turn.socket, ...(cause === undefined ? {} : { cause }) };
   const verdict = deny(code, `${turn.socket}: ${reason}`, details);
-  fail(pen, cast, verdict, id);
+  failTurn(pen, cast, turn, verdict);
   return verdict;
 }
 

@@ -2,7 +2,7 @@
 // side, and which are not done when a loop is left. Only a member with `advance` finishes an item. An edge out of the loop
 // cancels the items that remain.
 import type { Graph, Iterator, Loop } from '../graph/config.ts';
-import { exitTarget, firstEdge, loopOf, reachedFrom } from '../graph/route.ts';
+import { exitTarget, firstEdge, isOnWay, loopOf, reachedFrom } from '../graph/route.ts';
 import { isObject, isText, type Json } from '../json.ts';
 import { settle } from '../ledger/move.ts';
 import { inOrder } from '../ledger/rank.ts';
@@ -269,7 +269,7 @@ export function isToMerge(cast: Cast, turn: Turn, isOver: boolean): boolean {
 function leavesLoop(cast: Cast, { socket, lane, handoff }: Turn): boolean {
   const loop = cast.rules.graph.loops.find(({ id }) => id === lane);
   const found = handoff && firstEdge(socketOf(cast, socket), handoff);
-  return found ? !loop?.sockets.includes(found.edge.to) : false;
+  return found ? !(loop && isOnWay(loop, found.edge.to)) : false;
 }
 
 /** The loop whose item a turn works on; null outside loops and where the socket walks over a list of its own. */

@@ -34,7 +34,8 @@ import { clashNote, noteFor } from './notes.ts';
 import { materiaOf, socketOf } from './rules.ts';
 import { fillLanes, openTurn, startSocket } from './start.ts';
 import { type Cast, FREE, type ReworkNote, type Turn, walkOf } from './state.ts';
-import { beginParking, giveUp } from './stop.ts';
+import { beginParking, failTurn, giveUp } from './stop.ts';
+import { fanIn } from './streams.ts';
 import { finishItem } from './task.ts';
 
 /**
@@ -149,6 +150,7 @@ function leaveLoop(pen: Pen, cast: Cast, turn: Turn, exit: ReturnType<typeof exi
     to,
     empty: false,
     ...(turn.item ? { settles: turn.item.key } : {}),
+    ...(exit ? fanIn(pen, cast, exit.loop) : {}),
   });
   startSocket(pen, cast, to, false);
 }
@@ -183,7 +185,7 @@ function takeEdge(
     if (edge.then === 'park' && loopOfItem(cast, turn) && !step) return beginParking(pen, cast, turn);
     if (edge.then === 'ask') return pen.write({ kind: 'edge.spent', cast: cast.id, turn: turn.id, ...details, reason });
     const stand = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
-    return fail(pen, cast, deny('EDGE_BUDGET_EXHAUSTED', reason, details), turn.id, stand);
+    return failTurn(pen, cast, turn, deny('EDGE_BUDGET_EXHAUSTED', reason, details), stand);
   }
   // Only now does the cursor move: a cast that fails here has not finished its item.
   writeStep(pen, cast, turn, step);

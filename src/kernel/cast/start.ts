@@ -1,6 +1,6 @@
 // Starts a cast, a socket, and the items of a loop that run side by side.
 import { END, type ExitRoute, type Loop } from '../graph/config.ts';
-import { emptyEntryTarget, exitTarget, loopOf, NO_HANDOFF } from '../graph/route.ts';
+import { emptyEntryTarget, exitTarget, isOnWay, loopOf, NO_HANDOFF } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { namingCast } from '../ledger/fact.ts';
@@ -31,12 +31,14 @@ import {
   taskOfTurn,
   tasksOfLoop,
   tasksWalking,
+  totalOf,
   unstarted,
   waitForParked,
 } from './item.ts';
 import { hasLanes, nextScripted, ownerOf, socketOf } from './rules.ts';
-import { type Cast, type Item, postponedBy, type Turn, walkOf } from './state.ts';
-import { planItems, planTurn, taskIdOf } from './task.ts';
+import { type Cast, FREE, type Item, postponedBy, type Turn, walkOf } from './state.ts';
+import { barrierAround, beginningOf, enteredBy, exitOfSettled, failedIn, fanIn, settleFailed } from './streams.ts';
+import { blockPlanned, blockTask, planItems, planTurn, taskIdOf } from './task.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
   const { cast: id, request, loadout, rules, script, runId, root, capabilities, quest } = input;
@@ -68,12 +70,13 @@ export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }
  */
 export function startSocket(pen: Pen, cast: Cast, target: string, budgeted: boolean, from: Turn | null = null): void {
   const loop = from?.lane ? cast.rules.graph.loops.find(({ id }) => id === from.lane) : undefined;
-  if (from?.lane && loop?.sockets.includes(target)) {
+  if (from?.lane && loop && isOnWay(loop, target)) {
     openTurn(pen, cast, target, from.item, budgeted, from.lane);
     return;
   }
   const passed = new Set<string>();
-  let socket = target;
+  // The sockets before the loop run within its lanes.
+  let socket = enteredBy(cast.rules.graph, target);
   for (;;) {
     if (socket === END) return completeIfDone(pen, cast);
     const selection = selectItem(cast, socket);
@@ -106,17 +109,19 @@ function skipLeftOut(pen: Pen, cast: Cast, item: Item): boolean {
 }
 
 /** A loop whose items are all over, without one of them leading out of it, is left as if there were nothing more in it. */
-export function leaveLoop(pen: Pen, cast: Cast, { id, iterator }: Loop, entry: string): void {
+export function leaveLoop(pen: Pen, cast: Cast, loop: Loop, entry: string): void {
+  const { id, iterator } = loop;
   if (iterator) {
     const to = itemsAt(cast, iterator.items).length;
     const step = { cursor: iterator.cursorKey, to, item: null, exhausted: true };
     pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: cast.turnsStarted, ...step });
   }
-  const exit = iterator && exitByLast(cast, iterator.cursorKey);
-  if (!exit) return startSocket(pen, cast, passOver(pen, cast, entry, id), false);
-  const { id: route, from, targetSocketId: target } = exit.route;
-  pen.write({ kind: 'exit.taken', cast: cast.id, turn: null, loop: id, route, from, to: target, empty: false });
-  startSocket(pen, cast, target, false);
+  const found = exitOfSettled(pen, cast, loop) ?? (iterator && exitByLast(cast, iterator.cursorKey)?.route);
+  if (!found) return startSocket(pen, cast, passOver(pen, cast, entry, id), false);
+  const { id: route, from, targetSocketId: to } = found;
+  const streams = fanIn(pen, cast, loop);
+  pen.write({ kind: 'exit.taken', cast: cast.id, turn: null, loop: id, route, from, to, empty: false, ...streams });
+  startSocket(pen, cast, to, false);
 }
 
 /** An empty list: nothing of the loop runs, and its `always` exit leads on. */
@@ -168,18 +173,21 @@ export function openTurn(
   const guard = lane === null ? cast.guard : (walkOf(cast, { lane, item })?.guard ?? NO_ROUNDS);
   const { count, path } = tracked(guard, item?.key ?? '', socket, budgeted);
   const { maxNoAdvanceCycles } = cast.rules.limits;
-  if (count > maxNoAdvanceCycles) {
+  const isStuck = count > maxNoAdvanceCycles;
+  let refusal: Denied | null = null;
+  if (isStuck) {
     const round = [...guard.path, ...path];
     const what = item ? `item ${item.key} (${item.label})` : 'the cast';
     const reason = `${what} went round ${round.join(' → ')} ${count} times without getting on; the limit is ${maxNoAdvanceCycles}`;
     const details = { item: item?.key ?? null, cycle: round, count, limit: maxNoAdvanceCycles };
-    return fail(pen, cast, deny('NO_PROGRESS', reason, details), null, { at: 'start', socket });
+    refusal = deny('NO_PROGRESS', reason, details);
+    if (!barrierAround(cast, { lane })) return fail(pen, cast, refusal, null, { at: 'start', socket });
   }
   const task = taskFor(pen, cast, socket, item);
   if (task !== null && typeof task !== 'string') return fail(pen, cast, task, null, { at: 'start', socket });
   const turn = cast.turnsStarted + 1;
   const visit = (cast.visits[socket] ?? 0) + 1;
-  const script = lane === null ? null : nextScripted(cast, { id: turn, socket, script: null });
+  const script = lane === null || refusal ? null : nextScripted(cast, { id: turn, socket, script: null });
   pen.write({
     kind: 'turn.started',
     cast: cast.id,
@@ -193,6 +201,18 @@ export function openTurn(
     ...(task === null ? {} : { task }),
     ...(script === null ? {} : { script }),
   });
+  const opened = cast.turns[turn];
+  if (refusal && opened) endLane(pen, cast, opened, refusal);
+}
+
+/** The item of a turn goes no further, and the others of its loop go on. */
+export function endLane(pen: Pen, cast: Cast, turn: Turn, { code, reason }: Denied): void {
+  const task = taskOfTurn(pen.state, cast, turn);
+  const { id, attempt } = turn;
+  pen.write({ kind: 'turn.blocked', cast: cast.id, turn: id, attempt, output: '', usage: FREE, code, reason });
+  if (task) blockTask(pen, task, code, reason, { turn: id });
+  if (task) blockPlanned(pen, task, ownerOf(cast, turn.socket), code, reason, { turn: id });
+  if (turn.lane !== null) fillLanes(pen, cast, turn.lane);
 }
 
 /** The task a turn works on; null where there is nothing to own. */
@@ -223,7 +243,8 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   const loop = cast.rules.graph.loops.find(({ id }) => id === loopId);
   const lanes = cast.lanes[loopId];
   if (!loop?.iterator || !lanes || cast.status !== 'running') return;
-  const refusal = loop.isParallel ? planItems(pen, cast, loop.iterator, loop.sockets) : null;
+  const { sockets, prelude = [] } = loop;
+  const refusal = loop.isParallel ? planItems(pen, cast, loop.iterator, [...prelude, ...sockets]) : null;
   if (refusal) return fail(pen, cast, refusal, null, { at: 'start', socket: lanes.entry });
   reopenMoved(pen, cast, loopId);
   const running = inProgress(cast, loopId).length;
@@ -234,7 +255,7 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   for (const task of claimed) {
     if (cast.status !== 'running') return;
     const place = isBeside ? freeLaneNumber(cast) : null;
-    openTurn(pen, cast, lanes.entry, itemOf(cast, loop, task), false, loopId, place);
+    openTurn(pen, cast, beginningOf(loop, lanes.entry, task), itemOf(cast, loop, task), false, loopId, place);
   }
   if (cast.status !== 'running' || inProgress(cast, loopId).length > 0) return;
   const list = cast.lists[loop.iterator.cursorKey];
@@ -284,6 +305,8 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
   const liftable = unsound ? undefined : refusals.find(isLiftable);
   const blocked = tasks.find((task) => task.status === 'blocked' && !isParked(task));
   if (liftable) return postponeLanes(pen, cast, loop, liftable);
+  const failed = loop.barrier === undefined ? [] : failedIn(pen, cast, loop);
+  if (failed.length > 0) return judgeFailed(pen, cast, loop, failed);
   const [refusal] = refusals;
   if (!blocked && waitForParked(pen, cast)) return;
   if (!blocked && !refusal) return;
@@ -294,6 +317,23 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
     ? `${blocked.id} (${blocked.title}) is blocked: ${blocked.reason}`
     : `${String(refusal?.reason).replace(/\.$/, '')}${dead}`;
   pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, why, code) });
+}
+
+/** Everything else in the loop is over. */
+function judgeFailed(pen: Pen, cast: Cast, loop: Loop, failed: ReturnType<typeof failedIn>): void {
+  const [first] = failed;
+  if (loop.barrier === 'settled') {
+    settleFailed(pen, cast, loop);
+    return fillLanes(pen, cast, loop.id);
+  }
+  if (!first) return;
+  const { task, turn } = first;
+  const done = tasksOfLoop(pen, cast, loop).filter(({ status }) => status === 'done').length;
+  const which = `${task.id} (${task.title}) failed${failed.length > 1 ? `, and ${failed.length - 1} more` : ''}`;
+  const reason = `${which}; ${done} of ${totalOf(cast, loop)} items are done: ${task.reason}`;
+  const details = { loop: loop.id, failed: failed.map(({ task: { id, code } }) => ({ task: id, code })) };
+  const code = task.code === 'TASK_TIMEOUT' ? 'AGENT_TIMEOUT' : (task.code ?? 'AGENT_FAILED');
+  fail(pen, cast, deny(code, reason, details), turn.id);
 }
 
 function postponeLanes(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {

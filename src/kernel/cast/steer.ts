@@ -3,7 +3,7 @@ import { runnerCan } from '../capabilities.ts';
 import { contractOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
-import { fail, type Pen } from '../state.ts';
+import type { Pen } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { decideBlocked, isAnswerableWhenBlocked, isExpired, refusalOfLate, type StatusText } from './asked.ts';
@@ -17,7 +17,8 @@ import { carriesOn, extendEdge, route } from './route.ts';
 import { chosenMateria, isPersons, isScripted, materiaOf, runsOnce } from './rules.ts';
 import { fillAllLanes, reopenTurn, startSocket } from './start.ts';
 import { type Cast, type CastStatus, FREE, isOver, type Turn } from './state.ts';
-import { leaveOut } from './stop.ts';
+import { failTurn, leaveOut } from './stop.ts';
+import { barrierAround } from './streams.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
@@ -172,6 +173,10 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
     if (!cast.turns[turn.id]) continue;
     const isAtEdge = turn.phase === 'spent' || (stand?.at === 'edge' && stand.turn === turn.id);
+    if (takesEdge && isSpentInLane(pen, cast, turn)) {
+      extendEdge(pen, cast, turn);
+      continue;
+    }
     if (turn.phase === 'unknown' || (turn.phase === 'merging' && carriesOn(pen, cast, turn))) continue;
     // A canceled task cannot be claimed any more. A step of the graph needs a new one, or it would run without its locks.
     const isStep = turn.item === null && isBound(cast, turn.socket);
@@ -190,6 +195,12 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
   if (stand?.at === 'start') startSocket(pen, cast, stand.socket, false);
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   return allow(`cast ${cast.id} runs again`);
+}
+
+/** Whether the lane of a turn ended at an edge that was taken as often as it may be. */
+function isSpentInLane(pen: Pen, cast: Cast, turn: Turn): boolean {
+  const isBlocked = turn.phase === 'blocked' && barrierAround(cast, turn) !== null;
+  return isBlocked && taskOfTurn(pen.state, cast, turn)?.code === 'EDGE_BUDGET_EXHAUSTED';
 }
 
 /** Begins a step once more in a new turn, such as the source of an edge that stays closed. */
@@ -235,7 +246,7 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
     usage: { input: 0, output: 0, cost: 0 },
     again: false,
   });
-  fail(pen, cast, refusal, turn.id);
+  failTurn(pen, cast, turn, refusal);
   return allow(`turn ${turn.id} failed`);
 }
 
@@ -254,7 +265,7 @@ function decideAsking(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { 
   pen.write({ kind: 'turn.decided', cast: cast.id, turn: turn.id, choice, reason });
   if (choice === 'rerun') return allow(`turn ${turn.id} goes on without an answer`);
   const why = `${turn.socket}: a person decided that it failed${reason ? `: ${reason}` : ''}`;
-  fail(pen, cast, deny('AGENT_FAILED', why, { socket: turn.socket }), turn.id);
+  failTurn(pen, cast, turn, deny('AGENT_FAILED', why, { socket: turn.socket }));
   return allow(`turn ${turn.id} failed`);
 }
 

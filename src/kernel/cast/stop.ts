@@ -7,7 +7,7 @@ import { refuseTask } from '../ledger/fact.ts';
 import { settle } from '../ledger/move.ts';
 import { findTask, isTerminal, type Ledger, runOf, type Task, taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
-import type { Pen, State } from '../state.ts';
+import { fail, type Pen, type State } from '../state.ts';
 import { counted } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { edgeKey } from './bookkeeping.ts';
@@ -25,8 +25,9 @@ import {
 } from './item.ts';
 import { noteKey, reasonIn } from './notes.ts';
 import { ownerOf, socketOf } from './rules.ts';
-import { continued, fillAllLanes, fillLanes, leaveLoop, openTurn, reopenTurn, startSocket } from './start.ts';
+import { continued, endLane, fillAllLanes, fillLanes, leaveLoop, openTurn, reopenTurn, startSocket } from './start.ts';
 import { type Cast, isOver, type Parked, type ParkedWork, type Turn, turnOn } from './state.ts';
+import { barrierAround } from './streams.ts';
 import { blockPlanned, blockTask, reopen } from './task.ts';
 
 /** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
@@ -43,6 +44,12 @@ export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result
     pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: why });
   }
   return refusal;
+}
+
+/** A turn that fails ends its cast. Where lanes wait for one another it ends its lane, and the others finish. */
+export function failTurn(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, resumePoint: Cast['stand'] = null): void {
+  if (barrierAround(cast, turn)) endLane(pen, cast, turn, refusal);
+  else fail(pen, cast, refusal, turn.id, resumePoint);
 }
 
 /**

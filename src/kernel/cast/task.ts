@@ -19,6 +19,7 @@ import { idAt, itemAt, lengthOf, numbered, taskOfTurn } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf, refusalOfChosenConfig } from './lock-scope.ts';
 import { agentIdOf, assignsTasks, getsPacket, materiaOf } from './rules.ts';
 import type { Cast, Item, Turn } from './state.ts';
+import { itemBefore, streamsOf } from './streams.ts';
 
 /** The task of an item: null where its list was not planned. */
 export function taskIdOf(cast: Cast, { cursorKey, index }: Item): string | null {
@@ -34,11 +35,18 @@ export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: rea
   const common = lockScopeOf(cast, isTemplated(cast, sockets) ? [] : sockets, null);
   const rows: Partial<TaskSpec>[] = [];
   const isBriefed = sockets.some((id) => getsPacket(cast, id));
+  const ids = freeIds(pen, cast, items.length);
+  const loop = cast.rules.graph.loops.find((each) => each.iterator?.cursorKey === iterator.cursorKey);
+  const streams = loop ? streamsOf(cast, loop) : [];
+  const planned = cast.lists[iterator.cursorKey];
   for (const item of items) {
     const scope = isTemplated(cast, sockets) ? lockScopeOf(cast, sockets, item) : common;
     if (!scope.ok) return scope.refusal;
+    const before = itemBefore(streams, item.index);
+    const follows = before === null ? null : (ids[before - known] ?? idAt(planned, before));
     rows.push({
       title: bareSpec(item.label).title,
+      ...(follows ? { dependencies: [follows] } : {}),
       ...(scope === common ? {} : { lockScope: scope.paths }),
       ...(isBriefed ? criteriaAndContext(bareSpec(item.label).title, list[item.index]) : {}),
     });
@@ -51,6 +59,7 @@ export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: rea
     lockScope,
     rows,
     isBriefed,
+    ids,
   );
   return null;
 }

@@ -282,11 +282,48 @@ test.each<[what: string, edits: Edits, found: string]>([
   expect(issues[0]?.message).toContain(found);
 });
 
-test('lanes of a parallel generator may pass through other sockets on their way to the loop', () => {
-  const config = software({
-    'materia.Plan.parallel': true,
-    'loadouts.Flow.sockets.Socket-1.edges.0.to': 'Socket-6',
-    'loadouts.Flow.sockets.Socket-6': { materia: 'Sum', edges: [{ when: 'always', to: 'Socket-2' }] },
+const LANES = {
+  'materia.Plan.parallel': true,
+  'materia.Ready': { prompt: 'Get ready.', tools: 'none', parallelSafe: true },
+  'loadouts.Flow.sockets.Socket-1.edges.0.to': 'Socket-6',
+  'loadouts.Flow.sockets.Socket-6': { materia: 'Ready', edges: [{ when: 'always', to: 'Socket-2' }] },
+};
+
+test.each<[string, Edits, string | null]>([
+  ['may pass through other sockets on their way to the loop', {}, null],
+  [
+    'pass through nothing that may not run next to itself',
+    { 'materia.Ready.parallelSafe': false },
+    'parallelSafe: true on Ready',
+  ],
+  ['pass through no conversation', { 'materia.Ready.multiTurn': true }, 'Ready talks with a person'],
+  ['work in no conversation', { 'materia.Build.multiTurn': true }, 'Build talks with a person'],
+  ['pass through no generator', { 'materia.Ready.generator': true }, 'it is no generator and in no loop'],
+  ['have one way', { 'loadouts.Flow.sockets.Socket-6.edges.1': { when: 'always', to: 'Socket-2' } }, 'one always edge'],
+  ['do not end before the loop', { 'loadouts.Flow.sockets.Socket-6.edges': [] }, 'one always edge'],
+  ['do not go round before the loop', { 'loadouts.Flow.sockets.Socket-6.edges.0.to': 'Socket-6' }, 'one always edge'],
+  ['wait for all or for what is settled', { [`loadouts.Flow.${MAIN}.parallel`]: { barrier: 'any' } }, 'barrier'],
+  ['may wait for what is settled', { [`loadouts.Flow.${MAIN}.parallel`]: { barrier: 'settled' } }, null],
+  [
+    'meet at one socket',
+    {
+      [`loadouts.Flow.${MAIN}.exits`]: [
+        route('Socket-4', 'satisfied', 'Socket-5'),
+        route('Socket-4', 'always', 'Socket-1'),
+      ],
+    },
+    'The streams meet at one socket',
+  ],
+])('the lanes of a parallel generator %s', (_what, edits, words) => {
+  const issues = check(software({ ...LANES, ...edits })).filter(({ level }) => level === 'error');
+  if (words === null) expect(issues).toEqual([]);
+  else expect(issues.map(({ message }) => message).join('\n')).toContain(words);
+});
+
+test('two loops do not share the streams of a generator', () => {
+  const two = software({
+    ...LANES,
+    'loadouts.Flow.loops.other': { sockets: ['Socket-2'], consumes: { from: 'Socket-1' } },
   });
-  expect(check(config)).toEqual([]);
+  expect(check(two).map(({ message }) => message)).toContainEqual(expect.stringContaining('2 loops consume'));
 });

@@ -1,5 +1,5 @@
 // Checks of loop regions: their members, what they consume, and where they go when their list is used up.
-import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../json.ts';
+import { given, isObject, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import {
   checkCondition,
   checkDone,
@@ -9,6 +9,7 @@ import {
   checkNames,
   knownParse,
 } from './check-sockets.ts';
+import { END } from './config.ts';
 import {
   authoredMateria,
   checkFields,
@@ -68,6 +69,73 @@ function* checkLoop(draft: Draft, loop: JsonObject, path: string): Findings {
   yield* checkLegacyExit(draft, loop, path);
   yield* checkExits(draft, loop, path);
   yield* checkParallel(given(loop, 'parallel'), `${path}.parallel`);
+  if (sound) yield* checkStreams(draft, loop, path);
+}
+
+/** A loop whose items come in streams: one way in, for each stream, and one way out. */
+function* checkStreams(draft: Draft, loop: JsonObject, path: string): Findings {
+  const generator = consumedGenerator(draft, loop);
+  if (generator === null || !isParallelGenerator(draft, generator)) return;
+  const at = `${path}.consumes.from`;
+  const consumers = Object.values(draft.loops).filter(
+    (each) => isObject(each) && consumedGenerator(draft, each) === generator,
+  );
+  if (consumers.length > 1) {
+    const fix = 'Keep one of them, or remove parallel from the generator.';
+    yield error('INVALID_LOOP', at, `${consumers.length} loops consume the streams of ${generator}. ${fix}`);
+  }
+  const members = membersOf(loop);
+  const passed: string[] = [];
+  for (let socket = generator; ; ) {
+    const edges = edgesOf(objectAt(draft.sockets, socket));
+    const to = stringAt(edges[0] ?? {}, 'to') ?? END;
+    if (edges.length !== 1 || edges[0]?.when !== 'always' || to === END || passed.includes(to) || to === generator) {
+      const fix = `Give ${socket} one always edge, which leads on to a member.`;
+      yield error('INVALID_LOOP', at, `From ${generator} one way leads to the loop, and every stream takes it. ${fix}`);
+      return;
+    }
+    if (members.includes(to)) break;
+    passed.push(to);
+    socket = to;
+  }
+  for (const socket of passed) yield* checkPrelude(draft, socket, path);
+  for (const socket of members) yield* checkLaneMember(draft, socket);
+  const exits = listAt(loop, 'exits').filter(isObject);
+  const targets = new Set(exits.flatMap((exit) => (exit.condition === 'not_satisfied' ? [] : [exit.targetSocketId])));
+  if (targets.size > 1) {
+    const fix = 'Let all exits lead to one socket; not_satisfied may lead to another.';
+    yield error('INVALID_LOOP', `${path}.exits`, `The streams meet at one socket after the loop. ${fix}`);
+  }
+}
+
+function* checkPrelude(draft: Draft, socket: string, path: string): Findings {
+  const id = stringAt(objectAt(draft.sockets, socket), 'materia') ?? '';
+  const materia = objectAt(draft.materia, id);
+  const others = Object.entries(draft.loops).filter(([, loop]) => isObject(loop) && membersOf(loop).includes(socket));
+  if (others.length > 0 || isGeneratorSocket(draft, socket)) {
+    const fix = 'Put it before the generator, or behind the loop.';
+    yield error(
+      'INVALID_LOOP',
+      path,
+      `${socket} runs once for each stream, so it is no generator and in no loop. ${fix}`,
+    );
+  }
+  if (given(materia, 'parallelSafe') !== true) {
+    const fix = `Write parallelSafe: true on ${id} if several of it may run at the same time.`;
+    yield error('INVALID_LOOP', path, `${socket} runs once for each stream, next to others. ${fix}`);
+  }
+  yield* checkLaneMember(draft, socket);
+}
+
+function* checkLaneMember(draft: Draft, socket: string): Findings {
+  const id = stringAt(objectAt(draft.sockets, socket), 'materia') ?? '';
+  if (given(objectAt(draft.materia, id), 'multiTurn') !== true) return;
+  const fix = 'Talk before the generator, or use a materia without multiTurn.';
+  yield error(
+    'INVALID_LOOP',
+    `${draft.path}.sockets.${socket}.materia`,
+    `${id} talks with a person, and streams run side by side. ${fix}`,
+  );
 }
 
 function* checkConsumes(draft: Draft, loop: JsonObject, consumes: Json, sound: boolean, path: string): Findings {

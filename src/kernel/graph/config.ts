@@ -91,9 +91,17 @@ export type Loop = {
   readonly exits: readonly ExitRoute[];
   /** How many of its items may be in progress at the same time, where they go side by side. */
   readonly maxConcurrency: number;
-  /** Its items go side by side, because the loop says so. Without it only tasks that a planner assigned do. */
+  /** Its items go side by side, because the loop or its generator says so. Without it only tasks that a planner assigned do. */
   readonly isParallel?: true;
+  /** What the loop waits for before it is left. Without it an item that fails ends the cast at once. */
+  readonly barrier?: Barrier;
+  /** The sockets between a parallel generator and the loop, in their order. They run once for each stream. */
+  readonly prelude?: readonly string[];
 };
+
+/** A failed item lets the others finish. `all`: then the cast fails. `settled`: then the loop is left with what was done. */
+export const BARRIERS = ['all', 'settled'] as const;
+export type Barrier = (typeof BARRIERS)[number];
 
 /** The graph of one loadout with every default filled in. */
 export type Graph = {

@@ -2,7 +2,7 @@
 // whole graph.
 import type { Field, ObjectField } from '../fields.ts';
 import type { Json } from '../json.ts';
-import { CONDITIONS, DEFAULTS, EDGE_ENDS, OUTPUT_BYTES_MAX } from './config.ts';
+import { BARRIERS, CONDITIONS, DEFAULTS, EDGE_ENDS, OUTPUT_BYTES_MAX } from './config.ts';
 import {
   ASSIGN,
   authored,
@@ -192,6 +192,13 @@ export const LANES = authored({
     means: 'how many items may be in progress at the same time',
     default: DEFAULTS.maxConcurrency,
     example: 2,
+  },
+  barrier: {
+    type: 'choice',
+    of: BARRIERS,
+    means:
+      'an item that fails lets the others finish; then the cast fails (all), or the loop is left with what was done (settled)',
+    example: 'settled',
   },
 });
 

@@ -14,6 +14,7 @@ import {
 import { type AnswerFields, answerFieldsOf, placed, readFieldCondition } from './answer-fields.ts';
 import {
   type Advance,
+  BARRIERS,
   type Condition,
   DEFAULTS,
   type Edge,
@@ -64,7 +65,7 @@ function loopFor(draft: Draft, id: string, loop: JsonObject, cursors: Set<string
     iterator: walk && iteratorFor(walk, id, cursors),
     exits: exitsOf(loop),
     maxConcurrency: concurrencyOf(draft, loop),
-    ...(isParallel(loop) ? { isParallel: true } : {}),
+    ...lanesOf(draft, loop),
   };
 }
 
@@ -127,7 +128,9 @@ function assignOf(socket: JsonObject, materia: JsonObject): Socket['assign'] {
   const written = objectAt(given(socket, 'assign') === undefined ? materia : socket, 'assign');
   const sources = Object.entries(written).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   if (!isGenerator(materia)) return sources;
-  return [['workItems', '$.workItems'], ...sources.filter(([target]) => target !== 'workItems')];
+  const made = given(materia, 'parallel') === true ? ['workItems', SCHEDULE] : ['workItems'];
+  const own = made.map((name): [string, string] => [name, `$.${name}`]);
+  return [...own, ...sources.filter(([target]) => !made.includes(target))];
 }
 
 function edgeFor(edge: JsonObject, fields: AnswerFields | null): Edge {
@@ -182,6 +185,35 @@ export function authoredScope(written: JsonObject): readonly string[] | null {
   return scope === undefined ? null : listAt(written, 'lockScope').filter(isString);
 }
 
+/** A schedule makes lanes, and its lanes wait for one another. */
+function lanesOf(draft: Draft, loop: JsonObject): Pick<Loop, 'isParallel' | 'barrier' | 'prelude'> {
+  const generator = consumedGenerator(draft, loop);
+  const isScheduled = generator !== null && isParallelGenerator(draft, generator);
+  const written = given(objectAt(loop, 'parallel'), 'barrier');
+  const barrier = BARRIERS.find((each) => each === written) ?? (isScheduled ? 'all' : null);
+  const isSideBySide = isScheduled || isParallel(loop);
+  const prelude = isScheduled ? preludeOf(draft, loop, generator) : [];
+  return {
+    ...(isSideBySide ? { isParallel: true } : {}),
+    ...(barrier !== null && isSideBySide ? { barrier } : {}),
+    ...(prelude.length > 0 ? { prelude } : {}),
+  };
+}
+
+/** The sockets on the one way from a parallel generator to a member of the loop. */
+export function preludeOf(draft: Draft, loop: JsonObject, generator: string): readonly string[] {
+  const members = membersOf(loop);
+  const passed: string[] = [];
+  for (let at = generator; ; ) {
+    const [only] = edgesOf(objectAt(draft.sockets, at));
+    const to = only ? (stringAt(only, 'to') ?? END) : END;
+    if (members.includes(to)) return passed;
+    if (to === END || to === generator || passed.includes(to)) return [];
+    passed.push(to);
+    at = to;
+  }
+}
+
 /** At most one item at a time is what a loop does anyway. */
 function isParallel(loop: JsonObject): boolean {
   const lanes = given(objectAt(loop, 'parallel'), 'maxConcurrency');
@@ -193,6 +225,9 @@ function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
   const common = given(parallelism, 'maxConcurrency');
   return [own, common].find(isPositiveInteger) ?? DEFAULTS.maxConcurrency;
 }
+
+/** Says which items of a parallel generator follow one another. */
+export const SCHEDULE = 'parallelSchedule';
 
 /** The list that a generator makes. */
 export const GENERATED = 'workItems';

@@ -105,6 +105,11 @@ export function loopOf(graph: Graph, socketId: string): Loop | null {
   return graph.loops.find((loop) => loop.iterator !== null && loop.sockets.includes(socketId)) ?? null;
 }
 
+/** Whether an item of the loop walks through this socket. */
+export function isOnWay({ sockets, prelude = [] }: Loop, socket: string): boolean {
+  return sockets.includes(socket) || prelude.includes(socket);
+}
+
 /** The sockets that can follow directly on this one. */
 export function successorsOf(graph: Graph, id: string): readonly string[] {
   const edges = (graph.sockets[id]?.edges ?? []).map((edge) => edge.to).filter((to) => to !== END);

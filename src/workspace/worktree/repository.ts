@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Project } from '../detect-project.ts';
+import type { Project } from '../../utilities/detect-project.ts';
 import { records, tryGit, WorktreeError } from '../git.ts';
 import { BRANCHES } from './record.ts';
 

@@ -1,5 +1,5 @@
 // The walk through a graph: repairs, crashes, lost attempts, pauses and rework, an edge that is spent, casts that stop.
-import type { JsonObject } from '../../../src/kernel/json.ts';
+import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import type { Stage } from './stage.ts';
 
 const PARKED = {
@@ -27,6 +27,30 @@ const PARKED = {
   },
 };
 
+/** Two streams, of which one fails: the loop is left with what the other did. */
+const STREAMS = {
+  entry: 'Socket-1',
+  sockets: {
+    'Socket-1': { materia: 'Split', edges: [{ when: 'always', to: 'Socket-2' }] },
+    'Socket-2': { materia: 'Ready', parse: 'text', edges: [{ when: 'always', to: 'Socket-3' }] },
+    'Socket-3': {
+      materia: 'Eval',
+      parse: 'json',
+      advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+      edges: [{ when: 'always', to: 'Socket-3' }],
+    },
+    'Socket-4': { materia: 'Review', parse: 'json' },
+  },
+  loops: {
+    streams: {
+      sockets: ['Socket-3'],
+      consumes: { from: 'Socket-1' },
+      parallel: { maxConcurrency: 2, barrier: 'settled' },
+      exits: [{ id: 'exit:Socket-3:always', from: 'Socket-3', condition: 'always', targetSocketId: 'Socket-4' }],
+    },
+  },
+};
+
 const config: JsonObject = {
   activeLoadout: 'Work',
   budget: { maxTokens: 1_000, warnAtPercent: 50 },
@@ -35,6 +59,8 @@ const config: JsonObject = {
   checkers: { tests: { command: ['npm', 'test'], when: 'merge' } },
   materia: {
     Plan: { tools: 'none', prompt: 'Plan it.', generator: true },
+    Split: { tools: 'none', prompt: 'Split it.', generator: true, parallel: true },
+    Ready: { tools: 'none', prompt: 'Get ready.', parallelSafe: true },
     Build: { tools: 'none', prompt: 'Build {{item.title}}.' },
     Stamp: { type: 'utility', command: ['stamp'], parse: 'json', once: true },
     Eval: { tools: 'none', prompt: 'Evaluate it.' },
@@ -42,6 +68,7 @@ const config: JsonObject = {
     Review: { tools: 'readAndRun', prompt: 'Is the whole thing right?' },
   },
   loadouts: {
+    Streams: STREAMS,
     Work: {
       entry: 'Socket-1',
       sockets: {
@@ -208,6 +235,25 @@ export async function tellOfGraph(stage: Stage): Promise<void> {
   await stage.play('parking');
   await stage.tell({ kind: 'item.drop', cast: 'parking', task: 'T-2', reason: 'not needed' });
   await stage.play('parking');
+
+  // Streams side by side: one breaks its contract, and the loop is left with the other.
+  const split = [
+    ['web', 0],
+    ['server', 1],
+  ].map(([name, at]) => ({ name, workItemIndexes: [at] }));
+  const streams = {
+    Split: [
+      {
+        workItems: ['One', 'Two'].map((title) => ({ title, context: 'Do it.' })),
+        parallelSchedule: { version: 1, streams: split },
+      },
+    ],
+    Ready: ['Ready.', '$repeat'],
+    Eval: [yes, 'no', 'never'],
+    Review: [yes],
+  };
+  await stage.start('streams', { config, loadout: 'Streams', script: streams as unknown as Record<string, Json[]> });
+  await stage.play('streams');
 
   // An edge that is spent: worked on once more from there, then revived.
   const round = { config, loadout: 'Round' };
