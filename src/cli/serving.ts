@@ -147,6 +147,7 @@ export async function listen(
     admitAgent: (shown: string, socket: Socket) =>
       agentCalling({ stateDir: workspace.stateDir, castOf }, shown, isAgentIn(call.env) ? null : socket),
     newMcp,
+    say: note,
   };
   const listening = await startServer({ ...options, port: where.port ?? USUAL_PORT }).catch(
     (error: NodeJS.ErrnoException) => {

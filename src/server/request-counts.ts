@@ -40,8 +40,7 @@ export class RequestCounts {
 /** A name for the route of a path. There are only so many, whatever is asked for. */
 export function routeOf(path: string, isOperation: (name: string) => boolean): string {
   const [, first = '', second = '', third, fourth, fifth] = path.split('/');
-  if (first === 'api' && second === 'casts' && (fourth === 'entries' || fourth === 'view'))
-    return `/api/casts/CAST/${fourth}`;
+  if (first === 'api' && second === 'casts' && CAST_PARTS.has(fourth ?? '')) return `/api/casts/CAST/${fourth}`;
   if (first === 'api' && second === 'facts' && fourth === 'texts' && fifth !== undefined)
     return '/api/facts/SEQ/texts/DIGEST';
   if (first === 'api' && third === undefined)
@@ -50,4 +49,5 @@ export function routeOf(path: string, isOperation: (name: string) => boolean): s
   return ['mcp', 'metrics', 'healthz', 'reference'].includes(first) ? `/${first}` : 'page';
 }
 
+const CAST_PARTS: ReadonlySet<string> = new Set(['entries', 'view', 'state', 'ledger']);
 const FIXED: ReadonlySet<string> = new Set(['events', 'openapi.json']);

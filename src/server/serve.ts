@@ -19,6 +19,7 @@ import { FrontDoor } from './front-door.ts';
 import { LiveFeed } from './live-feed.ts';
 import { PageFiles } from './page-files.ts';
 import { RequestCounts, routeOf } from './request-counts.ts';
+import { requestTraces } from './request-traces.ts';
 
 export type ServeOptions = {
   readonly workspace: Workspace;
@@ -41,6 +42,8 @@ export type ServeOptions = {
   readonly admitAgent?: (token: string, socket: Socket) => Promise<ServerCaller | Denied>;
   readonly newMcp: (caller: ServerCaller) => McpServer;
   readonly requestsPerSecond?: number;
+  /** Tells the person who started it. */
+  readonly say?: (line: string) => void;
   /** It offers MCP and nothing else. */
   readonly isMcpOnly?: boolean;
 };
@@ -74,6 +77,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     ...(options.requestsPerSecond === undefined ? {} : { requestsPerSecond: options.requestsPerSecond }),
   });
   const requests = new RequestCounts();
+  const traces = requestTraces(workspace, options.say ?? (() => undefined));
   const app = appOf({
     workspace,
     version: options.version,
@@ -93,17 +97,14 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?')[0] ?? '';
-    const began = performance.now();
+    const [began, startedAt] = [performance.now(), Date.now()];
     response.once('finish', () => {
       const { statusCode } = response;
       // How long a stream is open says nothing about the server.
       if (path === '/api/events' && statusCode === 200) return;
-      requests.note(
-        routeOf(path, (name) => operationNamed(name) !== null),
-        request.method ?? '',
-        statusCode,
-        performance.now() - began,
-      );
+      const route = routeOf(path, (name) => operationNamed(name) !== null);
+      requests.note(route, request.method ?? '', statusCode, performance.now() - began);
+      traces.note(request, route, statusCode, startedAt);
     });
     if (path === MCP_PATH) void onMcp(request, response);
     else if (options.isMcpOnly) refuseRpc(response, 404, noRoute(request.url ?? ''));
@@ -129,6 +130,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       await mcp.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
+      await traces.settled();
     },
   };
 }

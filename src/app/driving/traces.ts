@@ -29,15 +29,11 @@ const SEND_EVERY_MS = 1_000;
 const WAITING_MAX = 2_048;
 
 export function tracer({ env }: Place, say: (line: string) => void): Tracer {
-  const endpoint = tracesEndpoint(env);
-  if (endpoint === null) return NOTHING;
+  const sender = spanSender({ env }, say, 'The cast goes on.');
+  if (sender === null) return NOTHING;
   const turns = new Map<number, Turn>();
   const attempts = new Map<string, string>();
-  const waiting: JsonObject[] = [];
   let begun: Begun | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
-  let isTold = false;
   const learn = (entries: Seen) => {
     for (const { fact, at } of entries) {
       if (fact.kind === 'cast.started') begun = { loadout: fact.loadout, rules: fact.rules, at };
@@ -46,28 +42,51 @@ export function tracer({ env }: Place, say: (line: string) => void): Tracer {
       else if (fact.kind === 'attempt.started') attempts.set(`${fact.turn}.${fact.attempt}`, at);
     }
   };
+  return {
+    learn,
+    saw(entries) {
+      for (const entry of entries) {
+        learn([entry]);
+        const made = begun && spanOf(entry, begun, turns, attempts);
+        if (made) sender.send(made);
+      }
+    },
+    settled: sender.settled,
+  };
+}
+
+type SpanSender = {
+  /** Sends it with others, a moment later. */
+  send(span: JsonObject): void;
+  /** All spans are out, or have failed. */
+  settled(): Promise<void>;
+};
+
+/** What sends spans, or null where nobody wants them. A failure is reported once, with what happens all the same. */
+export function spanSender({ env }: Place, say: (line: string) => void, allTheSame: string): SpanSender | null {
+  const endpoint = tracesEndpoint(env);
+  if (endpoint === null) return null;
+  const waiting: JsonObject[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let isTold = false;
   const send = async () => {
     clearTimeout(timer);
     timer = undefined;
     const spans = waiting.splice(0);
     if (spans.length === 0) return;
     const why = await postJson(endpoint, batchOf(spans, env), headersIn(env));
-    if (why !== null && !isTold) say(`No traces were sent to ${new URL(endpoint).host}: ${why}. The cast goes on.`);
+    if (why !== null && !isTold) say(`No traces were sent to ${new URL(endpoint).host}: ${why}. ${allTheSame}`);
     isTold ||= why !== null;
   };
   const sendSoon = () => {
     last = last.then(send).catch(() => undefined);
   };
   return {
-    learn,
-    saw(entries) {
-      for (const entry of entries) {
-        learn([entry]);
-        const span = begun && spanOf(entry, begun, turns, attempts);
-        if (span) waiting.push(span);
-      }
+    send(made) {
+      waiting.push(made);
       waiting.splice(0, Math.max(0, waiting.length - WAITING_MAX));
-      if (waiting.length > 0) timer ??= setTimeout(sendSoon, SEND_EVERY_MS).unref();
+      timer ??= setTimeout(sendSoon, SEND_EVERY_MS).unref();
     },
     settled() {
       sendSoon();
@@ -149,19 +168,23 @@ function isEnd(fact: Entry['fact']): fact is End {
 }
 
 type Value = string | number | null | undefined;
-const [INTERNAL, ERROR] = [1, 2];
+/** Kinds of spans, and the status of one that failed. */
+const INTERNAL = 1;
+export const SERVER = 2;
+const ERROR = 2;
 
-function span(
+export function span(
   ids: JsonObject,
   name: string,
   [start, end]: readonly [string, string],
   attributes: Readonly<Record<string, Value>>,
   error: string | null,
+  kind = INTERNAL,
 ): JsonObject {
   return {
     ...ids,
     name,
-    kind: INTERNAL,
+    kind,
     startTimeUnixNano: nanos(start),
     endTimeUnixNano: nanos(end),
     attributes: attributesOf({ ...attributes, 'error.type': error }),
