@@ -15,7 +15,7 @@ import { workspaceStatus } from './status.ts';
 import type { Operation } from './table.ts';
 
 export type Waiting = {
-  readonly kind: 'approval' | 'question' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
+  readonly kind: 'approval' | 'question' | 'talk' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
   /** Of an approval, a note or a blocked agent, its own id; else the cast with the turn or the item. */
   readonly id: string;
   readonly cast: string | null;
@@ -85,6 +85,7 @@ function waitingTurn(
 const TITLES: Readonly<Record<PageWait['kind'], (who: string) => string>> = {
   approval: (who) => `${who} asks permission`,
   question: (who) => `${who} asks`,
+  talk: (who) => `${who} talks with you`,
   turn: (who) => `${who} is your turn`,
   unknown: (who) => `${who} may have run; that is unknown`,
   blocked: (who) => `${who} cannot go on`,

@@ -4,6 +4,7 @@
 import { runnerCan } from '../../kernel/capabilities.ts';
 import { elapsedOf } from '../../kernel/cast/budget.ts';
 import { itemKey, parkedIn } from '../../kernel/cast/item.ts';
+import { isConversing } from '../../kernel/cast/rules.ts';
 import { type Cast, type CastStatus, isOver, type Turn, type Usage } from '../../kernel/cast/state.ts';
 import { countItems, type ItemCounts, itemFates } from '../../kernel/cast/summary.ts';
 import type { Materia, Rules } from '../../kernel/graph/config.ts';
@@ -117,7 +118,7 @@ export type PageItem = {
 
 /** Something that waits for a person. */
 export type PageWait = {
-  readonly kind: 'approval' | 'question' | 'turn' | 'unknown' | 'blocked' | 'spent' | 'parked';
+  readonly kind: 'approval' | 'question' | 'talk' | 'turn' | 'unknown' | 'blocked' | 'spent' | 'parked';
   readonly turn: number | null;
   readonly socket: string | null;
   readonly number: number | null;
@@ -511,7 +512,7 @@ function rowNames({ page, items }: View): readonly string[] {
 function waitsOf(view: View, cast: Cast, open: readonly Open[]): readonly PageWait[] {
   if (isOver(cast.status)) return [];
   const turns = open.flatMap((each): PageWait[] => {
-    const kind = waitKind(each);
+    const kind = waitKind(cast, each);
     if (kind === null) return [];
     const { turn, row } = each;
     const words = turn.asks?.question ?? row.attempts.at(-1)?.reason ?? '';
@@ -537,8 +538,8 @@ function waiter({ rules }: Cast, { turn, row }: Open) {
   return { turn: turn.id, socket: socketName(rules, turn.socket), number, item: key, title };
 }
 
-function waitKind({ turn, shown }: Open): PageWait['kind'] | null {
-  if (shown === 'question') return 'question';
+function waitKind(cast: Cast, { turn, shown }: Open): PageWait['kind'] | null {
+  if (shown === 'question') return isConversing(cast, turn) ? 'talk' : 'question';
   if (shown === 'waits') return turn.asks ? 'approval' : turn.phase === 'spent' ? 'spent' : 'turn';
   return shown === 'unknown' || shown === 'blocked' ? shown : null;
 }
@@ -560,6 +561,10 @@ function actsOf(cast: Cast, waits: readonly PageWait[]): readonly PageAct[] {
   }
   if (status === 'waiting' && waits.some(({ kind }) => kind === 'blocked'))
     acts.push(act('continue', 'cast.continue', { cast: id, detach: true }, 'Try again', `baton continue ${id}`));
+  if (!isOver(status)) {
+    const asks = [{ field: 'text', label: 'What the next brief of its agents holds', isRequired: true }];
+    acts.push({ ...act('say', 'cast.say', { cast: id }, 'Say', `baton say ${id} "…"`), asks });
+  }
   if (status !== 'completed') {
     const asks = ['tokens', 'cost', 'minutes'].map((field) => ({ field, label: field, isRequired: false }));
     acts.push({ ...act('budget', 'cast.budget', { cast: id }, 'Budget', `baton budget ${id}`), asks });
@@ -591,6 +596,11 @@ function actsOfWait({ id: cast }: Cast, { kind, turn, item, approval }: PageWait
   switch (kind) {
     case 'question':
       return [answer, decide('rerun', 'Send on without an answer'), giveUp(decide('fail', 'Give the agent up'))];
+    case 'talk': {
+      const say = own('talk', 'cast.talk', { cast, turn: turn ?? 0 }, 'Send', `baton talk ${cast} --turn ${turn} "…"`);
+      const asks = [{ field: 'text', label: 'Your words', isRequired: true }];
+      return [{ ...say, asks }, own('finish', 'cast.continue', { cast }, 'Hand on', `baton continue ${cast}`)];
+    }
     case 'turn':
       return [answer];
     case 'blocked':

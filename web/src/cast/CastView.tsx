@@ -15,7 +15,7 @@ import { castPath, go, turnPath, useRoute, withQuery } from '../router.ts';
 import { type PaletteRow, useOffered } from '../shell/palette-rows.ts';
 import { clock, clockSeconds, duration, inLine, money, tokens, when } from '../words.ts';
 import { useIsOnline } from '../workspace.ts';
-import { ActButton, MoreActs, useActs } from './acts.tsx';
+import { ActButton, MoreActs, sayTo, useActs } from './acts.tsx';
 import { changesBetween } from './changes.ts';
 import { type Followed, type Follower, placeAt, useCast, usePast } from './follow.ts';
 import { Inspector, TABS, type Tab } from './inspector.tsx';
@@ -154,6 +154,7 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
         {...{ page, follower, row, tab, at }}
         attempt={attemptNo ?? null}
         acts={turnActs}
+        say={row.key === null || row.number === null ? null : sayTo({ key: row.key, number: row.number }, acts)}
         changed={changed}
         onTab={(next) => go(withQuery({ tab: next === 'output' ? undefined : next }), { replace: true })}
         onAttempt={(number) => openTurn(row.turn, number)}
@@ -161,10 +162,26 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
         onClose={close}
       />
     );
+  const back =
+    at === null ? null : (
+      <Banner
+        kind="back"
+        title={`You are looking at ${past ? clockSeconds(past.time) : 'the past'}.`}
+        act={
+          <Button keys="l" onPress={() => setAt(null)}>
+            Back to live
+          </Button>
+        }
+      >
+        {isReading ? 'Reading… ' : null}
+        {now.status === 'running' ? <Ahead page={past} /> : null}
+        Nothing here can be changed or run again.
+      </Banner>
+    );
   if (isPhone)
     return (
       <Phone
-        {...{ page, row, acts, inspector, log: followed.log }}
+        {...{ page, row, acts, inspector, back, log: followed.log, isWhole: followed.isWhole }}
         onTurn={openTurn}
         onSocket={openSocket}
         header={<State {...{ page: now, acts, cast }} isPhone />}
@@ -174,21 +191,7 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
   return (
     <>
       <CastHeader {...{ page, now, acts, isPast }} />
-      {at === null ? null : (
-        <Banner
-          kind="back"
-          title={`You are looking at ${past ? clockSeconds(past.time) : 'the past'}.`}
-          act={
-            <Button keys="l" onPress={() => setAt(null)}>
-              Back to live
-            </Button>
-          }
-        >
-          {isReading ? 'Reading… ' : null}
-          {now.status === 'running' ? <Ahead page={past} /> : null}
-          Nothing here can be changed or run again.
-        </Banner>
-      )}
+      {back}
       {refusal ? <RefusalBlock refusal={refusal} /> : null}
       {at === null ? <State {...{ page: now, acts, cast }} /> : null}
       <div className="view-body cast-body">
@@ -342,7 +345,9 @@ function CastHeader({
     page.usage.cost === 0 && maxCost === null ? (used === 0 ? null : `${tokens(used)}${bound} tokens${then}`) : cost,
   ];
   // What a failed cast can do stands below its header, with the reason.
-  const main = acts.filter(({ id }) => HEADER.includes(id) && (id !== 'continue' || now.status !== 'failed'));
+  const main = HEADER.flatMap((id) => acts.find((act) => act.id === id) ?? []).filter(
+    ({ id }) => id !== 'continue' || now.status !== 'failed',
+  );
   const more = acts.filter(({ id }) => id === 'budget' || id === 'abort' || id === 'revive');
   const title = firstLine(page.request);
   return (
@@ -367,7 +372,7 @@ function CastHeader({
   );
 }
 
-const HEADER: readonly string[] = ['continue', 'pause'];
+const HEADER: readonly string[] = ['say', 'continue', 'pause'];
 
 function firstLine(text: string): string {
   return text.trim().split('\n')[0] ?? '';

@@ -13,12 +13,13 @@ import { RefusalBlock } from '../parts/verdict.tsx';
 import { go, inboxPath } from '../router.ts';
 import { useIsOnline, useOperation, useWorkspace } from '../workspace.ts';
 
-const ICONS: Readonly<Record<string, IconName>> = { pause: 'pause', answer: 'say', abort: 'close' };
+const ICONS: Readonly<Record<string, IconName>> = { pause: 'pause', answer: 'say', say: 'say', abort: 'close' };
 const BUSY: Readonly<Record<string, string>> = {
   pause: 'Pausing…',
   continue: 'Starting…',
   abort: 'Stopping…',
   answer: 'Sending…',
+  say: 'Sending…',
 };
 const OFFLINE = 'The server does not answer. The command still works.';
 
@@ -27,6 +28,25 @@ export function useActs(acts: readonly PageAct[]): readonly PageAct[] {
   const { hello } = useWorkspace();
   const may = new Set(hello?.operations.filter((each) => each.may).map(({ name }) => name));
   return acts.filter(({ operation }) => operation === '' || may.has(operation));
+}
+
+/** The act that says something to a cast, for one of its items. */
+export function sayTo(
+  item: { readonly key: string; readonly number: number },
+  acts: readonly PageAct[],
+): PageAct | null {
+  const say = acts.find(({ id }) => id === 'say');
+  if (!say) return null;
+  const cast = `${String(say.input.cast)}:${item.key}`;
+  const asks = say.asks.map((each) => ({ ...each, label: `What the next brief for item ${item.number} holds` }));
+  return {
+    ...say,
+    id: `say:${item.key}`,
+    verb: `Say to item ${item.number}`,
+    input: { cast },
+    asks,
+    command: `baton say ${cast} "…"`,
+  };
 }
 
 /** Does it at once, or asks first. */
@@ -82,7 +102,7 @@ export function ActButton({
         onPress={() => (needs ? setAsking(true) : void run())}
       >
         {act.verb}
-        {needs && name !== 'answer' ? '…' : ''}
+        {needs && name !== 'answer' && name !== 'say' ? '…' : ''}
       </Button>
       {isBare ? null : <CopyCommand command={act.command} isBare />}
       {refusal && !isAsking ? <RefusalBlock refusal={refusal} /> : null}
@@ -105,7 +125,7 @@ export function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }
   const { detach: _detach, ...said } = input as Readonly<Record<string, unknown>>;
   return (
     <Dialog
-      title={`${act.verb}${act.item ? ` ${act.item}` : act.turn ? ` (turn ${act.turn})` : ''}`}
+      title={`${act.verb}${act.item && !act.verb.includes('item') ? ` ${act.item}` : act.turn ? ` (turn ${act.turn})` : ''}`}
       onClose={onClose}
       acts={
         <>
@@ -138,7 +158,7 @@ export function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }
           <AreaField
             key={field}
             label={shown}
-            rows={field === 'answer' ? 6 : 3}
+            rows={field === 'answer' || field === 'text' ? 6 : 3}
             value={given[field] ?? ''}
             onChange={set}
           />

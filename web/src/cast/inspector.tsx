@@ -2,24 +2,25 @@
 // evidence, and what that used. Looking at it changes nothing.
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { CastPage, PageAct, PageSocket, TurnRow } from '../../../src/app/views/cast-page.ts';
-import type { Entry, Json, Refusal, Text } from '../api.ts';
+import type { Entry, Refusal, Text } from '../api.ts';
 import { useKeys } from '../keys.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';
-import { Diffs } from '../parts/diff.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
-import { CloseButton, Facts } from '../parts/pane.tsx';
+import { CloseButton } from '../parts/pane.tsx';
 import { Source, useText } from '../parts/source.tsx';
 import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, ForeignLines, Name } from '../parts/text.tsx';
 import { CodeChip, RefusalBlock, VerdictBlock } from '../parts/verdict.tsx';
-import { clock, clockSeconds, count, duration, exactly, money, plural, stopwatch, tokens } from '../words.ts';
+import { clockSeconds, count, duration, money, plural, stopwatch, tokens } from '../words.ts';
 import { ActButton } from './acts.tsx';
+import { Asked, Composer, Exchange, talkIn } from './chat.tsx';
 import { type Follower, useSpeech } from './follow.ts';
 import { placeIssues } from './json-place.ts';
 import { attemptSign, attemptWords, nameOf, pillOf, ranFor } from './shown.ts';
 import { useTick } from './tick.ts';
-import { type AttemptStory, beginning, isReference, storyOf, type TurnStory } from './turn-story.ts';
+import { type AttemptStory, beginning, storyOf, type TurnStory } from './turn-story.ts';
+import { Brief, Changes, Evidence, evidenceCount, HandoffTab, UsageTab } from './turn-tabs.tsx';
 import { wordDiff } from './word-diff.ts';
 import './inspector.css';
 
@@ -42,6 +43,8 @@ export type InspectorProps = {
   readonly at: number | null;
   readonly tab: Tab;
   readonly acts: readonly PageAct[];
+  /** Says something to the agents of its item. */
+  readonly say: PageAct | null;
   readonly changed: ReactNode;
   readonly onTab: (tab: Tab) => void;
   readonly onAttempt: (attempt: number) => void;
@@ -87,11 +90,18 @@ export function Inspector(props: InspectorProps): ReactNode {
             </span>
           </p>
         )}
-        <Attempts attempts={attempts} row={row} shown={shown?.attempt ?? null} onAttempt={onAttempt} />
+        <Attempts
+          attempts={socket?.isConversation ? attempts.filter(isAnswer) : attempts}
+          row={row}
+          shown={shown?.attempt ?? null}
+          onAttempt={onAttempt}
+        />
         <Tabs tab={tab} story={story} onTab={onTab} />
       </div>
       <div className="inspector-body" role="tabpanel" aria-label={TITLES[tab]} id="turn-tab">
-        {acts.length > 0 ? <Waits acts={acts} page={page} turn={row.turn} story={story} /> : null}
+        {acts.length > 0 && talkIn(acts) === null ? (
+          <Waits acts={acts} page={page} turn={row.turn} story={story} />
+        ) : null}
         {refusal ? <RefusalBlock refusal={refusal} /> : null}
         {story === null ? (
           refusal ? null : (
@@ -104,10 +114,16 @@ export function Inspector(props: InspectorProps): ReactNode {
       </div>
       <div className="inspector-foot">
         <CopyCommand command={`baton show ${page.cast} --turn ${row.turn}`} label="Copy command" />
+        {props.say ? <ActButton act={props.say} kind="quiet" isBare /> : null}
         {shown ? <Spent attempt={shown} row={row} /> : null}
       </div>
     </div>
   );
+}
+
+/** In a conversation an attempt is mostly one more thing that was said. */
+function isAnswer({ ended }: AttemptStory): boolean {
+  return ended !== null && ended.fact.kind !== 'turn.reported' && ended.fact.kind !== 'attempt.lost';
 }
 
 /** The entries of the turn, asked again when a new one came. */
@@ -218,10 +234,6 @@ function Tabs({ tab, story, onTab }: { tab: Tab; story: TurnStory | null; onTab:
   );
 }
 
-function evidenceCount({ record, reports }: TurnStory): number {
-  return (record?.checks.length ?? 0) + reports.length + (record?.deposits.length ?? 0);
-}
-
 /** What this turn waits for, with what can be done about it. */
 function Waits({
   acts,
@@ -247,6 +259,11 @@ function Waits({
         <Foreign text={name} /> asks you
       </>
     ),
+    talk: (
+      <>
+        <Foreign text={name} /> talks with you
+      </>
+    ),
     turn: 'This turn is yours',
     unknown: 'Outcome unknown: did it run?',
     blocked: (
@@ -257,7 +274,7 @@ function Waits({
     spent: 'The way back was taken as often as it may be',
     parked: 'The item is parked',
   }[wait?.kind ?? 'turn'];
-  const lines = story?.record?.exchange ?? [];
+  const lines = story?.said ?? [];
   return (
     <section className="waits-here" aria-label="Waits for you">
       <VerdictBlock kind={wait?.kind === 'unknown' ? 'unknown' : 'waits'} title={title}>
@@ -303,22 +320,27 @@ function Body(props: BodyProps): ReactNode {
   return <UsageTab {...props} />;
 }
 
-function Output({ page, follower, row, story, shown, socket, at }: BodyProps): ReactNode {
+function Output({ page, follower, row, story, shown, socket, at, acts }: BodyProps): ReactNode {
   if (!shown) {
     const why = socket?.live.find(({ turn }) => turn === row.turn);
     return <p className="pane-note">Not dispatched yet{why ? `: ${why.words}` : ''}.</p>;
   }
   const isYours = shown.ended === null && page.waits.some(({ kind, turn }) => kind === 'turn' && turn === row.turn);
+  const talk = at === null ? talkIn(acts) : null;
+  // In a conversation the words of the agent are no output yet, and are above.
+  const isSaid = socket?.isConversation === true && shown.ended?.fact.kind === 'turn.reported';
   const isLive = shown.ended === null && at === null && page.status === 'running';
   return (
     <>
-      <Verdict {...{ page, row, story, shown, socket }} />
+      {isSaid ? null : <Verdict {...{ page, row, story, shown, socket }} />}
       <Exchange story={story} />
       {isYours ? (
         <Source text={shown.brief} label="the brief" title="What is wanted" />
+      ) : talk ? (
+        <Composer {...{ page, row, story, socket, ...talk }} />
       ) : isLive ? (
         <Streaming follower={follower} row={row} name={nameOf(page, row.socket)} />
-      ) : shown.output === null ? (
+      ) : isSaid ? null : shown.output === null ? (
         shown.ended === null ? null : (
           <p className="pane-note">It left no output.</p>
         )
@@ -332,9 +354,11 @@ function Output({ page, follower, row, story, shown, socket, at }: BodyProps): R
         />
       )}
       {shown.issues.length > 0 && socket ? <Asked socket={socket} /> : null}
-      <p className="inspector-sum">
-        <Sum attempt={shown} row={row} />
-      </p>
+      {talk ? null : (
+        <p className="inspector-sum">
+          <Sum attempt={shown} row={row} />
+        </p>
+      )}
     </>
   );
 }
@@ -569,26 +593,6 @@ function ChangedWords({ before, after }: { before: Text; after: Text }): ReactNo
 
 const spreadOut = (text: string): string => inLines(text) ?? text;
 
-function Asked({ socket }: { socket: PageSocket }): ReactNode {
-  if (socket.asks.length === 0) return null;
-  return (
-    <section className="asked">
-      <h3>The contract asks for</h3>
-      <dl>
-        {socket.asks.map(({ name, type, why }) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>{type}</dd>
-            <dd>{why}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
 /** What the agent writes now. The frame keeps its place, and the text grows downwards in it. */
 function Streaming({ follower, row, name }: { follower: Follower; row: TurnRow; name: string }): ReactNode {
   const speech = useSpeech(follower, row.turn);
@@ -608,268 +612,6 @@ function Streaming({ follower, row, name }: { follower: Follower; row: TurnRow; 
       </p>
       {speech && speech.text !== '' ? <Source text={speech.text} label="what it writes now" isStreaming /> : null}
     </>
-  );
-}
-
-/** What was said in the turn: a person at the right, the agent at the left. */
-function Exchange({ story: { record } }: { story: TurnStory }): ReactNode {
-  const lines = record?.exchange ?? [];
-  if (lines.length === 0) return null;
-  return (
-    <ol className="chat" aria-label="What was said">
-      {lines.map(({ from, at, by, text }) => (
-        <li key={`${at} ${from} ${text.length}`} className={`said said-${from}`}>
-          <span className="said-by">
-            {from === 'agent' ? 'agent' : from === 'runtime' ? 'Baton' : (by ?? 'you')}, {clock(at)}
-          </span>
-          <p>
-            <ForeignLines text={text} />
-          </p>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Brief({ story, attempt }: { story: TurnStory; attempt: AttemptStory }): ReactNode {
-  return (
-    <>
-      {story.rework.map(({ from, reason }) => (
-        <VerdictBlock key={reason} kind="unsatisfied" title={<Foreign text={`${from} sent it back`} />}>
-          “<ForeignLines text={reason} />”
-        </VerdictBlock>
-      ))}
-      <Source text={attempt.brief} label="the brief" title="As it was sent, frozen" />
-    </>
-  );
-}
-
-function HandoffTab({ story, page }: BodyProps): ReactNode {
-  const { handoff, ways, dataChanges } = story;
-  if (!handoff) return <p className="pane-note">Nothing was handed on: no output of this turn was accepted.</p>;
-  return (
-    <>
-      <Facts
-        rows={[
-          [
-            'Goes to',
-            ways.length === 0
-              ? 'none yet'
-              : ways.map(({ to, when, seq }) => (
-                  <span key={seq}>
-                    {to === 'end' ? 'the end' : <Foreign text={nameOf(page, to)} />} ({when.replace('_', ' ')}){' '}
-                  </span>
-                )),
-          ],
-          ['Satisfied', handoff.satisfied === null ? 'not said' : handoff.satisfied ? 'yes' : 'no'],
-          handoff.note !== null && ['Note', <Foreign key="note" text={handoff.note} />],
-        ]}
-      />
-      <Source
-        text={
-          typeof handoff.payload === 'string' || isReference(handoff.payload)
-            ? (handoff.payload as unknown as Text)
-            : written(handoff.payload)
-        }
-        label="the handoff"
-        title="What was handed on"
-      />
-      {dataChanges.length > 0 ? (
-        <section className="asked">
-          <h3>It changed the data of the cast</h3>
-          <dl>
-            {dataChanges.map(({ name, value }) => (
-              <div key={name}>
-                <dt>
-                  <code>{name}</code>
-                </dt>
-                <dd className="asked-wide">
-                  <Name text={value === undefined ? 'taken out' : written(value, 0)} />
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      ) : null}
-    </>
-  );
-}
-
-/** JSON with the long texts in it by how they begin. */
-function written(value: Json, indent = 2): string {
-  return (
-    JSON.stringify(
-      value,
-      (_name, each) => (isReference(each) ? `${each.preview}… (${count(each.bytes)} bytes)` : each),
-      indent,
-    ) ?? ''
-  );
-}
-
-function Changes({ story: { touched, diff } }: { story: TurnStory }): ReactNode {
-  if (touched.length === 0) return <p className="pane-note">This turn changed no file.</p>;
-  const outside = new Set(touched.flatMap(({ path, isOutside }) => (isOutside ? [path] : [])));
-  return (
-    <>
-      <ul className="touched">
-        {touched.map(({ path, isGone, isOutside }) => (
-          <li key={path} className={isOutside ? 'touched-outside' : ''}>
-            <code>
-              <ForeignLines text={path} />
-            </code>
-            <span>{isOutside ? 'outside its paths' : isGone ? 'removed' : 'changed'}</span>
-          </li>
-        ))}
-      </ul>
-      {diff === null ? (
-        <p className="pane-note">No diff was kept: it is kept where the cast works in a worktree.</p>
-      ) : (
-        <Diffs text={diff} outside={outside} />
-      )}
-    </>
-  );
-}
-
-function Evidence({ story }: { story: TurnStory }): ReactNode {
-  const { record, reports, differences } = story;
-  if (evidenceCount(story) === 0) return <p className="pane-note">No checker ran, and no evidence was reported.</p>;
-  return (
-    <>
-      {record && record.checks.length > 0 ? (
-        <section className="checks">
-          <h3>What the checkers found</h3>
-          <ul>
-            {record.checks.map(({ name, ok, found, output }) => (
-              <li key={name}>
-                <Glyph status={ok ? 'done' : 'refused'} says={ok ? 'passed' : 'failed'} />
-                <code>{name}</code> <Foreign text={found} />
-                {output ? <Source text={output} label={`the end of ${name}`} /> : null}
-              </li>
-            ))}
-          </ul>
-        </section>
-      ) : null}
-      {reports.map(({ attempt, note, warnings, ran, unapproved }) => (
-        <section key={attempt} className="checks">
-          <h3>
-            Report of attempt {attempt}: {note.status.toLowerCase()}
-          </h3>
-          <Facts
-            rows={[
-              note.keyOutputs.length > 0 && ['Says it did', <Lines key="outputs" of={note.keyOutputs} />],
-              note.confirmed.length > 0 && ['Confirmed', <Lines key="confirmed" of={note.confirmed} />],
-              note.openGaps.length > 0 && ['Open', <Lines key="gaps" of={note.openGaps} />],
-              note.verification !== null && ['Verified by', <Foreign key="verified" text={note.verification} />],
-              ran !== null && ['Really ran', ran.length === 0 ? 'no command' : <Lines key="ran" of={ran} isCode />],
-              unapproved.length > 0 && ['Not approved', <Lines key="unapproved" of={unapproved} isCode />],
-              warnings.length > 0 && ['Not taken', <Lines key="warnings" of={warnings} />],
-            ]}
-          />
-        </section>
-      ))}
-      {differences.map(({ notRun, unnamed }) => (
-        <section key="differences" className="checks">
-          <Facts
-            rows={[
-              notRun.length > 0 && [
-                'Named but not run',
-                <div key="not" className="bad">
-                  <Lines of={notRun} isCode />
-                </div>,
-              ],
-              unnamed.length > 0 && ['Run but not named', <Lines key="unnamed" of={unnamed} isCode />],
-            ]}
-          />
-        </section>
-      ))}
-      {record?.deposits.map(({ name, agent }) => (
-        <p key={name} className="pane-note">
-          <code>{name}</code>, put down by <Foreign text={agent} />
-        </p>
-      ))}
-    </>
-  );
-}
-
-function Lines({ of, isCode = false }: { of: readonly string[]; isCode?: boolean }): ReactNode {
-  return (
-    <ul className="plain-lines">
-      {of.map((line) => (
-        <li key={line}>
-          {isCode ? (
-            <code>
-              <ForeignLines text={line} />
-            </code>
-          ) : (
-            <Foreign text={line} />
-          )}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function UsageTab({ row, shown, page }: BodyProps): ReactNode {
-  const own = row.attempts.find(({ attempt }) => attempt === shown?.attempt);
-  const fact = shown?.started.fact;
-  const attestation = fact?.attestation as
-    | {
-        readonly promptHash?: string;
-        readonly agent?: string;
-        readonly pinned?: boolean;
-        readonly drift?: readonly string[];
-      }
-    | undefined;
-  const total = row.attempts.reduce(
-    (sum, { usage }) => ({
-      input: sum.input + (usage?.input ?? 0),
-      output: sum.output + (usage?.output ?? 0),
-      cost: sum.cost + (usage?.cost ?? 0),
-    }),
-    { input: 0, output: 0, cost: 0 },
-  );
-  const agent = shown?.ended?.fact.agent as
-    | { readonly warnings?: readonly unknown[]; readonly denials?: readonly unknown[] }
-    | undefined;
-  return (
-    <Facts
-      rows={[
-        ['Runner', own?.runner ?? page.graph.sockets.find(({ id }) => id === row.socket)?.runner ?? 'not told'],
-        ['Model', own?.model ?? 'its default'],
-        own !== undefined && ['Started', exactly(own.at)],
-        own?.endAt != null && ['Took', ranFor(Date.parse(own.endAt) - Date.parse(own.at), duration)],
-        ['Tokens in', own?.usage ? count(own.usage.input) : 'not told yet'],
-        ['Tokens out', own?.usage ? count(own.usage.output) : 'not told yet'],
-        [
-          'Cost',
-          own?.usage
-            ? `${money(own.usage.cost)}${own.usage.estimated ? ', worked out from prices' : ''}`
-            : 'not told yet',
-        ],
-        row.attempts.length > 1 && [
-          'All attempts',
-          `${tokens(total.input)} in, ${tokens(total.output)} out, ${money(total.cost)}`,
-        ],
-        attestation?.promptHash !== undefined && [
-          'Prompt',
-          <span key="hash">
-            <code title={attestation.promptHash}>{attestation.promptHash.replace('sha256:', '').slice(0, 8)}</code>{' '}
-            {(attestation.drift ?? []).length === 0 ? 'matches the lock' : 'differs from the lock'}
-          </span>,
-        ],
-        attestation?.agent !== undefined && ['Agent', attestation.agent],
-        attestation !== undefined && ['Model is', attestation.pinned ? 'one exact release' : 'an alias'],
-        attestation === undefined && ['Prompt', 'not pinned: the registry is not used in this cast'],
-        (agent?.denials ?? []).length > 0 && [
-          'Was refused',
-          <Lines key="denials" of={(agent?.denials ?? []).map(beginning)} isCode />,
-        ],
-        (agent?.warnings ?? []).length > 0 && [
-          'Noticed',
-          <Lines key="warnings" of={(agent?.warnings ?? []).map(beginning)} />,
-        ],
-      ]}
-    />
   );
 }
 

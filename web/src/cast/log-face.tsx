@@ -45,7 +45,7 @@ export function LogFace({
           chosen={wanted}
           onChoose={setWanted}
         />
-        <span className="face-count face-hint">choose an entry to look back to it</span>
+        <span className="face-count face-hint">An entry looks back</span>
       </div>
       {rows.length === 0 ? (
         isWhole ? (

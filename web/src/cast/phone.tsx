@@ -5,13 +5,15 @@ import { Button } from '../parts/button.tsx';
 import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
 import { ViewTitle } from '../parts/pane.tsx';
+import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, turnPath } from '../router.ts';
-import { clockSeconds, count, duration, money, stopwatch } from '../words.ts';
-import { ActButton } from './acts.tsx';
+import { clockSeconds, count, duration, money, plural, stopwatch } from '../words.ts';
+import { ActButton, MoreActs } from './acts.tsx';
 import type { LogLine } from './follow.ts';
 import { END, edgesOf } from './layout.ts';
 import { isWaiting, nameOf, pillOf, SIGN } from './shown.ts';
+import { Result } from './state-pane.tsx';
 import { useTick } from './tick.ts';
 import { sentenceOf } from './timeline.tsx';
 import './phone.css';
@@ -23,6 +25,9 @@ export type PhoneProps = {
   readonly inspector: ReactNode;
   readonly log: readonly LogLine[];
   readonly header: ReactNode;
+  /** While the past is looked at. */
+  readonly back: ReactNode;
+  readonly isWhole: boolean;
   readonly onTurn: (turn: number, attempt?: number) => void;
   readonly onSocket: (socket: string) => void;
 };
@@ -30,7 +35,8 @@ export type PhoneProps = {
 const ENTRIES_SHOWN = 20;
 const ITEMS_SHOWN = 60;
 
-export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocket }: PhoneProps): ReactNode {
+export function Phone(props: PhoneProps): ReactNode {
+  const { page, row, acts, inspector, log, header, back, isWhole, onTurn, onSocket } = props;
   const now = useTick(page.status === 'running');
   if (row !== null)
     return (
@@ -38,6 +44,7 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
         <ViewTitle className="unseen">
           <Foreign text={`${nameOf(page, row.socket)}, turn ${row.turn}`} />
         </ViewTitle>
+        {back}
         {inspector}
       </div>
     );
@@ -45,7 +52,11 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
   const [first] = page.waits;
   const elapsed =
     page.status === 'running' ? page.elapsedMs + Math.max(0, now - Date.parse(page.asOf)) : page.elapsedMs;
-  const bar = acts.filter(({ id }) => BAR.includes(id) || id.startsWith('answer')).slice(0, 2);
+  const bar = acts
+    .filter(({ id }) => BAR.includes(id) || id.startsWith('answer'))
+    .toSorted((a, b) => placeOf(a) - placeOf(b))
+    .slice(0, 2);
+  const more = acts.filter(({ id }) => MORE.includes(id) && !bar.some((act) => act.id === id));
   return (
     <div className="phone">
       <header className="phone-head">
@@ -54,6 +65,7 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
           <Name text={page.request} />
         </ViewTitle>
       </header>
+      {back}
       <div className="phone-body">
         <p className={`phone-status phone-${page.status}`}>
           <Glyph status={STATUS[page.status]} isQuiet />
@@ -77,19 +89,23 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
             <Glyph status="waits" isQuiet />
             <b>
               <Foreign
-                text={`${first.socket ?? `Item ${first.number ?? ''}`} ${first.kind === 'approval' ? 'asks to run a command' : first.kind === 'question' ? 'asks you' : 'waits for you'}`}
+                text={`${first.socket ?? `Item ${first.number ?? ''}`} ${first.kind === 'approval' ? 'asks to run a command' : first.kind === 'question' ? 'asks you' : first.kind === 'talk' ? 'talks with you' : 'waits for you'}`}
               />
             </b>
             <Icon name="right" />
           </button>
         ) : null}
         {header}
+        {page.status === 'completed' ? <Result page={page} /> : null}
         <Line page={page} now={now} onSocket={onSocket} />
         {page.items.length > 0 ? <Items page={page} onTurn={onTurn} /> : null}
         <section aria-labelledby="phone-last">
           <h2 className="phone-title" id="phone-last">
-            Last {Math.min(ENTRIES_SHOWN, log.length)} entries
+            {log.length === 0
+              ? 'Last entries'
+              : `Last ${plural(Math.min(ENTRIES_SHOWN, log.length), 'entry', 'entries')}`}
           </h2>
+          {log.length === 0 && !isWhole ? <LoadingRows what="The log" /> : null}
           <ul className="phone-log">
             {log
               .slice(-ENTRIES_SHOWN)
@@ -108,13 +124,17 @@ export function Phone({ page, row, acts, inspector, log, header, onTurn, onSocke
           {bar.map((act) => (
             <ActButton key={act.id} act={act} isBare isBig />
           ))}
+          {more.length > 0 ? <MoreActs acts={more} command={`baton watch ${page.cast}`} /> : null}
         </div>
       ) : null}
     </div>
   );
 }
 
-const BAR: readonly string[] = ['pause', 'continue', 'abort'];
+/** At the thumb, the first two that there are. */
+const BAR: readonly string[] = ['continue', 'say', 'pause', 'abort'];
+const placeOf = ({ id }: PageAct): number => (BAR.includes(id) ? BAR.indexOf(id) : -1);
+const MORE: readonly string[] = ['say', 'pause', 'budget', 'revive', 'abort'];
 const STATUS = {
   running: 'running',
   waiting: 'waits',
@@ -206,11 +226,7 @@ function Step({
         <Glyph status={SIGN[shown]} />
         <Name text={socket.name} className="phone-name" />
         <span className="phone-below">
-          {socket.kind === 'utility'
-            ? 'utility'
-            : socket.turns > 0
-              ? `${socket.turns} turn${socket.turns === 1 ? '' : 's'}`
-              : ''}
+          {socket.kind === 'utility' ? 'utility' : socket.turns > 0 ? plural(socket.turns, 'turn') : ''}
         </span>
         <span className="phone-now">
           {refused ? (
@@ -235,7 +251,7 @@ function Step({
             )
           ) : socket.isGenerator ? (
             <span>
-              <Icon name="fan" /> Generator{items > 0 ? `, ${items} items` : ''}
+              <Icon name="fan" /> Generator{items > 0 ? `, ${plural(items, 'item')}` : ''}
             </span>
           ) : advanced > 0 ? (
             <span>{advanced} finished</span>

@@ -61,6 +61,7 @@ export function StatePane({
             )}
             <div className="waits-acts">
               {acts
+                .filter(() => wait.kind !== 'talk')
                 .filter((act) =>
                   wait.turn === null ? act.item === wait.item && act.item !== null : act.turn === wait.turn,
                 )
@@ -68,8 +69,8 @@ export function StatePane({
                   <ActButton key={act.id} act={act} kind={n === 0 ? 'primary' : 'plain'} />
                 ))}
               {wait.turn === null ? null : (
-                <Button kind="quiet" onPress={() => onTurn(wait.turn ?? 0)}>
-                  Open turn {wait.turn}
+                <Button kind={wait.kind === 'talk' ? 'primary' : 'quiet'} onPress={() => onTurn(wait.turn ?? 0)}>
+                  {wait.kind === 'talk' ? 'Talk' : `Open turn ${wait.turn}`}
                 </Button>
               )}
             </div>
@@ -177,6 +178,7 @@ function Request({ text }: { text: Text }): ReactNode {
 const WAITS = {
   approval: 'asks for permission',
   question: 'asks you',
+  talk: 'talks with you',
   turn: 'is yours to do',
   unknown: 'has an unknown outcome',
   blocked: 'is blocked',
@@ -237,7 +239,7 @@ const MERGE: Omit<PageAct, 'input' | 'command'> = {
 };
 
 /** What it produced comes first at the end. */
-function Result({ page }: { page: CastPage }): ReactNode {
+export function Result({ page }: { page: CastPage }): ReactNode {
   const { details } = useLook<Why>(
     'cast.why',
     useMemo(() => ({ cast: page.cast }), [page.cast]),

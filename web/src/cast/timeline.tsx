@@ -377,7 +377,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'attempt.failed': 'failed',
   'attempt.lost': 'was cut off',
   'attempt.refused': 'was refused',
-  'attempt.started': 'was told what to do',
+  'attempt.started': 'got its brief',
   'cast.aborted': 'The cast was stopped',
   'cast.completed': 'The cast is completed',
   'cast.failed': 'The cast failed',
@@ -416,7 +416,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: CastPage): ReactNode {
   const known = turn === null || kind.startsWith('cast.') ? null : rowOf(page, turn);
   const words =
-    kind === 'edge.taken' && isTurning ? 'sent it back' : (SENTENCES[kind] ?? kind.replaceAll(/[._]/g, ' '));
+    kind === 'exit.taken' && known && !isInLoop(page, known.socket)
+      ? 'was the last step'
+      : kind === 'edge.taken' && isTurning
+        ? 'sent it back'
+        : (SENTENCES[kind] ?? kind.replaceAll(/[._]/g, ' '));
   const isPersons =
     kind.startsWith('cast.') || kind.startsWith('approval.') || kind === 'turn.answered' || kind === 'turn.decided';
   return (
@@ -428,6 +432,9 @@ export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: C
     </>
   );
 }
+
+const isInLoop = ({ graph }: CastPage, socket: string): boolean =>
+  graph.sockets.find(({ id }) => id === socket)?.loop != null;
 
 /** Turns are in the order of their numbers, and mostly none is missing. */
 function rowOf({ turns }: CastPage, turn: number): TurnRow | null {

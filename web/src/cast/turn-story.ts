@@ -37,8 +37,19 @@ export type AttemptStory = {
 
 export type Handoff = { readonly payload: Json; readonly satisfied: boolean | null; readonly note: string | null };
 
+/** What somebody said in the turn. */
+export type SaidLine = {
+  readonly seq: number;
+  readonly from: 'person' | 'agent' | 'runtime';
+  readonly at: string;
+  readonly by: string;
+  readonly text: Text;
+};
+
 export type TurnStory = {
   readonly turn: number;
+  /** What a person and the agent said to each other, whole. */
+  readonly said: readonly SaidLine[];
   readonly record: TurnRecord | null;
   readonly reports: readonly ReportRecord[];
   readonly attempts: readonly AttemptStory[];
@@ -84,6 +95,7 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
   let notes: { from: string; reason: string; target: string; item: string | null }[] = [];
   let rework: TurnStory['rework'] = [];
   let isFinished = false;
+  const said: SaidLine[] = [];
   for (const entry of entries) {
     const { fact, seq } = entry;
     if (fact.kind === 'rework.noted') {
@@ -94,6 +106,8 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
       ];
     }
     if (fact.turn !== turn) continue;
+    const line = lineOf(entry);
+    if (line) said.push(line);
     const plain = withBeginnings(entry as unknown as KernelEntry);
     foldTurn(record, plain, null);
     foldReport(reports, plain);
@@ -154,6 +168,7 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
   }
   return {
     turn,
+    said,
     record: record.turns.get(turn) ?? null,
     reports: reports.list,
     attempts: [...attempts.values()],
@@ -166,6 +181,13 @@ export function storyOf(turn: number, entries: readonly Entry[]): TurnStory {
     differences: differencesIn(reports),
     rework,
   };
+}
+
+function lineOf({ seq, at, by, fact }: Entry): SaidLine | null {
+  const line = (from: SaidLine['from'], text: unknown) => ({ seq, from, at, by, text: textOf(text) ?? '' });
+  if (fact.kind === 'turn.answered') return line(fact.from as SaidLine['from'], fact.text);
+  if (fact.kind === 'turn.reported') return line('agent', fact.note);
+  return fact.kind === 'turn.blocked' && fact.code === 'AGENT_BLOCKED' ? line('agent', fact.reason) : null;
 }
 
 export function isReference(value: unknown): value is Exclude<Text, string> {

@@ -321,7 +321,7 @@ function Verification(): ReactNode {
           ? ''
           : verified?.isGood
             ? `History is as it was written. Verified ${clock(verified.at)}, ${plural(verified.entries, 'entry', 'entries')}.`
-            : 'Nobody verified the history in this browser yet.'}
+            : 'The history is not verified in this browser yet.'}
       </p>
       {isBad ? <RefusalBlock refusal={verdict} /> : null}
       <Button busy={isBusy && 'Verifying…'} onPress={() => void run()}>

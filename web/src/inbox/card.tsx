@@ -23,6 +23,7 @@ export function Card(props: CardProps): ReactNode {
     case 'approval':
       return <ApprovalCard {...props} />;
     case 'question':
+    case 'talk':
       return <QuestionCard {...props} />;
     case 'unknown':
       return <UnknownCard {...props} />;

@@ -8,6 +8,7 @@ import { Facts } from '../parts/pane.tsx';
 import { Source } from '../parts/source.tsx';
 import { Foreign, ForeignLines, Quote } from '../parts/text.tsx';
 import { CodeChip, sentence, VerdictBlock } from '../parts/verdict.tsx';
+import { go, turnPath } from '../router.ts';
 import { titleOf } from '../shell/overview.ts';
 import { exactly } from '../words.ts';
 import { useLook } from '../workspace.ts';
@@ -27,37 +28,50 @@ export function QuestionCard({ row, isGone }: CardProps): ReactNode {
   const [answer, setAnswer] = useState('');
   const question = row.reason;
   const who = row.socket ?? 'the agent';
-  const input = { cast: row.cast, turn: row.turn, answer: answer.trim(), detach: true };
+  const isTalk = row.kind === 'talk';
+  const operation = isTalk ? 'cast.talk' : 'cast.answer';
+  const input = { cast: row.cast, turn: row.turn, [isTalk ? 'text' : 'answer']: answer.trim(), detach: true };
   const refused = offline ?? (answer.trim() === '' ? 'Write an answer first.' : isInert ? 'In a moment.' : undefined);
   const send = (): void => {
-    if (refused === undefined) void decision.decide({ operation: 'cast.answer', input });
+    if (refused === undefined) void decision.decide({ operation, input });
   };
-  useKeys('Question', [{ keys: 'mod+Enter', says: 'Answer', run: send, inFields: true }]);
+  useKeys('Question', [{ keys: 'mod+Enter', says: isTalk ? 'Send' : 'Answer', run: send, inFields: true }]);
   return (
     <CardFrame
       row={row}
-      title={<Foreign text={question ? `${who} asks a question` : titleOf(row)} />}
+      title={<Foreign text={question && !isTalk ? `${who} asks a question` : titleOf(row)} />}
       bar={
-        <DecisionBar {...{ row, isGone, decision, needs: 'cast.answer', copies: { operation: 'cast.answer', input } }}>
+        <DecisionBar {...{ row, isGone, decision, needs: operation, copies: { operation, input } }}>
           <div className="bar-form">
-            <AreaField label="Your answer" rows={3} value={answer} onChange={setAnswer} />
+            <AreaField
+              label={isTalk ? `Say something to ${who}` : 'Your answer'}
+              rows={3}
+              value={answer}
+              onChange={setAnswer}
+            />
           </div>
           <Button
             kind="primary"
             isBig
             keys="mod+Enter"
-            busy={decision.busy === 'cast.answer' && 'Sending…'}
+            busy={decision.busy === operation && 'Sending…'}
             refused={refused}
             onPress={send}
           >
-            Answer
+            {isTalk ? 'Send' : 'Answer'}
           </Button>
-          <Decide {...{ row, decision, offline }} choices={['fail']} />
+          {isTalk ? (
+            <Button isBig refused={offline} onPress={() => go(turnPath(row.cast ?? '', row.turn ?? 0))}>
+              Open the conversation
+            </Button>
+          ) : (
+            <Decide {...{ row, decision, offline }} choices={['fail']} />
+          )}
         </DecisionBar>
       }
     >
       {question ? <Quote by={who} text={question} /> : null}
-      <TurnSays row={row} />
+      {isTalk ? null : <TurnSays row={row} />}
     </CardFrame>
   );
 }
@@ -384,7 +398,7 @@ export function MemoryCard({ row, isGone }: CardProps): ReactNode {
       <Facts
         rows={[
           section ? ['Section', <Foreign key="s" text={section} />] : null,
-          ['Accept', section ? 'Later turns that may read the section are told it.' : 'All later turns are told it.'],
+          ['Accept', section ? 'Later turns that may read the section get it.' : 'All later turns get it.'],
           ['Drop', 'It is not taken, and it is not suggested again.'],
         ]}
       />

@@ -77,7 +77,7 @@ export function TaskPane({
       <Answered answer={worklog} what="The worklog" rows={2}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <p className="second">Nobody wrote an entry yet.</p>
+            <p className="second">No entry yet.</p>
           ) : (
             <ol className="worklog">
               {entries.map((entry) => (

@@ -24,7 +24,16 @@ export type CastRow = {
 
 /** A row of `inbox`. */
 export type InboxRow = {
-  readonly kind: 'approval' | 'question' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
+  readonly kind:
+    | 'approval'
+    | 'question'
+    | 'talk'
+    | 'unknown'
+    | 'blocked'
+    | 'spent'
+    | 'parked'
+    | 'memory'
+    | 'quarantine';
   readonly id: string;
   readonly cast: string | null;
   readonly request: string | null;
@@ -57,6 +66,7 @@ export const INBOX_CHANGES = [
 export const KINDS: Readonly<Record<InboxRow['kind'], { readonly glyph: Status; readonly verb: string }>> = {
   approval: { glyph: 'waits', verb: 'Review' },
   question: { glyph: 'question', verb: 'Answer' },
+  talk: { glyph: 'question', verb: 'Talk' },
   unknown: { glyph: 'unknown', verb: 'Decide' },
   blocked: { glyph: 'failed', verb: 'Decide' },
   spent: { glyph: 'rework', verb: 'Decide' },

@@ -121,7 +121,15 @@ export function statusOf({ status, code }: Pick<CastRow, 'status' | 'code'>): St
   return signs[status];
 }
 
-export function BottomBar({ route, overview }: { route: Route; overview: Overview }): ReactNode {
+export function BottomBar({
+  route,
+  overview,
+  onPalette,
+}: {
+  route: Route;
+  overview: Overview;
+  onPalette: () => void;
+}): ReactNode {
   return (
     <nav className="bottom-bar" aria-label="Places, at the thumb">
       {PLACES.slice(0, 4).map((place) => (
@@ -141,6 +149,10 @@ export function BottomBar({ route, overview }: { route: Route; overview: Overvie
           </span>
         </a>
       ))}
+      <button type="button" onClick={onPalette}>
+        <Icon name="search" size={20} />
+        <span>Find</span>
+      </button>
     </nav>
   );
 }

@@ -96,7 +96,7 @@ function Frame(): ReactNode {
         </Guard>
       </main>
       <StatusBar overview={overview} onKeys={() => setOpen('keys')} />
-      <BottomBar route={route} overview={overview} />
+      <BottomBar route={route} overview={overview} onPalette={() => setOpen('palette')} />
       {open === 'palette' ? (
         <Palette overview={overview} onClose={() => setOpen(null)} onKeys={() => setOpen('keys')} />
       ) : null}

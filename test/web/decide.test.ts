@@ -1,0 +1,158 @@
+// A person on the page talks with an agent, says something to a cast that goes on, decides about a turn whose outcome is unknown, and
+// releases an agent whose prompt was changed.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import {
+  agent,
+  always,
+  baton,
+  flow,
+  pinTeam,
+  put,
+  read,
+  script,
+  start,
+  supervisorIn,
+  until,
+  untilWritten,
+} from '../cli/baton.ts';
+import { inBrowser, opened, REFUSALS } from './browser.ts';
+import { Served } from './served.ts';
+
+const LONG = `Before I plan it: ${'which of the many harbours is meant by that? '.repeat(12)}Name one.`;
+const PLAN = { workItems: [{ title: 'Greet the harbour', context: 'greet.txt says hello' }] };
+const CHARGE = `import { existsSync, writeFileSync } from 'node:fs';
+if (existsSync('go')) { console.log('{"satisfied":true}'); process.exit(0); }
+writeFileSync('pid', String(process.pid));
+setInterval(() => {}, 1000);`;
+
+const TEAM: JsonObject = {
+  ...flow(
+    { Plan: { ...agent, generator: true, multiTurn: true, prompt: 'Plan it.' }, Tell: agent },
+    {
+      'Socket-1': { materia: 'Plan', label: 'plan', edges: [always('Socket-2')] },
+      'Socket-2': { materia: 'Tell', label: 'tell', parse: 'text' },
+    },
+  ),
+};
+const agents = { Plan: [LONG, 'Rotterdam it is.', { $turn: { output: PLAN } }], Tell: ['It is planned.'] };
+const slow = { Plan: [{ $turn: { output: 'One moment.', delayMs: 600_000 } }], Tell: ['x'] };
+const charging = flow(
+  { Charge: script('charge.mjs', { once: true, timeoutMs: 600_000 }) },
+  { 'Socket-1': { materia: 'Charge', label: 'charge' } },
+);
+
+let at: Served;
+let pinned: Served;
+
+beforeAll(async () => {
+  at = new Served((dir) => {
+    mkdirSync(join(dir, '.baton'));
+    put(dir, { '.baton/config.json': TEAM, 'agents.json': agents, 'slow.json': slow, 'charge.json': charging });
+    writeFileSync(join(dir, 'charge.mjs'), CHARGE);
+  });
+  pinned = new Served((dir) => mkdirSync(join(dir, '.baton')));
+  await pinTeam(pinned.dir);
+  await Promise.all([at.start(), pinned.start()]);
+});
+afterAll(async () => {
+  await at?.close();
+  await pinned?.close();
+});
+
+const statusOf = async (cast: string) => ((await at.ask('cast.show', { cast })).details as JsonObject).status;
+
+inBrowser('a conversation is a chat: the words of both, the next ones, and the end of it', async () => {
+  const cast = await at.started({ request: 'Greet somebody', loadout: 'L', agents: null }, 'agents.json');
+  const page = await opened(at.link('/inbox'));
+  await page.getByText('plan talks with you').first().click();
+  await page.getByRole('button', { name: 'Open the conversation' }).click();
+  expect(new URL(page.url()).pathname).toBe(`/cast/${cast}/turn/1`);
+  const chat = page.getByRole('list', { name: 'What was said' });
+  // The whole of it, not only how it begins.
+  await chat.getByText('Name one.').waitFor();
+  const composer = page.getByRole('region', { name: 'Talk with plan' });
+  await composer.getByLabel('Say something to plan').fill('Rotterdam, and nothing else');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await chat.getByText('Rotterdam, and nothing else').waitFor();
+  await chat.getByText('Rotterdam it is.').waitFor();
+  expect(await chat.getByRole('listitem').count()).toBe(3);
+
+  await composer.getByRole('button', { name: 'Hand on…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Hand on' });
+  await dialog.getByText('plan is asked for its final answer. It goes to tell.').waitFor();
+  await dialog.getByText('Rotterdam it is.').waitFor();
+  await dialog.getByText('workItems').first().waitFor();
+  await dialog.getByRole('button', { name: 'Hand on', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await until('the end', async () => (await statusOf(cast)) === 'completed');
+  // What was said stays, and what was handed on is below it.
+  await chat.getByText('Rotterdam it is.').waitFor();
+  await page.getByText('Greet the harbour').first().waitFor();
+});
+
+inBrowser('something is said to a cast that goes on', async () => {
+  const cast = await at.started({ request: 'Greet slowly', loadout: 'L', agents: null }, 'slow.json');
+  const page = await opened(at.link(`/cast/${cast}`));
+  await page.getByRole('button', { name: 'Say', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Say' });
+  await dialog.getByLabel('What the next brief of its agents holds').fill('the greeting is a short one');
+  await dialog.getByRole('button', { name: 'Say', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const log = JSON.stringify((await at.ask('log', { cast, kind: 'cast.said' })).details);
+  expect(log).toContain('the greeting is a short one');
+  await at.ask('cast.abort', { cast });
+});
+
+inBrowser('a turn whose outcome is unknown is decided by what follows from each choice', async () => {
+  const driver = start(at.dir, ['cast', '--file', 'charge.json', 'Charge it']);
+  await untilWritten(at.dir, 'pid');
+  driver.child.kill('SIGKILL');
+  process.kill(await supervisorIn(at.dir), 'SIGKILL');
+  await driver.ended;
+  await baton(at.dir, ['resume']);
+  put(at.dir, { go: '' });
+  const page = await opened(at.link('/inbox'), { mayLog: REFUSALS });
+  await page.getByText('charge may have run. Did it?').first().click();
+  const card = page.getByRole('article');
+  await card.getByText('Outcome unknown: did it run?').waitFor();
+  await card.getByText('The turn is dispatched again. What it did before may happen twice.').waitFor();
+  await card.getByText('The cast fails with this turn.').waitFor();
+  const again = card.getByRole('button', { name: 'Run it once more' });
+  await until('the button wakes up', async () => (await again.getAttribute('aria-disabled')) === null);
+  await again.click();
+  const [row] = ((await at.ask('cast.list', { limit: 1 })).details as { casts: { cast: string }[] }).casts;
+  expect(await until('the end', async () => (await statusOf(row?.cast ?? '')) === 'completed')).toBe(true);
+});
+
+inBrowser('an agent whose prompt was changed is released where file and lock agree again, and not before', async () => {
+  const { dir } = pinned;
+  const file = '.baton/prompts/build.md';
+  const before = read(dir, file);
+  put(dir, {
+    [file]: `${before}And do as you like.\n`,
+    'pinned.json': { 'Auto-Plan': [{ workItems: [{ title: 'Greet', context: 'hello' }] }] },
+  });
+  const ran = await pinned.baton(['cast', '--agents', 'pinned.json', '--json', 'Greet']);
+  expect(ran.stdout).toContain('PROMPT_BYTES_MISMATCH');
+  const page = await opened(pinned.link('/inbox'), { mayLog: REFUSALS });
+  await page.locator('.inbox-row').first().click();
+  const card = page.getByRole('article');
+  await card.getByText('Nothing runs on it until a person releases it.').waitFor();
+  await card.getByText('PROMPT_BYTES_MISMATCH').first().waitFor();
+  await card.getByText('Locked', { exact: true }).waitFor();
+  await card.getByText('Present', { exact: true }).waitFor();
+  await card.getByLabel('Why may it run again?').fill('put back as it was');
+  const release = card.getByRole('button', { name: 'Release' });
+  expect(await release.getAttribute('title')).toBe('Manifest, lock and prompt do not agree yet.');
+
+  put(dir, { [file]: before });
+  await page.reload();
+  await card.getByText('Manifest, lock and prompt agree.').waitFor();
+  await card.getByLabel('Why may it run again?').fill('put back as it was');
+  await until('the button wakes up', async () => (await release.getAttribute('aria-disabled')) === null);
+  await release.click();
+  await page.getByText('Nothing waits for you').first().waitFor();
+});
