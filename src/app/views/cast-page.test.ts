@@ -190,6 +190,7 @@ test('a parked item waits for a person, with both ways on and their commands', (
   expect(page.acts.map(({ operation, command }) => [operation, command])).toEqual([
     ['cast.retry', 'baton retry c:WI-1 --note "…"'],
     ['cast.drop', 'baton drop c:WI-1 --reason "…"'],
+    ['cast.say', 'baton say c "…"'],
     ['cast.budget', 'baton budget c'],
     ['cast.abort', 'baton abort c'],
   ]);
@@ -205,7 +206,7 @@ test('a turn that a person takes waits, and its waiting ends with the answer', (
   const page = pageOf(cast);
   expect(page.waits).toMatchObject([{ kind: 'turn', turn: 1, socket: 'Me' }]);
   expect(page.graph.sockets).toMatchObject([{ kind: 'person', shown: 'waits', live: [{ words: 'your turn' }] }]);
-  expect(page.acts.map(({ id }) => id)).toEqual(['answer:1', 'budget', 'abort']);
+  expect(page.acts.map(({ id }) => id)).toEqual(['answer:1', 'say', 'budget', 'abort']);
   cast.tell({ kind: 'turn.answer', cast: 'c', output: '{"satisfied":true}' });
   const over = pageOf(cast);
   expect([over.status, over.waits, over.acts]).toEqual(['completed', [], []]);
