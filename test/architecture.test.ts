@@ -33,7 +33,11 @@ const BORDERS: Readonly<Record<string, Border>> = {
   /** Lines of shell: what they run, where they write, and which of that is dangerous. */
   shell: { src: ['kernel'], npm: [], node: true },
   /** Sealed permissions: how risky a command is, and who asks, by the actor name of the log. */
-  approvals: { src: ['kernel', 'engine', 'access', 'agents/environment.ts', 'shell'], npm: [], node: true },
+  approvals: {
+    src: ['kernel', 'engine', 'access', 'agents/environment.ts', 'shell', 'workspace/sections.ts'],
+    npm: [],
+    node: true,
+  },
   /** A loadout as people write it: read from text and compiled to the long form. */
   'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
   /** The model of the loadout editor. It runs in a browser, so it sees only what is pure of the short form. */
@@ -47,6 +51,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
       ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-request.ts'],
       'agents/inside-attempt.ts',
       'utilities/detect-project.ts',
+      'access/user-folder.ts',
       ...PORTS,
     ],
     npm: ['ajv'],
@@ -400,6 +405,8 @@ const CYCLES: readonly string[] = [
   'engine/store-worker.ts → workspace/find-links.ts',
   'engine/lease.ts → agents/process/process-identity.ts',
   'engine/heartbeat.ts → agents/process/process-identity.ts',
+  // The policy is a section of the configuration like any other, and that is merged in one place.
+  'approvals/risk.ts → workspace/sections.ts',
 ];
 
 test('no other import closes a cycle between folders', () => {

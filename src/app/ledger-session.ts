@@ -9,7 +9,7 @@ import type { Store, Submitter } from '../engine/store.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { checkCheckers } from '../kernel/graph/check-config.ts';
 import { checkerNames } from '../kernel/graph/config.ts';
-import { isObject, type JsonObject, objectAt } from '../kernel/json.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { RequestKind } from '../kernel/ledger/fact.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { type Beat, type BeatProcess, lastSignAt } from '../kernel/ledger/move.ts';
@@ -19,8 +19,8 @@ import { deny, type Verdict } from '../kernel/verdict.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { logFileIn } from '../log/sqlite/open.ts';
 import { realPath } from '../shell/dangerous.ts';
-import { objectInFile } from '../workspace/load-config.ts';
 import { type LocatedWorkspace as Located, UsageError } from '../workspace/locate.ts';
+import { type ConfigPlace, sectionObject } from '../workspace/sections.ts';
 import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
 import { nameCast } from './name-cast.ts';
 import type { Context } from './operation.ts';
@@ -251,8 +251,9 @@ function isAbout({ fact }: Entry, { run, id }: Pick<Task, 'run' | 'id'>): boolea
 /** The checkers that the configuration of the workspace declares. The bundled configuration declares none. */
 type Declared = { readonly names: readonly string[]; readonly checkers: JsonObject };
 
-export function declaredCheckers({ configFile }: Pick<Located, 'configFile'>): Declared {
-  const config = objectInFile(configFile);
+export function declaredCheckers(workspace: ConfigPlace): Declared {
+  const { configFile } = workspace;
+  const config = { checkers: sectionObject(workspace, 'checkers') };
   for (const { path, message } of checkCheckers(config.checkers ?? undefined)) {
     throw new UsageError(`${configFile}: ${path}: ${message}`, 'INVALID_CONFIG');
   }
@@ -262,10 +263,10 @@ export function declaredCheckers({ configFile }: Pick<Located, 'configFile'>): D
 /** Tells the ledger whether names of files that differ only in case are the same here, where the configuration says so. */
 export async function configureLocks(
   store: Pick<Store, 'submit'>,
-  { configFile }: Pick<Located, 'configFile'>,
+  workspace: ConfigPlace,
   actor: Submitter,
 ): Promise<void> {
-  const { caseInsensitive } = objectAt(objectInFile(configFile), 'locks');
+  const { caseInsensitive } = sectionObject(workspace, 'locks');
   if (typeof caseInsensitive === 'boolean')
     await store.submit({ kind: 'ledger.configure', foldCase: caseInsensitive }, actor);
 }

@@ -12,7 +12,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function policyIn(text: string) {
   const file = join(root, 'config.json');
   writeFileSync(file, text);
-  return readPolicy(file);
+  return readPolicy({ dir: root, configFile: file, env: {} });
 }
 
 test.each<[string, string]>([
@@ -24,8 +24,11 @@ test.each<[string, string]>([
 });
 
 test('without a file the defaults hold, and one that cannot be read refuses', () => {
-  expect(readPolicy(join(root, 'none.json'))).toEqual(DEFAULT_POLICY);
-  expect(readPolicy(root)).toMatchObject({ code: 'INVALID_CONFIG', reason: expect.stringContaining('cannot be read') });
+  expect(readPolicy({ dir: root, configFile: join(root, 'none.json'), env: {} })).toEqual(DEFAULT_POLICY);
+  expect(readPolicy({ dir: root, configFile: root, env: {} })).toMatchObject({
+    code: 'INVALID_CONFIG',
+    reason: expect.stringContaining('cannot be read'),
+  });
 });
 
 test.each<[string, string, string]>([

@@ -4,16 +4,16 @@
 // policy in force.
 
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ApprovalPolicy, DEFAULT_POLICY, policyOf, TIERS, type Tier } from '../kernel/approval/request.ts';
+import { type ApprovalPolicy, policyOf, TIERS, type Tier } from '../kernel/approval/request.ts';
 import { checkApprovals } from '../kernel/graph/check-config.ts';
-import { canonicalJson, isObject, type Json } from '../kernel/json.ts';
+import { canonicalJson, type Json } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { isFlagged, type ProjectArea } from '../shell/dangerous.ts';
 import { type Invocation, SHELLS, type ShellStep, shellLine, stepsOf, WRAPPERS } from '../shell/programs.ts';
 import type { Word } from '../shell/read-line.ts';
 import { placesWritten } from '../shell/written-paths.ts';
+import { type ConfigPlace, sectionIn } from '../workspace/sections.ts';
 import {
   ACTS,
   BEFORE,
@@ -226,23 +226,11 @@ function judgeWrites(steps: readonly ShellStep[], policy: ApprovalPolicy, area: 
 }
 
 /** Refuses a section with an error, so that a misspelt tier does not count as no tier. */
-export function readPolicy(configFile: string): ApprovalPolicy | Denied {
-  let text: string;
-  try {
-    text = readFileSync(configFile, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return DEFAULT_POLICY;
-    return refuse(configFile, `it cannot be read (${(error as Error).message})`);
-  }
-  try {
-    const config: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    if (!isObject(config)) return refuse(configFile, 'it holds no object');
-    const section = config.approvals ?? undefined;
-    const [issue] = [...checkApprovals(section)].filter(({ level }) => level === 'error');
-    return issue ? refuse(configFile, `${issue.path}: ${issue.message}`) : policyOf(section);
-  } catch (error) {
-    return refuse(configFile, `it is not JSON (${(error as Error).message})`);
-  }
+export function readPolicy(place: ConfigPlace): ApprovalPolicy | Denied {
+  const read = sectionIn(place, 'approvals');
+  if (!read.ok) return refuse(read.file, read.why);
+  const [issue] = [...checkApprovals(read.section)].filter(({ level }) => level === 'error');
+  return issue ? refuse(place.configFile, `${issue.path}: ${issue.message}`) : policyOf(read.section);
 }
 
 function refuse(file: string, why: string): Denied {

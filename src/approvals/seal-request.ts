@@ -364,7 +364,7 @@ export function sealForTurn(
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): SealedRequest | null {
-  const policy = readPolicy(join(dir, '.baton', 'config.json'));
+  const policy = readPolicy({ dir, configFile: join(dir, '.baton', 'config.json'), env });
   const key = openSealKey(env);
   if ('allow' in policy || 'allow' in key) return null;
   const agents = only([...USUAL, ...asks.env], userVariables(env));

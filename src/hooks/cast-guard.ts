@@ -26,15 +26,17 @@ type RunHook = {
 };
 
 /** Null if the turn needs no guard. `program` is how baton is started. */
-export function guardFor(turn: Turn, { dir, configFile }: LocatedWorkspace, program: string): RunHook | null {
+export function guardFor(turn: Turn, workspace: LocatedWorkspace, program: string): RunHook | null {
   const { materia } = turn;
-  return materia.type === 'agent' && needsGuard(turn, configFile) ? runHookFor(materia.runner, program, dir) : null;
+  return materia.type === 'agent' && needsGuard(turn, workspace)
+    ? runHookFor(materia.runner, program, workspace.dir)
+    : null;
 }
 
 /** A policy that cannot be read guards every command. The hook then says what is wrong with it. */
-function needsGuard({ materia, holdsCommands }: Turn, configFile: string): boolean {
+function needsGuard({ materia, holdsCommands }: Turn, workspace: LocatedWorkspace): boolean {
   if (materia.type === 'utility' || materia.tools === 'none') return false;
-  const policy = readPolicy(configFile);
+  const policy = readPolicy(workspace);
   if ('allow' in policy || policy.hook === 'deny') return true;
   return policy.hook !== 'off' && holdsCommands;
 }
@@ -102,8 +104,8 @@ function unapprovedIn(
   { cwd, attemptDir }: Pick<AttemptDirs, 'cwd' | 'attemptDir'>,
   { workspace, env, program }: ReportContext,
 ): readonly string[] {
-  if (!needsGuard(packet, workspace.configFile)) return [];
-  const policy = readPolicy(workspace.configFile);
+  if (!needsGuard(packet, workspace)) return [];
+  const policy = readPolicy(workspace);
   if ('allow' in policy) return [];
   const wasLetThrough = letThroughIn(attemptDir);
   const area = projectAreaAt(workRoot(cwd, workspace), cwd, env.HOME);

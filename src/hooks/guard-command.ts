@@ -17,8 +17,7 @@ export async function decisionOnCommand(
   cwd: string,
   context: GuardContext,
 ): Promise<HookDecision | null> {
-  const { configFile } = context.workspace;
-  const policy = readPolicy(configFile);
+  const policy = readPolicy(context.workspace);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
   const area = projectAreaAt(workRoot(cwd, context.workspace), cwd, context.env.HOME);
   const classified = classify(line, policy, area);
@@ -34,8 +33,7 @@ export async function decisionOnFiles(
   context: GuardContext,
 ): Promise<HookDecision | null> {
   if (paths.length === 0) return null;
-  const { configFile } = context.workspace;
-  const policy = readPolicy(configFile);
+  const policy = readPolicy(context.workspace);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
   if (isOff(policy, context)) return null;
   const area = projectAreaAt(workRoot(cwd, context.workspace), cwd, context.env.HOME);

@@ -72,7 +72,7 @@ async function letThrough({ tool, toolInput }: HookInput, context: HookContext):
 
 async function settingsOf({ workspace }: HookContext): Promise<HookSettings | Denied> {
   const { readSettings } = await import('./settings.ts');
-  return readSettings(workspace.configFile);
+  return readSettings(workspace);
 }
 
 /** A cast gives its own briefs, reads the answers and ends the tasks. So these hooks stay silent in it. */

@@ -26,11 +26,11 @@ test.each<[string, unknown]>([
   const dir = mkdtempSync(join(tmpdir(), 'baton-hooks-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   writeFileSync(join(dir, 'config.json'), text);
-  expect(readSettings(join(dir, 'config.json'))).toMatchObject(expected as object);
+  expect(readSettings({ dir, configFile: join(dir, 'config.json'), env: {} })).toMatchObject(expected as object);
 });
 
 test('without a configuration nothing is asked for', () => {
-  expect(readSettings('/nowhere/config.json')).toEqual(NONE);
+  expect(readSettings({ dir: '/nowhere', configFile: '/nowhere/config.json', env: {} })).toEqual(NONE);
 });
 
 test.each([

@@ -1,10 +1,9 @@
-// The `hooks` section of the configuration: the contract of an agent's last message, and what is recorded.
-import { readFileSync } from 'node:fs';
 import type { ContractName } from '../kernel/capabilities.ts';
 import { CONTRACT_NAMES, HOOK_RULES, type HookRuleSettings } from '../kernel/graph/config.ts';
 import { isHookRuleSettings } from '../kernel/graph/project-fields.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { type ConfigPlace, sectionIn } from '../workspace/sections.ts';
 
 export type HookSettings = {
   readonly contract: ContractName | null;
@@ -20,20 +19,9 @@ const STOPS = ['Stop', 'SubagentStop'];
 const NONE: HookSettings = { contract: null, contractAt: STOPS, worklog: false, rules: {} };
 
 /** Refuses an invalid section, so that a misspelt contract does not count as no contract. */
-export function readSettings(configFile: string): HookSettings | Denied {
-  let text: string;
-  try {
-    text = readFileSync(configFile, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE;
-    return refuse(configFile, `it cannot be read (${(error as Error).message})`);
-  }
-  try {
-    const config: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return isObject(config) ? settingsIn(configFile, config.hooks) : refuse(configFile, 'it holds no object');
-  } catch (error) {
-    return refuse(configFile, `it is not JSON (${(error as Error).message})`);
-  }
+export function readSettings(place: ConfigPlace): HookSettings | Denied {
+  const read = sectionIn(place, 'hooks');
+  return read.ok ? settingsIn(place.configFile, read.section) : refuse(read.file, read.why);
 }
 
 function settingsIn(file: string, section: unknown): HookSettings | Denied {

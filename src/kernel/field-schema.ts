@@ -186,6 +186,25 @@ export function withDefaults(value: Json | undefined, field: Field): Json | unde
 }
 
 /** What a field wants, to follow "must be": `a string that is not blank`. */
+/** The field at a place in a value of the table; null where the table does not say. */
+export function fieldAt(table: Field, path: readonly string[]): Field | null {
+  const [name, ...rest] = path;
+  if (name === undefined) return table;
+  const inner = membersOf(table, name);
+  return inner === null ? null : fieldAt(inner, rest);
+}
+
+function membersOf(field: Field, name: string): Field | null {
+  if (field.type === 'object') return Object.hasOwn(field.fields, name) ? (field.fields[name] ?? null) : null;
+  if (field.type === 'map') return field.of;
+  if (field.type !== 'oneOf') return null;
+  for (const each of field.of) {
+    const found = membersOf(each, name);
+    if (found) return found;
+  }
+  return null;
+}
+
 export function describeField(field: Field): string {
   const words = field.wants ?? typeWords(field);
   return field.nullable ? `${words}, or null` : words;

@@ -21,7 +21,7 @@ import type { LocatedWorkspace } from './locate.ts';
 
 /** A file below `.baton`. */
 export type DraftFile = { readonly path: string; readonly text: string };
-export type Draft = { readonly name: string; readonly files: readonly DraftFile[] };
+export type LoadoutDraft = { readonly name: string; readonly files: readonly DraftFile[] };
 
 /** What the project has already, which a draft may refer to or must keep clear of. */
 export type DraftSurroundings = {
@@ -106,7 +106,7 @@ export function repairBrief(brief: string, answer: string, issues: readonly Issu
 }
 
 export type DraftReading =
-  | { readonly ok: true; readonly draft: Draft; readonly warnings: readonly Issue[] }
+  | { readonly ok: true; readonly draft: LoadoutDraft; readonly warnings: readonly Issue[] }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /** Reads an answer, gives its files names that are free, and checks it like any loadout. `wanted` is the name that a person chose. */
@@ -134,7 +134,7 @@ export function readDraft(answer: string, wanted: string | undefined, around: Dr
 }
 
 /** Every issue of a draft as it would be written: of its file, of its graph and of its prompts. */
-export function issuesOfDraft(draft: Draft, around: DraftSurroundings): readonly Issue[] {
+export function issuesOfDraft(draft: LoadoutDraft, around: DraftSurroundings): readonly Issue[] {
   const { name, files } = draft;
   const form = files.find(({ path }) => path === `loadouts/${name}.yaml`);
   if (!form) return [issue('files', `there is no file loadouts/${name}.yaml among the files of the draft`)];
@@ -173,7 +173,7 @@ export function issuesOfDraft(draft: Draft, around: DraftSurroundings): readonly
 }
 
 /** What is wrong with the names and sizes of files that came back from a page or a script; their texts are checked as a draft. */
-export function draftFrom(value: Json): Draft | string {
+export function draftFrom(value: Json): LoadoutDraft | string {
   if (!isObject(value) || !isString(value.name) || !NAME.test(value.name))
     return 'a draft has a name of small letters, digits and hyphens';
   const { name, files } = value;

@@ -8,58 +8,117 @@ import { fileURLToPath } from 'node:url';
 import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { typeOfMateria, withDefaultRunner } from '../kernel/graph/issue.ts';
+import type { LayerName } from '../kernel/graph/layers.ts';
 import { given, isObject, isText, type Json, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { type Compiled, compile, type SourcePath } from '../short-form/compile.ts';
 import { placeText } from '../short-form/define.ts';
 import { readSource, type SourceKind } from '../short-form/source.ts';
 import { MANIFEST_PATH } from '../trust/registry.ts';
-import { type Loaded, loadConfig, readJsonFile, readText, withFiles } from './load-config.ts';
+import { flagLayer, issuesBetween, layerIn, personalLayers, withOwnScripts } from './layers.ts';
+import { type FileLayer, type Loaded, loadConfig, readJsonFile, readText, withFiles } from './load-config.ts';
 import { type LocatedWorkspace, UsageError } from './locate.ts';
+import { mergedIn } from './sections.ts';
 
 export type ConfigRequest = {
   readonly workspace: LocatedWorkspace;
   readonly file: string | undefined;
   readonly loadout: string | undefined;
   readonly cwd: string;
+  /** Keys that flags set, as `KEY=VALUE`. */
+  readonly set?: readonly string[] | undefined;
 };
 
 /**
- * The named file; else the loadout of that name: a file of the short form, one of the project's config.json, or one that
- * ships with the product. A project without any configuration uses what ships. The default runner is filled in, and
- * the registry ids that the project's manifest gives to its agents.
+ * The named file; else the loadout of that name: a file of the short form, one of the layers, or one that ships with the product. A
+ * project without any configuration uses what ships. Every one of them lies over the layers below it. The default runner is filled
+ * in, and the registry ids that the project's manifest gives to its agents.
  */
 export function loadFor(wanted: ConfigRequest): Loaded {
   return completed(loadedFor(wanted), wanted.workspace);
 }
 
-function loadedFor({ file, workspace, cwd, loadout }: ConfigRequest): Loaded {
-  const { configFile } = workspace;
-  if (file !== undefined) return loadFile(resolvePath(cwd, file), workspace);
-  const teams = teamFilesIn(dirname(configFile));
-  const own = isThere(configFile) ? loadConfig(configFile) : null;
-  if (!own && teams.length === 0) return loadConfig(BUNDLED);
+function loadedFor({ file, workspace, cwd, loadout, set = [] }: ConfigRequest): Loaded {
+  if (file !== undefined) return loadFile(resolvePath(cwd, file), workspace, set);
+  const teams = teamFilesIn(dirname(workspace.configFile));
+  const own = ownLayers(workspace, set);
+  if (!own && teams.length === 0) return overBundled(workspace, set);
   const config = own && isObject(own.config) ? own.config : {};
   const name = loadout ?? activeName(config, teams);
   const team = teams.find((each) => each.name === name);
-  if (team) return loadOver(team, own);
+  if (team) return loadOver(team, workspace, own, set);
   if (loadout !== undefined && !has(config, loadout) && has(loadConfig(BUNDLED).config, loadout))
-    return loadConfig(BUNDLED);
+    return overBundled(workspace, set);
   if (own && teams.length === 0) return own;
   const named = Object.fromEntries(teams.map((each) => [each.name, {}]));
   const loadouts = { ...named, ...(isObject(config.loadouts) ? config.loadouts : {}) };
+  const { configFile } = workspace;
   const without = own ?? { file: dirname(configFile), baseDir: dirname(configFile), issues: [] };
   return { ...without, config: { materia: {}, ...config, loadouts } };
 }
 
 /** Each configuration of the project on its own: config.json, and every loadout of the short form over it. */
 export function loadAll(workspace: LocatedWorkspace): readonly Loaded[] {
-  const { configFile } = workspace;
-  const teams = teamFilesIn(dirname(configFile));
-  const own = isThere(configFile) ? loadConfig(configFile) : null;
-  const over = teams.map((team) => loadOver(team, own));
-  if (!own) return (over.length === 0 ? [loadConfig(BUNDLED)] : over).map((each) => completed(each, workspace));
+  const teams = teamFilesIn(dirname(workspace.configFile));
+  const own = ownLayers(workspace);
+  const over = teams.map((team) => loadOver(team, workspace, own));
+  if (!own) return (over.length === 0 ? [overBundled(workspace)] : over).map((each) => completed(each, workspace));
   const isEmpty = isObject(own.config) && Object.keys(objectOf(own.config.loadouts)).length === 0 && over.length > 0;
   return (isEmpty ? over : [ownApart(own, teams), ...over]).map((each) => completed(each, workspace));
+}
+
+/**
+ * The project's config.json over the layers below it. Without one, what a person wrote for every workspace, if that has a loadout;
+ * null where neither is there.
+ */
+function ownLayers(workspace: LocatedWorkspace, set: readonly string[] = []): Loaded | null {
+  const { configFile } = workspace;
+  const personal = personalLayers(workspace);
+  if (isThere(configFile)) {
+    const json = readJsonFile(configFile);
+    const baseDir = dirname(realpathSync(configFile));
+    if (!isObject(json)) return loadConfig(configFile);
+    return layered(workspace, [...personal, ownLayer('project', configFile, json, baseDir)], set);
+  }
+  const last = personal.findLast(({ config }) => Object.keys(objectOf(config.loadouts)).length > 0);
+  return last ? { ...layered(workspace, personal, set), file: last.file, baseDir: last.baseDir } : null;
+}
+
+/** The layer whose loadouts are cast: its relative commands are resolved with the rules of the cast. */
+function ownLayer(name: LayerName, file: string, json: JsonObject, baseDir: string): FileLayer {
+  const { config, issues } = withFiles(file, json, baseDir);
+  return { name, file, config: objectOf(config), baseDir, issues };
+}
+
+/** What ships, under what people set. Of the project only settings count there: it has loadouts and materia of its own. */
+function overBundled(workspace: LocatedWorkspace, set: readonly string[] = []): Loaded {
+  const { configFile } = workspace;
+  const shipped = loadConfig(BUNDLED);
+  const personal = personalLayers(workspace);
+  const json = isThere(configFile) ? readJsonFile(configFile) : {};
+  const project = isObject(json) ? [layerIn('project', configFile, json, dirname(configFile))] : [];
+  const above = [...personal, ...project].map((layer) => {
+    const { loadouts: _loadouts, activeLoadout: _active, activeLoadoutId: _id, ...config } = layer.config;
+    return { ...layer, config };
+  });
+  const bundled = { name: 'bundled', ...shipped, config: objectOf(shipped.config) } as const;
+  const loaded = layered(workspace, [bundled, ...above], set);
+  return { ...loaded, file: BUNDLED, baseDir: shipped.baseDir };
+}
+
+/** `own` from the lowest to the highest, and the flags above them. Those of the last one are its file and its folder. */
+function layered(workspace: LocatedWorkspace, own: readonly FileLayer[], set: readonly string[] = []): Loaded {
+  const layers = [...own, ...flagLayer(set, own)];
+  const merged = mergedIn(workspace, layers);
+  const top = own.at(-1);
+  const issues = [...layers.flatMap((layer) => layer.issues), ...issuesBetween(merged), ...layers.flatMap(lockIssue)];
+  return { file: top?.file ?? '', baseDir: top?.baseDir ?? '', config: merged.config, issues, layers, merged };
+}
+
+/** A repository could otherwise lock out what its user says in flags. */
+function lockIssue({ name, file, config }: FileLayer): readonly Issue[] {
+  if (config.locked === undefined || !['project', 'file'].includes(name)) return [];
+  const message = `${file} locks keys; only your own configuration and that of an administrator may. Remove locked.`;
+  return [{ code: 'INVALID_CONFIG', level: 'error', path: 'locked', message }];
 }
 
 /** config.json without the name of its active loadout, if that is one of the short form. */
@@ -68,17 +127,32 @@ function ownApart(own: Loaded, teams: readonly TeamFile[]): Loaded {
   return teams.some(({ name }) => name === activeLoadout) ? { ...own, config: rest } : own;
 }
 
-/** A named file: JSON, or a short form. */
-function loadFile(file: string, { configFile }: LocatedWorkspace): Loaded {
-  if (!mayBeTeam(file)) return loadConfig(file);
-  const isOwn = dirname(dirname(file)) === dirname(configFile) && isThere(configFile);
-  return loadTeam(file, isOwn ? objectOf(loadConfig(configFile).config) : {});
+/** The layers of the project; without any, those of the person. */
+function belowIn(workspace: LocatedWorkspace, own: Loaded | null): readonly FileLayer[] {
+  return own?.layers?.filter(({ name }) => name !== 'flags') ?? personalLayers(workspace);
 }
 
-function loadOver({ name, file }: TeamFile, own: Loaded | null): Loaded {
-  const team = loadTeam(file, objectOf(own?.config));
-  const issues = [...(own?.issues ?? []), ...team.issues];
-  if (!has(own?.config, name)) return { ...team, issues };
+/** A named file over all layers below it: JSON, or a short form. */
+function loadFile(file: string, workspace: LocatedWorkspace, set: readonly string[]): Loaded {
+  const isTeam = mayBeTeam(file);
+  // The named file first: whoever names one that is not there hears of that, whatever lies below.
+  const json = isTeam ? readText(file) : readJsonFile(file);
+  if (!isTeam && !isObject(json)) return loadConfig(file);
+  const below = belowIn(workspace, ownLayers(workspace)).map(withOwnScripts);
+  if (isTeam || !isObject(json)) return loadTeam(file, { workspace, below, as: 'file', set });
+  return layered(workspace, [...below, ownLayer('file', file, json, dirname(realpathSync(file)))], set);
+}
+
+function loadOver(
+  { name, file }: TeamFile,
+  workspace: LocatedWorkspace,
+  own: Loaded | null,
+  set: readonly string[] = [],
+): Loaded {
+  const team = loadTeam(file, { workspace, below: belowIn(workspace, own), as: 'project', set });
+  const issues = team.config === null ? [...(own?.issues ?? []), ...team.issues] : team.issues;
+  const project = own?.layers?.find((layer) => layer.name === 'project');
+  if (!has(project?.config, name)) return { ...team, issues };
   const message = `config.json has a loadout ${name}, too. Rename the file, or remove the loadout there.`;
   return {
     ...team,
@@ -156,7 +230,14 @@ export function mayBeTeam(file: string): boolean {
  * The loadout in a file, over the configuration that it may refer to. `config` is null if the file has mistakes, which are then the
  * issues. A `.jsonc` file without steps is a configuration of its own.
  */
-export function loadTeam(file: string, own: JsonObject): Loaded {
+type Surroundings = {
+  readonly workspace: LocatedWorkspace;
+  readonly below: readonly FileLayer[];
+  readonly as: LayerName;
+  readonly set: readonly string[];
+};
+
+function loadTeam(file: string, { workspace, below, as, set }: Surroundings): Loaded {
   const name = basename(file, extname(file));
   const text = readText(file);
   const folder = dirname(realpathSync(file));
@@ -168,7 +249,8 @@ export function loadTeam(file: string, own: JsonObject): Loaded {
   if (!source.ok)
     return refused(source.mistakes.map((each) => mistake('INVALID_CONFIG', name, at(each), each.message)));
   if (extname(file) === '.jsonc' && isObject(source.value) && source.value.loadouts !== undefined)
-    return withFiles(file, source.value, baseDir);
+    return layered(workspace, [...below, ownLayer(as, file, source.value, baseDir)], set);
+  const own = mergedIn(workspace, below).config;
   const compiled = compile(name, source.value, { materia: objectIn(own, 'materia') });
   if (!compiled.ok) {
     const placed = ({ place }: { readonly place: SourcePath }) => at(source.positionOf(place));
@@ -177,9 +259,13 @@ export function loadTeam(file: string, own: JsonObject): Loaded {
     );
   }
   const placeOf = (path: string) => at(source.positionOf(originOf(compiled, path)));
-  const loaded = withFiles(file, merged(own, compiled.config, name), baseDir);
+  const loaded = layered(workspace, [...below, ownLayer(as, file, compiled.config, baseDir)], set);
+  // The other loadouts are not cast with this one, and each is checked on its own.
+  const { activeLoadout: _active, activeLoadoutId: _id, ...config } = objectOf(loaded.config);
+  const loadouts = { [name]: objectIn(config, 'loadouts')[name] ?? {} };
   return {
     ...loaded,
+    config: { materia: {}, ...config, loadouts },
     source: { placeOf, labels: compiled.labels, digest: digestOf(text), compiled: compiled.config },
   };
 }
@@ -219,17 +305,6 @@ export function isOwnIssue({ path }: Issue, { source }: Pick<Loaded, 'source'>):
 function objectIn(object: JsonObject, name: string): JsonObject {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return isObject(value) ? value : {};
-}
-
-function merged(own: JsonObject, compiled: JsonObject, name: string): Json {
-  const { activeLoadout: _active, ...rest } = own;
-  const budget = { ...objectIn(own, 'budget'), ...objectIn(compiled, 'budget') };
-  return {
-    ...rest,
-    ...(Object.keys(budget).length === 0 ? {} : { budget }),
-    materia: { ...objectIn(own, 'materia'), ...objectIn(compiled, 'materia') },
-    loadouts: { [name]: objectIn(compiled, 'loadouts')[name] ?? {} },
-  };
 }
 
 /** The place of the longest known beginning of a path. */

@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
+import type { ConfigLayer, MergedLayers } from '../kernel/graph/layers.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { placeAt } from '../short-form/source.ts';
 import { UsageError } from './locate.ts';
@@ -20,7 +21,13 @@ export type Loaded = {
   readonly issues: readonly Issue[];
   /** Where a path of the configuration is written, as `bugfix.yaml:4:9`, and what people call its sockets: of a short form. */
   readonly source?: Source;
+  /** What it was merged from, from the lowest to the highest. */
+  readonly layers?: readonly FileLayer[];
+  readonly merged?: MergedLayers;
 };
+
+/** A layer with the files that it names read. */
+export type FileLayer = ConfigLayer & { readonly baseDir: string; readonly issues: readonly Issue[] };
 
 type Source = {
   readonly placeOf: (path: string) => string;

@@ -12,6 +12,8 @@ export type LocatedWorkspace = {
   readonly dir: string;
   readonly configFile: string;
   readonly stateDir: string;
+  /** Leads to the user's own folder; that of the process where it is not said. */
+  readonly env?: NodeJS.ProcessEnv;
 };
 
 /** The folder in a workspace's state that holds the records of its casts' worktrees, and the folder that holds the worktrees. */
@@ -25,9 +27,9 @@ export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: str
   const start = resolve(cwd, dir ?? '.');
   if (!existsSync(start) || !statSync(start).isDirectory()) return null;
   const main = mainOf(start);
-  if (main) return main;
+  if (main) return { ...main, env };
   const project = realpathSync(dir === undefined ? nearest(start, env) : start);
-  return { dir: project, configFile: join(project, '.baton', 'config.json'), stateDir: stateDirOf(project, env) };
+  return { dir: project, configFile: join(project, '.baton', 'config.json'), stateDir: stateDirOf(project, env), env };
 }
 
 /** The workspace whose cast works in the worktree that `start` lies in, or null. */

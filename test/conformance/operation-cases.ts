@@ -495,6 +495,10 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     allowed: ok(model, (_fence, _id, { url = '' }) => ({ name: 'openai', model: 'test-model', baseUrl: url })),
     refused: no('BAD_USAGE', empty, { name: 'nothing' }),
   },
+  'config.explain': {
+    allowed: ok(casted, { explain: 'budget.maxTokens' }),
+    refused: no('BAD_USAGE', casted, { set: ['checkers.x.command=["x"]'] }),
+  },
   'loadout.draft': {
     allowed: ok(drafter, (_fence, _id, { url = '' }) => ({
       ...{ sentence: 'tidy up', runner: 'openai', model: 'test-model', baseUrl: url },

@@ -115,10 +115,11 @@ type CastOptions = {
   readonly agents?: string | undefined;
   readonly runner?: string | undefined;
   readonly model?: string | undefined;
+  readonly set?: readonly string[] | undefined;
 };
 
 export async function planned(workspace: Workspace, options: CastOptions, { onEvent }: Pick<Context, 'onEvent'>) {
-  const { request, file, loadout, agents, runner, model } = options;
+  const { request, file, loadout, agents, runner, model, set } = options;
   const chosen = { runner, model };
   const bytes = Buffer.byteLength(request);
   if (bytes > REQUEST_BYTES_MAX)
@@ -126,10 +127,31 @@ export async function planned(workspace: Workspace, options: CastOptions, { onEv
       `the request has ${bytes} bytes; at most ${REQUEST_BYTES_MAX} are allowed. Put the rest into files of the project`,
     );
   const { cwd } = workspace;
-  const plan = await locateCast({ workspace, file, loadout, agents, cwd, chosen, utilities: UTILITY_NAMES });
+  const plan = await locateCast({ workspace, file, loadout, agents, cwd, chosen, set, utilities: UTILITY_NAMES });
+  if (!plan.ok) askForTrust(workspace, plan.issues);
   for (const { code, path, message } of plan.ok ? plan.plan.warnings : [])
     onEvent({ kind: 'note', text: `warning ${code} ${path}: ${message}` });
   return plan;
+}
+
+/** A project that changes what a person set for every workspace counts after a yes. */
+function askForTrust({ dir }: Workspace, issues: readonly Issue[]): void {
+  const changes = issues.filter(({ code }) => code === 'FOLDER_UNTRUSTED');
+  const [first] = changes;
+  if (!first || issues.some(({ code, level }) => level === 'error' && code !== 'FOLDER_UNTRUSTED')) return;
+  const keys = changes.map(({ path }) => path);
+  const refusal = deny('FOLDER_UNTRUSTED', first.message, {
+    folder: dir,
+    keys,
+    issues: changes.map((each) => ({ ...each })),
+  });
+  throw new AsksPerson(
+    refusal,
+    `The project changes settings of yours: ${keys.join(', ')}. Do you trust what is in ${dir}?`,
+    {
+      trust: dir,
+    },
+  );
 }
 
 /** What is wrong with the configuration; the first mistake gives the code. */

@@ -21,7 +21,7 @@ import { isObject, type Json } from '../../kernel/json.ts';
 import { SqliteLog } from '../../log/sqlite/log.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { WorktreeError } from '../../workspace/git.ts';
-import { objectInFile } from '../../workspace/load-config.ts';
+import { sectionObject } from '../../workspace/sections.ts';
 import { witnessOf } from '../../workspace/witness.ts';
 import { passesOf, wayOut } from '../cast-work.ts';
 import { writeWorklogsOf } from '../ledger-session.ts';
@@ -166,9 +166,9 @@ function checkpointWhileDriven(workspace: Workspace, say: (line: string) => void
 }
 
 /** A configuration that cannot be read now keeps no cast from being carried on: then the usual times hold. */
-function everyIn({ configFile }: Workspace): CheckpointInterval {
+function everyIn(workspace: Workspace): CheckpointInterval {
   try {
-    return everyOf(objectInFile(configFile).checkpointEvery);
+    return everyOf(sectionObject(workspace, 'checkpointEvery'));
   } catch {
     return EVERY_DEFAULT;
   }

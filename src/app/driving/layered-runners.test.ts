@@ -167,7 +167,7 @@ test.each<[string, Json, RegExp]>([
   ['limits that are none', { runners: 7 }, /config\.json: runners/],
   ['a runner that does not exist', { runners: { claud: {} } }, /runners\.claud: .*Did you mean claude/],
   ['a limit that is none', { runners: { claude: { maxConcurrent: 0 } } }, /runners\.claude\.maxConcurrent/],
-  ['something else', { runners: {}, budget: {} }, /there is no budget here, only runners/],
+  ['something else', { runners: {}, budgets: {} }, /a configuration has no budgets/],
 ])('%s is told with the file and what to mend', (_, config, why) => {
   expect(() => withinUserLimits(agent(), user(config))).toThrow(why);
 });

@@ -27,6 +27,7 @@ import type { Packet, Slot } from '../../kernel/cast/packet.ts';
 import type { Code } from '../../kernel/codes.ts';
 import { check } from '../../kernel/graph/check.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
+import { CONFIG } from '../../kernel/graph/config-fields.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SqliteLog } from '../../log/sqlite/log.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
@@ -181,10 +182,9 @@ export function userLimits(env: NodeJS.ProcessEnv): UserLimits {
   const config = read(file);
   if (config === null) return { file, isThere: false, limits: new Map() };
   const [issue] = check({ runners: config.runners ?? {} }).filter(({ path }) => /^runners\b/.test(path));
-  const odd = Object.keys(config).find((name) => name !== 'runners' && name !== 'notify');
+  const odd = Object.keys(config).find((name) => !Object.hasOwn(CONFIG.fields, name) && !name.startsWith('x_'));
   if (issue) throw new UsageError(`${file}: ${issue.path}: ${issue.message}`, 'INVALID_CONFIG');
-  if (odd !== undefined)
-    throw new UsageError(`${file}: there is no ${odd} here, only runners and notify; take it out`, 'INVALID_CONFIG');
+  if (odd !== undefined) throw new UsageError(`${file}: a configuration has no ${odd}; take it out`, 'INVALID_CONFIG');
   const rows = Object.entries((config.runners ?? {}) as JsonObject);
   return { file, isThere: true, limits: new Map(rows.map(([runner, its]) => [runner, slotOf(runner, its)])) };
 }

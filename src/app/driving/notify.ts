@@ -2,18 +2,17 @@
 // the cast does it, once for each event. A notification that fails is said once and changes nothing for the cast. Words of
 // agents go along as data only: as a member of the JSON, and as one argument of the desktop's own program.
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { TOKEN_VARIABLE } from '../../access/actor.ts';
-import { userFolder } from '../../access/user-folder.ts';
 import { isTrusted } from '../../git/folder-trust.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { checkFields } from '../../kernel/graph/issue.ts';
+import { layerOf } from '../../kernel/graph/layers.ts';
 import { NOTIFY, NOTIFY_EVENTS } from '../../kernel/graph/project-fields.ts';
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { isObject } from '../../kernel/json.ts';
 import { collapse, truncate } from '../../kernel/text.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { objectInFile } from '../../workspace/load-config.ts';
+import { sectionIn } from '../../workspace/sections.ts';
 import { postJson } from '../connection.ts';
 import type { Operation } from '../operations/table.ts';
 import { socketName, socketNames, withSocketNames } from '../views/in-words.ts';
@@ -44,43 +43,32 @@ type NotifySettings = {
   readonly command: readonly string[] | null;
   /** The file that says so. */
   readonly file: string;
-  /** Whether a person trusts that file, so that it may start programs and send data elsewhere. */
-  readonly isTrusted: boolean;
+  /** Whether a person trusts the file that says it, so that it may start programs and send data elsewhere. */
+  readonly isTrusted: (way: 'webhook' | 'command') => boolean;
 };
 
 type Place = Pick<Workspace, 'dir' | 'configFile' | 'env' | 'program'>;
 
-/** The settings of the workspace, else those in the user's own folder; null where there are none that can be read. */
-function notifySettings({ dir, configFile, env }: Place): NotifySettings | null {
-  const own = join(userFolder(env), 'config.json');
-  const section = sectionOf(configFile);
-  if (section) return settingsOf(section, configFile, isTrusted(dir, env));
-  const personal = sectionOf(own);
-  return personal && settingsOf(personal, own, true);
-}
-
-/** `check` names the mistakes of a configuration; a cast goes on without what is wrong here. */
-function sectionOf(file: string): JsonObject | null {
-  try {
-    const { notify: section } = objectInFile(file);
-    if (!isObject(section)) return null;
-    const issues = [...checkFields(section, NOTIFY, { path: 'notify', code: 'INVALID_CONFIG', what: 'notify' })];
-    return issues.some(({ level }) => level === 'error') ? null : section;
-  } catch {
-    return null;
-  }
-}
-
-function settingsOf(section: JsonObject, file: string, isFileTrusted: boolean): NotifySettings {
+/**
+ * The settings of all layers together; null where there are none that can be read. `check` names the mistakes of a configuration; a cast
+ * goes on without what is wrong here.
+ */
+function notifySettings(place: Place): NotifySettings | null {
+  const read = sectionIn(place, 'notify');
+  if (!read.ok || !isObject(read.section)) return null;
+  const { section, layers, merged } = read;
+  const issues = [...checkFields(section, NOTIFY, { path: 'notify', code: 'INVALID_CONFIG', what: 'notify' })];
+  if (issues.some(({ level }) => level === 'error')) return null;
   const { on = [...NOTIFY_EVENTS], bell, desktop, webhook = null, command = null } = section;
+  const isOfProject = (member: string) => layerOf(layers, ['notify', member], merged)?.name === 'project';
   return {
     on: on as readonly NotifyEvent[],
     bell: bell === true,
     desktop: desktop === true,
     webhook: webhook as string | null,
     command: command as readonly string[] | null,
-    file,
-    isTrusted: isFileTrusted,
+    file: layerOf(layers, ['notify'])?.file ?? place.configFile,
+    isTrusted: (member) => !isOfProject(member) || isTrusted(place.dir, place.env),
   };
 }
 
@@ -96,7 +84,8 @@ async function sendNotice(
   ring: () => void,
 ): Promise<readonly Sent[]> {
   const { bell, desktop, webhook, command } = settings;
-  const untrusted = settings.isTrusted ? null : `the folder is not trusted; \`${program} trust\` lets it run`;
+  const untrusted = (way: 'webhook' | 'command') =>
+    settings.isTrusted(way) ? null : `the folder is not trusted; \`${program} trust\` lets it run`;
   const body = JSON.stringify(notice);
   const ways: [Sink, () => Promise<string | null>][] = [];
   if (bell) {
@@ -109,8 +98,8 @@ async function sendNotice(
     ]);
   }
   if (desktop) ways.push(['desktop', async () => withFix('desktop', await run(desktopCommand(notice), '', dir, env))]);
-  const trusted = (sink: Sink, way: () => Promise<string | null>) => async () =>
-    untrusted ?? withFix(sink, await way());
+  const trusted = (sink: 'webhook' | 'command', way: () => Promise<string | null>) => async () =>
+    untrusted(sink) ?? withFix(sink, await way());
   if (webhook !== null) ways.push(['webhook', trusted('webhook', () => postJson(webhook, body))]);
   if (command !== null) ways.push(['command', trusted('command', () => run(command, `${body}\n`, dir, env))]);
   return Promise.all(

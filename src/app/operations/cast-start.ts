@@ -119,11 +119,18 @@ async function detached(workspace: Workspace, input: Input, { actor }: Context) 
 }
 
 /** The same input as arguments, with names of files that do not depend on where it is called. */
-function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, model }: Input): string[] {
+function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, model, set = [] }: Input): string[] {
   const named = (name: string, path: string | undefined) => (path === undefined ? [] : [name, resolve(cwd, path)]);
   const given = Object.entries({ loadout, runner, model });
   const which = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
-  return [...(inPlace ? ['--in-place'] : []), ...which, ...named('--file', file), ...named('--agents', agents)];
+  const keys = set.map((each) => `--set=${each}`);
+  return [
+    ...(inPlace ? ['--in-place'] : []),
+    ...which,
+    ...keys,
+    ...named('--file', file),
+    ...named('--agents', agents),
+  ];
 }
 
 async function driven(

@@ -1,10 +1,12 @@
 // Checks before anything runs: the configuration, and this machine.
 import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
+import { type ConfigLayer, keyPathOf, layerOf } from '../../kernel/graph/layers.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { BUNDLED, inOwnWords, isOwnIssue, loadAll, loadFor } from '../../workspace/find-config.ts';
+import { fromLayer } from '../../workspace/layers.ts';
 import { BrokenJson, type Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn } from '../../workspace/plan.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
@@ -87,7 +89,16 @@ async function allIn(loaded: Loaded, workspace: Workspace, strict: boolean): Pro
   const boundaries = await nearestBoundaries(workspace, loaded.baseDir, config);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
   const checked = check(config, options).map((issue) => (boundaries?.isInForce ? asCast(issue, config) : issue));
-  return [...loaded.issues, ...checked];
+  const found = [...loaded.issues, ...checked];
+  const { layers = [] } = loaded;
+  return found.filter((issue) => isAsked(issue, layers)).map((issue) => fromLayer(issue, layers, loaded.file));
+}
+
+/** Where a file is named, the loadouts and materia of the layers below it are not asked about. */
+function isAsked({ path }: Issue, layers: readonly ConfigLayer[]): boolean {
+  const isNamed = layers.some(({ name }) => name === 'file');
+  if (!isNamed || !/^(?:loadouts|materia)\./.test(path)) return true;
+  return layerOf(layers, keyPathOf(path, ...layers.map(({ config }) => config)))?.name === 'file';
 }
 
 /** Checks what a cast needs of this machine. Each finding says what was found and, where something is missing, how to repair it.

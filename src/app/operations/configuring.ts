@@ -7,7 +7,53 @@ const RUNNERS = [...runnersThat('isProgram'), ...runnersThat('isModelApi')];
 const YES = { type: 'flag', means: 'write without asking; without a terminal nothing is written otherwise' } as const;
 const REPLACE = { type: 'flag', means: 'with --yes: also replace files that are there with another text' } as const;
 
+/** The highest layer. Also a field of what starts a cast. */
+export const SET = {
+  type: 'list',
+  value: 'KEY=VALUE',
+  itemsMax: 64,
+  means: 'set a key of the configuration for this call, before all layers: a value of JSON, or a text; may be repeated',
+  example: ['budget.maxTokens=500000'],
+} as const;
+
 export const CONFIGURING_ROWS = entriesOf('project', {
+  'config.explain': {
+    act: 'look',
+    means:
+      'print the configuration of all layers together, or explain one key: its value, every layer that has it, and why it won',
+    example: 'baton config --explain budget.maxTokens',
+    fields: {
+      explain: {
+        type: 'text',
+        value: 'KEY',
+        charsMax: 400,
+        means: 'the key, such as budget.maxTokens or materia.Build.model',
+        example: 'budget.maxTokens',
+      },
+      loadout: {
+        type: 'text',
+        short: 'l',
+        value: 'LOADOUT',
+        means: 'as a cast of this loadout reads it',
+        example: 'bugfix',
+      },
+      file: {
+        type: 'path',
+        value: 'CONFIG',
+        means: 'with this file on top, as `cast --file` reads it',
+        example: 'team.json',
+      },
+      set: SET,
+    },
+    cli: 'config',
+    mcp: {
+      name: 'config_explain',
+      audience: 'person',
+      description:
+        'Say what the configuration of all layers comes to, or for one key its value, every layer that has it, and why it won.',
+      without: ['file'],
+    },
+  },
   'loadout.draft': {
     // It costs tokens, like a cast.
     act: 'steer',

@@ -1,7 +1,6 @@
 // What the workspace knows, by sections, and what agents suggest to remember: shows it with its history, and lets a person write and
 // decide.
 
-import { readFileSync } from 'node:fs';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import type { Log } from '../../engine/ports.ts';
 import { restored } from '../../engine/snapshot.ts';
@@ -33,6 +32,7 @@ import { notEarlier } from '../../kernel/knowledge/write.ts';
 import { counted, utf8Length } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { ERASED } from '../../log/line.ts';
+import { sectionIn } from '../../workspace/sections.ts';
 import { refusalOfDecision } from '../refusals.ts';
 import { Refused } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
@@ -245,15 +245,10 @@ async function factsAfter(log: Log, after: number): Promise<readonly Entry[]> {
 }
 
 /** Null where the configuration declares none or cannot be read; `baton check` names its mistakes. */
-function declaredSections({ configFile }: Pick<Workspace, 'configFile'>): readonly string[] | null {
-  try {
-    const config: unknown = JSON.parse(readFileSync(configFile, 'utf8').replace(/^\uFEFF/, ''));
-    if (!isObject(config)) return null;
-    const context = objectAt(config, 'context');
-    return given(context, 'sections') === undefined ? null : Object.keys(objectAt(context, 'sections'));
-  } catch {
-    return null;
-  }
+function declaredSections(workspace: Workspace): readonly string[] | null {
+  const read = sectionIn(workspace, 'context');
+  const context = read.ok && isObject(read.section) ? read.section : {};
+  return given(context, 'sections') === undefined ? null : Object.keys(objectAt(context, 'sections'));
 }
 
 /** More changes than that are not shown. */

@@ -8,11 +8,11 @@ import { scrub } from '../../kernel/secrets.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import {
-  type Draft,
   draftBrief,
   draftFrom,
   draftSurroundings,
   issuesOfDraft,
+  type LoadoutDraft,
   readDraft,
   repairBrief,
 } from '../../workspace/draft.ts';
@@ -133,7 +133,7 @@ function within(value: Json): Json {
 }
 
 /** Prompts first: a loadout never names one that is not there. */
-function inOrder({ name, files }: Draft): readonly ProposedFile[] {
+function inOrder({ name, files }: LoadoutDraft): readonly ProposedFile[] {
   const isForm = (path: string) => path === `loadouts/${name}.yaml`;
   const ordered = [...files.filter(({ path }) => !isForm(path)), ...files.filter(({ path }) => isForm(path))];
   return ordered.map(({ path, text }) => ({ path: `.baton/${path}`, text }));

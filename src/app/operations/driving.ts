@@ -1,6 +1,7 @@
 // Casts: start them, carry them on, decide what they ask, stop them.
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import { entriesOf } from '../operation.ts';
+import { SET } from './configuring.ts';
 import { PROBE } from './project.ts';
 
 const CAST = {
@@ -74,6 +75,7 @@ export const START = {
     means: 'the model of every agent that asks one; it counts before the model of the agent and defaults.model',
     example: 'NAME',
   },
+  set: SET,
 } as const;
 
 export const DRIVING_ROWS = entriesOf('casts', {
@@ -99,7 +101,7 @@ export const DRIVING_ROWS = entriesOf('casts', {
       audience: 'person',
       description:
         'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
-      without: [...BY_TOOL.without, 'file', 'inPlace', 'probe'],
+      without: [...BY_TOOL.without, 'file', 'inPlace', 'probe', 'set'],
       defaults: BY_TOOL.defaults,
     },
   },

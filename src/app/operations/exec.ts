@@ -57,7 +57,7 @@ export const approvalsRequest: Operation<'approvals.request'> = async (workspace
     const reason = `the request breaks its contract: ${lacking.map(({ message }) => message).join('; ')}`;
     return deny('CONTRACT_VIOLATION', reason, { missing, issues });
   }
-  const policy = readPolicy(workspace.configFile);
+  const policy = readPolicy(workspace);
   if ('allow' in policy) return policy;
   const key = openSealKey(env);
   if ('allow' in key) return key;
@@ -127,7 +127,7 @@ async function granting(
   { actor }: Context,
 ): Promise<Granted | Denied> {
   const { env, stateDir } = workspace;
-  const policy = readPolicy(workspace.configFile);
+  const policy = readPolicy(workspace);
   if ('allow' in policy) return policy;
   const key = openSealKey(env);
   if ('allow' in key) return key;

@@ -6,6 +6,11 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
   oneOperation('check', {
     note: 'Exit: 0 no errors, 1 errors.',
   }),
+  oneOperation('config.explain', {
+    group: 'contracts',
+    note: `Layers, from the lowest: bundled, administrator (/etc/baton/config.json), user, project, file (--file), flags (--set).
+An object is merged member by member, null deletes, and a key in \`locked\` of the user or administrator may be set by no higher layer.`,
+  }),
   oneOperation('compile'),
   oneOperation('loadout.list', {
     summary: 'the loadouts that `cast -l` takes here: your own, and those that come with Baton',

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { DetectedAgent } from '../../agents/detect.ts';
 import type { SelfTest } from '../../app/operations/agents.ts';
 import type { MachineFinding } from '../../app/preflight/machine.ts';
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
@@ -29,6 +29,7 @@ export const PROJECT_FORMS: Forms = {
         .map((line) => new Ready(line)),
   },
   'loadout.list': { value: 'loadouts', lines: loadoutLines },
+  'config.explain': { value: (details) => details, lines: configLines },
   explain: { value: (details) => details.codes ?? details, lines: codeLines },
   doctor: { value: (details) => details, lines: findingLines, isBad },
   notify: { lines: reasonLine, refusal: 'fault' },
@@ -46,6 +47,27 @@ export const PROJECT_FORMS: Forms = {
     isBad: ({ verified }) => verified === false,
   },
 };
+
+function configLines({ layers, all, key, value, why, means, config, issues }: JsonObject): readonly ShownLine[] {
+  const wrong = rowsIn(issues).map(({ message }) => `! ${message}`);
+  const text = (each: Json | undefined) => oneLine(JSON.stringify(each ?? null), 200);
+  if (key === undefined) {
+    const files = rowsIn(layers).map(({ layer, file }): string[] => [String(layer), String(file)]);
+    const shown = files.length === 0 ? ['No file sets anything; the defaults count.'] : table(files, ['layer', 'file']);
+    return [...shown, '', new Ready(safe(JSON.stringify(config, null, 2))), ...wrong];
+  }
+  const rows = rowsIn(layers).map(({ layer, file, value: said, why: how, wins }): string[] => [
+    `${wins === true ? '→' : ' '} ${layer}`,
+    text(said),
+    String(how),
+    String(file),
+  ]);
+  const about = means === undefined ? [] : [`  ${means}`];
+  const asked = rowsIn(all).map(({ layer }) => String(layer));
+  const none = [`No layer sets it (${asked.length === 0 ? 'there is none' : `there are: ${asked.join(', ')}`}).`];
+  const found = rows.length === 0 ? none : table(rows, ['layer', 'value', 'what it does', 'file']);
+  return [`${key} = ${text(value)}`, ...about, `  ${why}`, '', ...found, ...wrong];
+}
 
 function checkLines({ file, issues }: JsonObject, { env }: Call, { allow, reason }: Verdict): readonly ShownLine[] {
   const where = file === BUNDLED ? 'the bundled configuration' : String(file);

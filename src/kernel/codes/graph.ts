@@ -60,6 +60,11 @@ export const GRAPH_CODES = {
     'the file is no JSON, holds a comment, or has a field that no version of the format knows',
     'correct the field at the path of the issue; schemas/config.schema.json lists all fields, and editors check against it',
   ),
+  CONFIG_LOCKED: check(
+    'a layer of the configuration sets a key that a person locked',
+    'the configuration of the administrator or of the user locks the key, and the project, a named file or a flag sets it',
+    'remove the key from the file that sets it, or unlock it in the file that locks it; the issue names both',
+  ),
   UNREACHABLE_SOCKET: check(
     'a socket cannot be reached from the entry',
     'a socket was added to the loadout and no edge leads to it from where the cast begins',

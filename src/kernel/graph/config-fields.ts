@@ -213,6 +213,14 @@ export const CONFIG = authored({
   },
   activeLoadout: related({ type: 'string', minLength: 1 }, 'the loadout a cast runs when it names none', 'Flow'),
   activeLoadoutId: { type: 'text', mayBeEmpty: true, means: 'the same by the id of the loadout', example: 'flow' },
+  locked: {
+    type: 'list',
+    of: { type: 'text', charsMax: 200 },
+    itemsMax: 256,
+    wants: 'a list of keys such as "budget.maxTokens"',
+    means: 'keys that no project, file or flag may set; in the configuration of a user or an administrator only',
+    example: ['budget.maxTokens'],
+  },
   artifactDir: {
     type: 'text',
     mayBeEmpty: true,

@@ -1,0 +1,50 @@
+// Says what the layers of the configuration come to, and why.
+import { fieldAt } from '../../kernel/field-schema.ts';
+import { WHOLE_CONFIG } from '../../kernel/graph/config-fields.ts';
+import { type ExplainedKey, explainKey, keyPathOf } from '../../kernel/graph/layers.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { scrubJson } from '../../kernel/secrets.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { loadFor } from '../../workspace/find-config.ts';
+import { issuesBetween } from '../../workspace/layers.ts';
+import type { Operation } from './table.ts';
+
+export const configExplain: Operation<'config.explain'> = async (workspace, { explain: key, loadout, file, set }) => {
+  const loaded = loadFor({ workspace, cwd: workspace.cwd, file, loadout, ...(set ? { set } : {}) });
+  const { layers = [], merged } = loaded;
+  const found = layers.map(({ name, file: of }) => ({ layer: name, file: of }));
+  const issues = merged ? issuesBetween(merged).map((issue) => ({ ...issue })) : [];
+  const config = isObject(loaded.config) ? loaded.config : {};
+  if (key === undefined) {
+    const sections = Object.keys(config).map((name) => {
+      const of = layers
+        .filter((layer) => layer.config[name] !== undefined && name !== 'locked')
+        .map(({ name: by }) => by);
+      return { key: name, layers: [...new Set(of)] };
+    });
+    return allow(`${layers.length} layers`, { layers: found, config: safe(config), sections, issues });
+  }
+  const explained = merged
+    ? explainKey(key, layers, merged)
+    : explainKey(key, [], { config, locks: [], untrusted: [] });
+  const field = fieldAt(WHOLE_CONFIG, keyPathOf(explained.key, config, ...layers.map((layer) => layer.config)));
+  const about = field?.means === undefined ? {} : { means: field.means };
+  const usual = field?.default === undefined ? {} : { default: field.default };
+  const whole = { ...explained, ...about, ...usual, ...withDefault(explained, usual.default) };
+  return allow(`${explained.key}: ${whole.why}`, { ...safe(whole as unknown as JsonObject), all: found, issues });
+};
+
+function withDefault(
+  { layers, value, why }: ExplainedKey,
+  usual: Json | undefined,
+): { readonly value: Json; readonly why: string } {
+  return layers.length === 0 && usual !== undefined
+    ? { value: usual, why: 'no layer sets it, so the default counts' }
+    : { value, why };
+}
+
+/** Addresses of webhooks and the like may hold secrets. */
+function safe(value: JsonObject): JsonObject {
+  const clean = scrubJson(value).value;
+  return isObject(clean) ? clean : {};
+}
