@@ -187,11 +187,11 @@ export function withDefaults(value: Json | undefined, field: Field): Json | unde
 
 /** What a field wants, to follow "must be": `a string that is not blank`. */
 /** The field at a place in a value of the table; null where the table does not say. */
-export function fieldAt(table: Field, path: readonly string[]): Field | null {
+export function tableFieldAt(table: Field, path: readonly string[]): Field | null {
   const [name, ...rest] = path;
   if (name === undefined) return table;
   const inner = membersOf(table, name);
-  return inner === null ? null : fieldAt(inner, rest);
+  return inner === null ? null : tableFieldAt(inner, rest);
 }
 
 function membersOf(field: Field, name: string): Field | null {

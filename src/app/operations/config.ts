@@ -1,5 +1,5 @@
 // Says what the layers of the configuration come to, and why.
-import { fieldAt } from '../../kernel/field-schema.ts';
+import { tableFieldAt } from '../../kernel/field-schema.ts';
 import { WHOLE_CONFIG } from '../../kernel/graph/config-fields.ts';
 import { type ExplainedKey, explainKey, keyPathOf } from '../../kernel/graph/layers.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
@@ -27,7 +27,7 @@ export const configExplain: Operation<'config.explain'> = async (workspace, { ex
   const explained = merged
     ? explainKey(key, layers, merged)
     : explainKey(key, [], { config, locks: [], untrusted: [] });
-  const field = fieldAt(WHOLE_CONFIG, keyPathOf(explained.key, config, ...layers.map((layer) => layer.config)));
+  const field = tableFieldAt(WHOLE_CONFIG, keyPathOf(explained.key, config, ...layers.map((layer) => layer.config)));
   const about = field?.means === undefined ? {} : { means: field.means };
   const usual = field?.default === undefined ? {} : { default: field.default };
   const whole = { ...explained, ...about, ...usual, ...withDefault(explained, usual.default) };
