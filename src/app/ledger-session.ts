@@ -16,8 +16,6 @@ import { type Beat, type BeatProcess, lastSignAt } from '../kernel/ledger/move.t
 import { findTask, type Ledger, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
-import { SqliteLog } from '../log/sqlite/log.ts';
-import { logFileIn } from '../log/sqlite/open.ts';
 import { realPath } from '../shell/dangerous.ts';
 import { type LocatedWorkspace as Located, UsageError } from '../workspace/locate.ts';
 import { type ConfigPlace, sectionObject } from '../workspace/sections.ts';
@@ -191,16 +189,26 @@ export async function refusePayload(
 
 // A worklog file is written while the log is locked: its lines are in the order of their facts and are never torn.
 type Place = {
-  readonly log: Log;
+  /** The way to the log as it is stored. */
+  readonly store: Pick<WorkspaceStore, 'asStored'>;
   readonly workspace: Workspace;
   readonly note: (line: string) => void;
 };
 
 /** Null where there is nothing to write yet. */
 export async function writeWorklog(
-  { log, workspace, note }: Place,
+  { store, workspace, note }: Place,
   task: Task,
   runId: string = task.run,
+): Promise<Written | null> {
+  return store.asStored((log) => write(log, { workspace, note }, task, runId));
+}
+
+async function write(
+  log: Log,
+  { workspace, note }: Pick<Place, 'workspace' | 'note'>,
+  task: Task,
+  runId: string,
 ): Promise<Written | null> {
   const { run, id, worklogPath: path } = task;
   const before = (await log.head()).seq;
@@ -231,12 +239,7 @@ export async function writeWorklogsOf(
   const runId = runOf(ledger, cast)?.runId ?? cast;
   const tasks = tasksOf(ledger, cast).filter(({ worklogPath }) => worklogPath !== '');
   if (tasks.length === 0) return;
-  const log = new SqliteLog(logFileIn(workspace.stateDir));
-  try {
-    for (const task of tasks) await writeWorklog({ log, workspace, note }, task, runId);
-  } finally {
-    await log.close();
-  }
+  for (const task of tasks) await writeWorklog({ store: workspace.castStore(), workspace, note }, task, runId);
 }
 
 /** The facts about one task, oldest first. */

@@ -47,9 +47,9 @@ export function noCounts(): LogCounts {
   return { seq: 0, kinds: new Map(), refusals: new Map(), failures: new Map(), usage: new Map(), casts: new Map() };
 }
 
-async function countOn({ log }: WorkspaceStore, counts: LogCounts): Promise<void> {
+async function countOn(store: WorkspaceStore, counts: LogCounts): Promise<void> {
   for (;;) {
-    const rows = await log.lines(counts.seq, PAGE);
+    const rows = await store.asStored((log) => log.lines(counts.seq, PAGE));
     for (const { line } of rows) count(counts, line);
     counts.seq = rows.at(-1)?.seq ?? counts.seq;
     if (rows.length < PAGE) return;

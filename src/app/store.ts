@@ -20,10 +20,16 @@ import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Quests } from '../kernel/quest/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
+import { logFileIn } from '../log/sqlite/open.ts';
+
+/** The store of the workspace in `dir`, whose log is this file. */
+export function openStore(file: string, dir: string): WorkspaceStore {
+  return new WorkspaceStore(new SqliteLog(file), dir);
+}
 
 export class WorkspaceStore implements Store {
-  /** For what reads the log as evidence: audit, retention, worklog files. */
-  readonly log: Log;
+  readonly #log: Log;
   readonly #dir: string;
   readonly #views: CallsOf<Views>;
   readonly #closed = new AbortController();
@@ -35,7 +41,7 @@ export class WorkspaceStore implements Store {
 
   /** `dir` is the folder of the workspace. */
   constructor(log: Log, dir: string) {
-    this.log = log;
+    this.#log = log;
     this.#dir = dir;
     this.#views = {
       cast: (id) => this.#castOf(id),
@@ -50,6 +56,8 @@ export class WorkspaceStore implements Store {
       beats: async () => (await import('../engine/heartbeat.ts')).beats(log),
       quests: () => this.#quests(),
       approvals: async () => (await import('../approvals/open-approvals.ts')).approvalsIn(log),
+      knowledge: async () => (await import('./at-head.ts')).knowledgeIn(log),
+      workspace: async () => (await import('./at-head.ts')).workspaceStatus(log),
     };
   }
 
@@ -60,7 +68,7 @@ export class WorkspaceStore implements Store {
   }
 
   read(query: Query): Promise<readonly Entry[]> {
-    return this.log.read(query);
+    return this.#log.read(query);
   }
 
   async view<K extends keyof Views>(name: K, ...about: Parameters<Views[K]>): Promise<ReturnType<Views[K]>> {
@@ -69,6 +77,14 @@ export class WorkspaceStore implements Store {
 
   async lease<K extends keyof Leases>(act: K, ...about: Parameters<Leases[K]>): Promise<ReturnType<Leases[K]>> {
     return (await this.#decides()).lease(act, ...about);
+  }
+
+  /**
+   * For what needs the log as it is stored: audit and checkpoints, erasure, texts by digest, files that are written in its order,
+   * and signs of life, which no rule decides.
+   */
+  asStored<T>(work: (log: Log) => Promise<T>): Promise<T> {
+    return work(this.#log);
   }
 
   follow(query: FollowQuery): AsyncGenerator<readonly Entry[], void, void> {
@@ -96,7 +112,7 @@ export class WorkspaceStore implements Store {
   async close(): Promise<void> {
     this.#closed.abort();
     if (this.#local) await (await this.#local).close();
-    else await this.log.close();
+    else await this.#log.close();
   }
 
   /** The cast as its own facts tell it. */
@@ -109,7 +125,7 @@ export class WorkspaceStore implements Store {
   }
 
   watch(changed: () => void): () => void {
-    const unwatch = this.log.watch(changed);
+    const unwatch = this.#log.watch(changed);
     this.#streams.add(changed);
     return () => {
       this.#streams.delete(changed);
@@ -120,20 +136,30 @@ export class WorkspaceStore implements Store {
   /** Facts are looked at one by one here. Where one is missing, the answer would be wrong, so none is given. */
   async #whole(): Promise<void> {
     if (this.#isWhole) return;
-    const gap = await this.log.firstGap();
+    const gap = await this.#log.firstGap();
     if (gap !== null) throw missingEntry(gap);
     this.#isWhole = true;
   }
 
   #decides(): Promise<LocalStore> {
-    this.#local ??= this.#state().then((here) => openLocal(this.log, this.#dir, here));
+    this.#local ??= this.#state().then((here) => openLocal(this.#log, this.#dir, here));
     return this.#local;
   }
 
   /** Kept for the next question: then only what was appended since is read. */
   #state(): Promise<StateAtHead> {
-    this.#here ??= import('../engine/state-at-head.ts').then(({ StateAtHead }) => new StateAtHead(this.log));
+    this.#here ??= import('../engine/state-at-head.ts').then(({ StateAtHead }) => new StateAtHead(this.#log));
     return this.#here;
+  }
+}
+
+/** The log in a state folder, for as long as `work` takes. */
+export async function withLogIn<T>(stateDir: string, work: (log: Log) => Promise<T>): Promise<T> {
+  const log = new SqliteLog(logFileIn(stateDir));
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
   }
 }
 

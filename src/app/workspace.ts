@@ -9,11 +9,10 @@ import { StorageError } from '../engine/ports.ts';
 import { gitFoldersOf } from '../git/repository-files.ts';
 import { deny } from '../kernel/verdict.ts';
 import { networkShareAt } from '../log/sqlite/file-system.ts';
-import { SqliteLog } from '../log/sqlite/log.ts';
 import { isLink, logFileIn, refuseStrange } from '../log/sqlite/open.ts';
 import { type LocatedWorkspace as Located, type LocatedWorkspace, UsageError } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
-import { WorkspaceStore } from './store.ts';
+import { openStore, type WorkspaceStore } from './store.ts';
 
 type WorkspaceOptions = {
   /** The environment of the caller: it leads to the user's folders, and started programs get it. */
@@ -92,7 +91,7 @@ export class Workspace implements Located {
       this.#open = null;
     }
     if (!this.#open) {
-      const store = new WorkspaceStore(new SqliteLog(path), this.dir);
+      const store = openStore(path, this.dir);
       this.#open = { store, file: identityOf(path) };
     }
     return this.#open.store;

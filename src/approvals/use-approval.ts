@@ -8,7 +8,6 @@ import { constants } from 'node:os';
 import { type Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { thisDriver } from '../engine/lease.ts';
-import type { Log } from '../engine/ports.ts';
 import type { Store, Submitter } from '../engine/store.ts';
 import { nearestCommand } from '../kernel/approval/difference.ts';
 import type { ApprovalPolicy, Difference, Presented } from '../kernel/approval/request.ts';
@@ -16,7 +15,7 @@ import type { Approval, Approvals } from '../kernel/approval/state.ts';
 import { knownValues, ValueFilter, type Variables } from '../kernel/credential.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { digestsFor, marksOf, placesFor, programsFor } from './bound-parts.ts';
-import { approvalNamed, approvalsIn, goneExecutors } from './open-approvals.ts';
+import { approvalNamed, goneExecutors } from './open-approvals.ts';
 import { versionOf } from './risk.ts';
 import { type SealKey, sealedGrant } from './seal.ts';
 import { clearArgv, marksOfArgv, sealOfCommand } from './seal-request.ts';
@@ -24,13 +23,13 @@ import { clearArgv, marksOfArgv, sealOfCommand } from './seal-request.ts';
 type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
 
 export async function useApproval(
-  { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
+  store: Pick<Store, 'submit' | 'view'>,
   word: string,
   argv: readonly string[],
   context: ExecContext,
   { actor, dry }: { readonly actor: Submitter; readonly dry: boolean },
 ): Promise<Attempted> {
-  const found = approvalNamed(await approvalsIn(log), word);
+  const found = approvalNamed(await store.view('approvals'), word);
   const approval = 'allow' in found ? null : found;
   const verdict = await store.submit(
     {
@@ -54,12 +53,12 @@ const NAMED_MAX = 8;
 
 /** Records for each named approval how the line differs from it, and answers with the first refusal. Open approvals come first. */
 export async function refuseChanged(
-  { store, log }: { readonly store: Pick<Store, 'submit'>; readonly log: Log },
+  store: Pick<Store, 'submit' | 'view'>,
   words: readonly string[],
   differencesTo: (approval: Approval) => readonly Difference[],
   { requester, actor }: { readonly requester: string; readonly actor: Submitter },
 ): Promise<Verdict> {
-  const approvals = await approvalsIn(log);
+  const approvals = await store.view('approvals');
   const verdicts: Verdict[] = [];
   for (const [id, approval] of namedIn(approvals, words)) {
     const around = approval ? differencesTo(approval) : [];

@@ -2,6 +2,7 @@
 import type { CastStatus } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
+import { beatName } from '../kernel/ledger/move.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
@@ -75,11 +76,14 @@ export class LocalStore implements Store {
       beats: () => beats(log),
       approvals: () => decider.look(({ approvals }) => structuredClone(approvals)),
       quests: () => decider.look(({ quests }) => structuredClone(quests)),
+      knowledge: () => decider.look(({ knowledge }) => structuredClone(knowledge)),
+      workspace: () => decider.look(({ trust, quests, ledger: { hold } }) => structuredClone({ hold, trust, quests })),
     };
     this.#leases = {
       takeCast: (...about) => this.#takeCast(...about),
       releaseCast: (...about) => this.#releaseCast(...about),
       beat: async (sign) => (await beat(log, sign)) !== null,
+      firstBeat: async (fence, text) => void (await log.lease(beatName(fence), (held) => held ?? text)),
       takeSlot: async (slot, holder, now, isForced) => {
         let waitMs = 0;
         await log.lease(slotName(slot), (held) => {

@@ -5,9 +5,11 @@ import type { Cast, CastStatus } from '../kernel/cast/state.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
+import type { Knowledge } from '../kernel/knowledge/state.ts';
 import type { Beat } from '../kernel/ledger/move.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Quests } from '../kernel/quest/state.ts';
+import type { Trust } from '../kernel/trust/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './decider.ts';
 import type { Sign } from './heartbeat.ts';
@@ -66,7 +68,13 @@ export type Views = {
   approvals(): Approvals;
   /** The queue: quests in their order, and schedules. */
   quests(): Quests;
+  /** What the team knows and remembers. */
+  knowledge(): Knowledge;
+  /** Whether the workspace is paused, its registry and quarantine, and its queue. */
+  workspace(): WorkspaceStatus;
 };
+
+export type WorkspaceStatus = { readonly hold: Ledger['hold']; readonly trust: Trust; readonly quests: Quests };
 
 export type Leases = {
   /**
@@ -77,6 +85,8 @@ export type Leases = {
   releaseCast(cast: string, driver: Driver): void;
   /** Records a sign of life of the owner of a claim. False if the claim is over. */
   beat(sign: Sign): boolean;
+  /** Records the first sign of life of a claim that has none, as this text. */
+  firstBeat(fence: number, text: string): void;
   /** Asks for a slot of a runner. 0 if it was granted, else the milliseconds after which to ask again. */
   takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): number;
   releaseSlot(slot: Slot, holder: Holder, now: number): void;

@@ -4,14 +4,11 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { Log } from '../engine/ports.ts';
-import type { Entry } from '../kernel/fact.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
-import { applyToLedger, LEDGER_KINDS } from '../kernel/ledger/history.ts';
 import { fileKeyIn, MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, spokenPath, spokenPaths } from '../kernel/ledger/path.ts';
 import { configuredBy, isNamed, refusalOfChanges } from '../kernel/ledger/scope.ts';
-import { emptyLedger, type Ledger, type Task } from '../kernel/ledger/state.ts';
+import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { realPath } from '../shell/dangerous.ts';
@@ -165,23 +162,6 @@ const PATCH_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.{1,4
 export function pathsInPatch(text: string, cwd: string): readonly string[] {
   if (!text.includes(PATCH_BEGIN)) return [];
   return [...new Set(Array.from(text.matchAll(PATCH_FILE), ([, path = '']) => resolve(cwd, path.trim())))];
-}
-
-export async function ledgerAtHead(log: Log): Promise<Ledger> {
-  const known = await restoredFrom(log);
-  const ledger = known?.found ?? emptyLedger();
-  const after = known?.through ?? 0;
-  const found: Entry[] = [];
-  for (const kindPrefix of LEDGER_KINDS) found.push(...(await log.read({ after, kindPrefix })));
-  for (const entry of found.sort((a, b) => a.seq - b.seq)) applyToLedger(ledger, entry);
-  return ledger;
-}
-
-/** A short log has no snapshot. Then the code that reads one is not loaded. */
-async function restoredFrom(log: Log): Promise<{ readonly found: Ledger; readonly through: number } | null> {
-  if ((await log.snapshot()) === null) return null;
-  const { restored } = await import('../engine/snapshot.ts');
-  return restored(log, (state) => state.ledger, { whole: true });
 }
 
 type Claimant = {

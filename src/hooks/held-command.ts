@@ -1,12 +1,11 @@
 // A command that changes state needs an approval: it is sealed and waits for a person. An approved command runs through `baton exec`, and
 // the hook allows it only if it is exactly the approved one.
 import type { Actor } from '../access/actor.ts';
-import { approvalsIn, goneExecutors, requesterOf } from '../approvals/open-approvals.ts';
+import { goneExecutors, requesterOf } from '../approvals/open-approvals.ts';
 import type { Classified } from '../approvals/risk.ts';
 import { logIdentity, openSealKey } from '../approvals/seal.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
 import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
-import type { Log } from '../engine/ports.ts';
 import type { Store } from '../engine/store.ts';
 import type { ApprovalPolicy, HookMode } from '../kernel/approval/request.ts';
 import { reportsStatus } from '../kernel/cast/rules.ts';
@@ -25,7 +24,8 @@ export type GuardContext = {
   readonly program: string;
   /** Whether refusals are only recorded. Then no approval is requested. */
   readonly isReportOnly: boolean;
-  withStore<T>(work: (store: Store, log: Log) => Promise<T>): Promise<T>;
+  /** Creates a log if there is none. */
+  store(): Store;
   /** Who acts. It is slow to determine. */
   actor(): Promise<Actor>;
 };
@@ -69,39 +69,30 @@ export async function modeFor({ hook }: ApprovalPolicy, context: GuardContext): 
 
 /** In a turn that can ask for approvals, they are required. */
 async function modeInCast(context: GuardContext): Promise<HookMode> {
-  const { env, workspace, withStore } = context;
-  return withStore(async (store) => {
-    const { from, isProven } = await requesterOf(
-      env,
-      workspace.stateDir,
-      (id) => store.view('cast', id),
-      await context.actor(),
-    );
-    // An unproven claim to belong to a turn gets the strictest mode.
-    if (!isProven) return 'deny';
-    const cast = from ? await store.view('cast', from.cast) : null;
-    const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
-    return cast && reportsStatus(cast, socket) ? 'deny' : 'off';
-  });
+  const { env, workspace } = context;
+  const store = context.store();
+  const look = (id: string) => store.view('cast', id);
+  const { from, isProven } = await requesterOf(env, workspace.stateDir, look, await context.actor());
+  // An unproven claim to belong to a turn gets the strictest mode.
+  if (!isProven) return 'deny';
+  const cast = from ? await store.view('cast', from.cast) : null;
+  const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
+  return cast && reportsStatus(cast, socket) ? 'deny' : 'off';
 }
 
 async function checked(call: ExecCall, { cwd, policy, context }: CommandContext): Promise<HookDecision | null> {
   if (call.kind === 'unclear') return { kind: 'deny', verdict: call.refusal };
   const key = openSealKey(context.env);
   if ('allow' in key) return { kind: 'deny', verdict: key };
-  const { env, workspace, withStore } = context;
-  const verdict = await withStore(async (store, log) => {
-    const { name: requester } = await requesterOf(
-      env,
-      workspace.stateDir,
-      (cast) => store.view('cast', cast),
-      await context.actor(),
-    );
-    const who = { requester, actor: await context.actor() };
-    if (call.kind === 'changed') return refuseChanged({ store, log }, call.ids, call.differencesTo, who);
-    const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
-    return (await useApproval({ store, log }, call.id, call.argv, exec, { actor: who.actor, dry: true })).verdict;
-  });
+  const { env, workspace } = context;
+  const [store, actor] = [context.store(), await context.actor()];
+  const look = (cast: string) => store.view('cast', cast);
+  const { name: requester } = await requesterOf(env, workspace.stateDir, look, actor);
+  const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
+  const verdict =
+    call.kind === 'changed'
+      ? await refuseChanged(store, call.ids, call.differencesTo, { requester, actor })
+      : (await useApproval(store, call.id, call.argv, exec, { actor, dry: true })).verdict;
   if (verdict.allow) return null;
   const { code, reason, details } = verdict;
   return { kind: 'deny', verdict: call.kind === 'changed' ? deny(code, `${reason}; ${FORM}`, details) : verdict };
@@ -113,29 +104,28 @@ function callContext(cwd: string, { env, program }: GuardContext): CallContext {
 
 /** Seals the command, and says how to run it after a person approved it. */
 async function requested(line: string, why: string, { cwd, policy, area, context }: CommandContext): Promise<Verdict> {
-  const { env, workspace, withStore, now } = context;
+  const { env, workspace, now } = context;
   const key = openSealKey(env);
   if ('allow' in key) return key;
-  return withStore(async (store, log) => {
-    const {
-      name: requester,
-      from,
-      handed,
-    } = await requesterOf(env, workspace.stateDir, (id) => store.view('cast', id), await context.actor());
-    const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
-    const identity = logIdentity(workspace.stateDir);
-    const place = { requester, cwd, env, handed, area, log: identity };
-    const sealed = sealRequest(request, { ...place, policy, key, now: now() });
-    const gone = goneExecutors(Object.values(await approvalsIn(log)));
-    const verdict = await store.submit({ kind: 'approval.request', sealed, from, gone }, await context.actor());
-    if (!verdict.allow) return verdict;
-    const { approval, status } = verdict.details;
-    const id = String(approval);
-    const run = `${isOurs('baton', callContext(cwd, context)) ? 'baton' : shellLine([context.program])} exec --approval ${id} -- ${shellLine(argvOf(line))}`;
-    const how =
-      status === 'approved'
-        ? `It is approved as ${id}: run exactly \`${run}\``
-        : `It waits for a person as ${id}. Report APPROVAL_REQUEST with approval_request.approval_id "${id}", and end your turn; once it is approved, run exactly \`${run}\``;
-    return deny('APPROVAL_NEEDED', `${why}. ${how}`, { approval: id, status: String(status), run });
-  });
+  const store = context.store();
+  const {
+    name: requester,
+    from,
+    handed,
+  } = await requesterOf(env, workspace.stateDir, (id) => store.view('cast', id), await context.actor());
+  const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
+  const identity = logIdentity(workspace.stateDir);
+  const place = { requester, cwd, env, handed, area, log: identity };
+  const sealed = sealRequest(request, { ...place, policy, key, now: now() });
+  const gone = goneExecutors(Object.values(await store.view('approvals')));
+  const verdict = await store.submit({ kind: 'approval.request', sealed, from, gone }, await context.actor());
+  if (!verdict.allow) return verdict;
+  const { approval, status } = verdict.details;
+  const id = String(approval);
+  const run = `${isOurs('baton', callContext(cwd, context)) ? 'baton' : shellLine([context.program])} exec --approval ${id} -- ${shellLine(argvOf(line))}`;
+  const how =
+    status === 'approved'
+      ? `It is approved as ${id}: run exactly \`${run}\``
+      : `It waits for a person as ${id}. Report APPROVAL_REQUEST with approval_request.approval_id "${id}", and end your turn; once it is approved, run exactly \`${run}\``;
+  return deny('APPROVAL_NEEDED', `${why}. ${how}`, { approval: id, status: String(status), run });
 }

@@ -36,8 +36,9 @@ async function session(config: JsonObject = {}, env: NodeJS.ProcessEnv = {}, mor
   const fullEnv = { PATH: `${dir}/bin:/usr/bin:/bin`, HOME: join(dir, 'home'), BATON_CONFIG: join(dir, 'key'), ...env };
   const scene: HookContext = {
     ...{ workspace, isKept: true, env: fullEnv, now: () => Date.now(), program, isReportOnly: false },
-    withLog: (work) => work(log),
-    withStore: (work) => work(store, log),
+    ledger: () => store.view('ledger'),
+    beat: async (sign) => void (await store.lease('beat', sign)),
+    store: () => store,
     actor: async () => ({ name: 'ann' }) as Awaited<ReturnType<HookContext['actor']>>,
     perform: async (name, given) => {
       performed.push([name, given]);
@@ -198,7 +199,7 @@ test('in a folder that is no workspace everything is allowed', async () => {
 });
 
 test('without a log, what agents obey is still kept from the agents of a cast', async () => {
-  const none = { withLog: <T>(_work: unknown, without: T) => Promise.resolve(without) } as Partial<HookContext>;
+  const none = { ledger: async () => null } satisfies Partial<HookContext>;
   const inCast = await session({ approvals: { hook: 'off' } }, { BATON_CAST: 'c' }, none);
   expect([(await inCast.write('.mcp.json')).word, (await inCast.write('a')).word]).toEqual([
     'deny SCOPE_VIOLATION',

@@ -1,11 +1,11 @@
 // Decides one event of the host. Code is loaded only for the event that needs it, because the agent waits for the hook at
 // every tool call.
 import type { Actor } from '../access/actor.ts';
-import type { Log } from '../engine/ports.ts';
+import type { Sign } from '../engine/heartbeat.ts';
 import type { Store } from '../engine/store.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import { spokenPaths } from '../kernel/ledger/path.ts';
-import type { Task } from '../kernel/ledger/state.ts';
+import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { LocatedWorkspace } from '../workspace/locate.ts';
 import { type HookDecision, type HookInput, readHookInput } from './protocol.ts';
@@ -21,10 +21,12 @@ export type HookContext = {
   readonly program: string;
   /** Whether refusals are only recorded. */
   readonly isReportOnly: boolean;
-  /** Runs `work` on the log; answers `none` if there is no log yet. */
-  withLog<T>(work: (log: Log) => Promise<T>, none: T): Promise<T>;
-  /** Runs `work` with a store, and creates a log if there is none. */
-  withStore<T>(work: (store: Store, log: Log) => Promise<T>): Promise<T>;
+  /** The ledger as it is now; null if there is no log yet. */
+  ledger(): Promise<Ledger | null>;
+  /** Records a sign of life of the owner of a claim. */
+  beat(sign: Sign): Promise<void>;
+  /** Creates a log if there is none. */
+  store(): Store;
   /** The actor name for the log. It is slow to determine. */
   actor(): Promise<Actor>;
   /** Performs an operation as this actor. */
@@ -88,20 +90,20 @@ function decided(refusal: Denied | null, context: string | null = null): HookDec
 /** What a subagent reported when it ended, for the agent that started it. */
 async function summaryAfter({ tool, helper }: HookInput, context: HookContext): Promise<string | null> {
   if (helper === null || !SUBAGENT_TOOLS.includes(tool) || isInCast(context)) return null;
-  return context.withLog(async (log) => {
-    const [{ ledgerAtHead }, { summaryOf }] = await Promise.all([import('./guard-write.ts'), import('./subagent.ts')]);
-    return summaryOf(helper, await ledgerAtHead(log), context.workspace.dir, context.now());
-  }, null);
+  const ledger = await context.ledger();
+  if (!ledger) return null;
+  const { summaryOf } = await import('./subagent.ts');
+  return summaryOf(helper, ledger, context.workspace.dir, context.now());
 }
 
 /** A prompt is never refused. The agent is reminded of a pause and of its own claims. */
 async function reminded(input: HookInput, context: HookContext): Promise<HookDecision> {
-  const lines = await context.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf, refusalWhilePaused } = await import('./guard-write.ts');
-    const ledger = await ledgerAtHead(log);
-    const hold = refusalWhilePaused(ledger);
-    return [...(hold ? [`Baton: ${hold.reason}`] : []), ...heldLines(claimsOf(ledger, claimantOf(input, context)))];
-  }, []);
+  const ledger = await context.ledger();
+  if (!ledger) return ALLOWED;
+  const { claimsOf, refusalWhilePaused } = await import('./guard-write.ts');
+  const hold = refusalWhilePaused(ledger);
+  const held = heldLines(claimsOf(ledger, claimantOf(input, context)));
+  const lines = [...(hold ? [`Baton: ${hold.reason}`] : []), ...held];
   return lines.length === 0 ? ALLOWED : { kind: 'allow', context: lines.join('\n') };
 }
 
@@ -121,10 +123,8 @@ async function beforeSubagent(
 ): Promise<Denied | null> {
   if (isInCast(context)) return null;
   const { refusalOfTools } = await import('./subagent.ts');
-  const hold = await context.withLog(async (log) => {
-    const { ledgerAtHead, refusalWhilePaused } = await import('./guard-write.ts');
-    return refusalWhilePaused(await ledgerAtHead(log));
-  }, null);
+  const ledger = await context.ledger();
+  const hold = ledger && (await import('./guard-write.ts')).refusalWhilePaused(ledger);
   const homes = [context.workspace.dir, ...(context.env.HOME ? [context.env.HOME] : [])];
   return hold ?? refusalOfTools(toolInput, settings, homes);
 }
@@ -160,24 +160,20 @@ async function beforeTool(input: HookInput, settings: HookSettings, context: Hoo
   const ordered = (claims: readonly Task[]): Denied | null =>
     found.paths.flatMap((path) => refusalOfConfigWrite(path, claims, context.workspace) ?? [])[0] ?? null;
   const isAlone = isInCast(context);
-  return context.withLog(
-    async (log) => {
-      const { ledgerAtHead, claimsOf } = await import('./guard-write.ts');
-      const ledger = await ledgerAtHead(log);
-      const claimant = claimantOf(input, context);
-      const claims = claimsOf(ledger, claimant);
-      if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
-      // A person watches an interactive session without a task.
-      const refusal = isAlone || claims.length > 0 ? ordered(claims) : null;
-      if (refusal) return refusal;
-      for (const path of found.paths) {
-        const refusal = refusalOfWrite(path, ledger, claims, context.workspace);
-        if (refusal) return refusal;
-      }
-      return null;
-    },
-    isAlone ? ordered([]) : null,
-  );
+  const ledger = await context.ledger();
+  if (!ledger) return isAlone ? ordered([]) : null;
+  const { claimsOf } = await import('./guard-write.ts');
+  const claimant = claimantOf(input, context);
+  const claims = claimsOf(ledger, claimant);
+  if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
+  // A person watches an interactive session without a task.
+  const refusal = isAlone || claims.length > 0 ? ordered(claims) : null;
+  if (refusal) return refusal;
+  for (const path of found.paths) {
+    const refusal = refusalOfWrite(path, ledger, claims, context.workspace);
+    if (refusal) return refusal;
+  }
+  return null;
 }
 
 type Found = { readonly paths: readonly string[] } | Denied;
@@ -244,18 +240,13 @@ function staleClaim(fence: number): Denied {
 
 /** A tool call is a sign of life of the owner and, if configured, an entry of the worklog. */
 async function afterTool(input: HookInput, context: HookContext): Promise<Denied | null> {
-  const claims = await context.withLog(async (log) => {
-    const [{ ledgerAtHead, claimsOf }, { beat }] = await Promise.all([
-      import('./guard-write.ts'),
-      import('../engine/heartbeat.ts'),
-    ]);
-    const ledger = await ledgerAtHead(log);
-    const own = claimsOf(ledger, claimantOf(input, context));
-    for (const { run, id, owner, fence } of own) {
-      if (fence !== null) await beat(log, { run, task: id, owner, fence, at: context.now() });
-    }
-    return own.map((task) => ({ task, runId: ledger.runs[`${task.run}/`]?.runId ?? task.run }));
-  }, []);
+  const ledger = await context.ledger();
+  const { claimsOf } = await import('./guard-write.ts');
+  const own = ledger ? claimsOf(ledger, claimantOf(input, context)) : [];
+  for (const { run, id, owner, fence } of own) {
+    if (fence !== null) await context.beat({ run, task: id, owner, fence, at: context.now() });
+  }
+  const claims = own.map((task) => ({ task, runId: ledger?.runs[`${task.run}/`]?.runId ?? task.run }));
   if (claims.length === 0) return null;
   const settings = await settingsOf(context);
   if ('allow' in settings) return settings;
@@ -312,10 +303,9 @@ async function refusalOfWords(
 
 /** An agent with a task in progress may not stop before the task has its report. The gate decides. */
 async function refusalOfTasks(input: HookInput, context: HookContext): Promise<Denied | null> {
-  const tasks = await context.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf } = await import('./guard-write.ts');
-    return claimsOf(await ledgerAtHead(log), claimantAtStop(input, context));
-  }, []);
+  const ledger = await context.ledger();
+  if (!ledger) return null;
+  const tasks = (await import('./guard-write.ts')).claimsOf(ledger, claimantAtStop(input, context));
   for (const { run, id, owner } of tasks) {
     const verdict = await context.perform('gate', { name: 'stop', payload: { run_id: run, task_id: id, owner } });
     if (!verdict.allow) return verdict;
@@ -331,10 +321,8 @@ function claimantAtStop(input: HookInput, context: HookContext) {
 async function greeting(input: HookInput, context: HookContext): Promise<string> {
   const { names } = claimantOf(input, context);
   const name = names[0] ?? 'a name of your own';
-  const claims = await context.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf } = await import('./guard-write.ts');
-    return claimsOf(await ledgerAtHead(log), claimantOf(input, context));
-  }, []);
+  const ledger = await context.ledger();
+  const claims = ledger ? (await import('./guard-write.ts')).claimsOf(ledger, claimantOf(input, context)) : [];
   const held = heldLines(claims);
   return [
     'Baton keeps tasks and locks in this workspace. A write under a lock of another task is refused and names its holder.',

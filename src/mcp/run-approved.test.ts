@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Actor } from '../access/actor.ts';
 import { Workspace } from '../app/workspace.ts';
-import { approvalsIn } from '../approvals/open-approvals.ts';
 import { openSealKey, sealDecision } from '../approvals/seal.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { callTool, toolNamed } from './server.ts';
@@ -41,7 +40,7 @@ function call(name: string, given: JsonObject, as: ToolContext = context) {
 
 async function approve(id: string): Promise<void> {
   const store = workspace.ledgerStore();
-  const [found, key] = [(await approvalsIn(store.log))[id], openSealKey(env)];
+  const [found, key] = [(await store.view('approvals'))[id], openSealKey(env)];
   if (!found || 'allow' in key) throw new Error('there is nothing to approve');
   const choice = { choice: 'approve', gone: [] } as const;
   const sealing = sealDecision(found, choice, { by: 'user:ann', now: Date.now(), key });

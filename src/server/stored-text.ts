@@ -15,9 +15,9 @@ export async function storedText(
   const seq = /^[1-9][0-9]{0,15}$/.test(seqText) ? Number(seqText) : Number.NaN;
   const unknown = deny('UNKNOWN_TEXT', `entry ${seqText.slice(0, 20)} has no text ${digest.slice(0, 80)}`);
   if (!store || !Number.isSafeInteger(seq) || !DIGEST.test(digest)) return respond(unknown);
-  const [row] = await store.log.lines(seq - 1, 1);
+  const [row] = await store.asStored((log) => log.lines(seq - 1, 1));
   if (row?.seq !== seq || !row.line.includes(`{"$blob":"${digest}"`)) return respond(unknown);
-  const evidence = await store.log.evidence();
+  const evidence = await store.asStored((log) => log.evidence());
   const text = await evidence
     .textsOf(seq)
     .then((texts) => texts.get(digest))

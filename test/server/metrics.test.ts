@@ -67,12 +67,13 @@ test('a log that cannot be counted in time is counted on, and said so', async ()
   await castIn(dir);
   const { workspace } = await served(dir);
   const store = workspace.castStore();
-  const lines = store.log.lines.bind(store.log);
+  const stored = await store.asStored(async (log) => log);
+  const lines = stored.lines.bind(stored);
   let go = () => {};
   const gate = new Promise<void>((resolve) => {
     go = resolve;
   });
-  store.log.lines = async (after, limit) => {
+  stored.lines = async (after, limit) => {
     await gate;
     return lines(after, limit);
   };

@@ -1,5 +1,6 @@
 // Drives a cast in this process until it stops: takes it over from a driver that is gone, and signs the log meanwhile. The signal pauses
 // the cast; progress leaves through `onEvent`.
+
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,6 @@ import { type Driver, isSameProcess, thisDriver } from '../../engine/lease.ts';
 import { ENGINE, type Store, type Submitter } from '../../engine/store.ts';
 import { WorkerStore } from '../../engine/worker-store.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { SqliteLog } from '../../log/sqlite/log.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { WorktreeError } from '../../workspace/git.ts';
 import { sectionObject } from '../../workspace/sections.ts';
@@ -30,6 +30,7 @@ import { drivenBy } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
 import { Refused } from '../refused.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
+import { withLogIn } from '../store.ts';
 import type { CastView } from '../views/shown-cast.ts';
 import { asDamage, makeStateFolder, type Workspace } from '../workspace.ts';
 import { layeredRunners } from './layered-runners.ts';
@@ -189,8 +190,7 @@ export async function checkpointAtEnd(
 ): Promise<void> {
   try {
     const { makeCheckpoint } = await import('../../audit/make-checkpoint.ts');
-    const log = new SqliteLog(logFileIn(workspace.stateDir));
-    const verdict = await makeCheckpoint(workspace, log, workspace.env).finally(() => log.close());
+    const verdict = await withLogIn(workspace.stateDir, (log) => makeCheckpoint(workspace, log, workspace.env));
     if (verdict.allow) return;
     const wayOut = `\`${workspace.program} explain ${verdict.code}\` says what to do`;
     note(`The log was not signed (${verdict.code}): ${verdict.reason}; ${wayOut}`);

@@ -29,9 +29,8 @@ import { check } from '../../kernel/graph/check.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
 import { CONFIG } from '../../kernel/graph/config-fields.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { SqliteLog } from '../../log/sqlite/log.ts';
-import { logFileIn } from '../../log/sqlite/open.ts';
 import { UsageError } from '../../workspace/locate.ts';
+import { withLogIn } from '../store.ts';
 import { BATON, type Workspace } from '../workspace.ts';
 
 type RunnersContext = { readonly workspace: Workspace; readonly store: Store };
@@ -273,10 +272,5 @@ function release(folder: string, slot: Slot, holder: Holder): Promise<void> {
 async function change(folder: string, slot: Slot, to: (value: string | null) => string): Promise<void> {
   const own = join(folder, 'limits', hostname());
   mkdirSync(own, { recursive: true, mode: 0o700 });
-  const log = new SqliteLog(logFileIn(own));
-  try {
-    await log.lease(slotName(slot), to);
-  } finally {
-    await log.close();
-  }
+  await withLogIn(own, (log) => log.lease(slotName(slot), to));
 }

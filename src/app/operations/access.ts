@@ -12,7 +12,7 @@ import { UsageError } from '../../workspace/locate.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, reviewRegistry, rowsOf } from '../../workspace/registry-review.ts';
 import { teamOf } from '../../workspace/registry-team.ts';
-import { trustIn } from './status.ts';
+import { trustIn } from '../at-head.ts';
 import type { Operation } from './table.ts';
 
 const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

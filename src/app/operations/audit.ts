@@ -75,7 +75,7 @@ function knownHere(workspace: Workspace, { checkpoint, key }: Named): ReturnType
 
 /** Signs the log as it is now. */
 export const auditCheckpoint: Operation<'audit.checkpoint'> = async (workspace) =>
-  makeCheckpoint(workspace, workspace.castStore().log, workspace.env);
+  workspace.castStore().asStored((log) => makeCheckpoint(workspace, log, workspace.env));
 
 /** The public key of this user, to check signatures with. */
 export const auditKey: Operation<'audit.key'> = async ({ env }) => {
@@ -96,7 +96,7 @@ export const exportCast: Operation<'export'> = async (workspace, { cast: word, r
   const short = redact.find((each) => /^sha256:(?![0-9a-f]{64}$)/.test(each));
   if (short !== undefined)
     throw new UsageError(`--redact takes a whole digest (sha256: and 64 hex digits) or words, not ${short}`);
-  const signed = await makeCheckpoint(workspace, store.log, env);
+  const signed = await store.asStored((log) => makeCheckpoint(workspace, log, env));
   if (!signed.allow) return signed;
   const known = knownCheckpoints(workspace, env);
   if (!known.ok) return known.verdict;

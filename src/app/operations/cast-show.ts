@@ -111,7 +111,7 @@ async function blockedAgents(store: WorkspaceStore, { rules }: Cast): Promise<re
     materia.type === 'agent' ? [materia.identity] : [],
   );
   if (agents.every((identity) => identity === null)) return [];
-  const { trustIn } = await import('./status.ts');
+  const { trustIn } = await import('../at-head.ts');
   const { quarantine } = await trustIn(store);
   return Object.values(quarantine).filter(({ agent }) => agent === null || agents.includes(agent));
 }

@@ -2,9 +2,7 @@
 // decide.
 
 import { parseJsonText } from '../../dialects/json-text.ts';
-import type { Log } from '../../engine/ports.ts';
-import { restored } from '../../engine/snapshot.ts';
-import { type Entry, timeOf } from '../../kernel/fact.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import {
   canonicalJson,
   given,
@@ -17,9 +15,7 @@ import {
 } from '../../kernel/json.ts';
 import { type ValueChange, valuesOf } from '../../kernel/knowledge/merge.ts';
 import {
-  applyKnowledge,
   isKnowledgeFact,
-  type Knowledge,
   type KnowledgeFact,
   noKnowledge,
   numberOf,
@@ -35,12 +31,13 @@ import { ERASED } from '../../log/line.ts';
 import { sectionIn } from '../../workspace/sections.ts';
 import { refusalOfDecision } from '../refusals.ts';
 import { Refused } from '../refused.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
 /** The sections of what the workspace knows, or the one that is named. */
 export const contextShow: Operation<'context.show'> = async (workspace, { section }) => {
-  const known = workspace.hasLog() ? (await knowledgeIn(workspace.ledgerStore().log)).sections : {};
+  const known = workspace.hasLog() ? (await workspace.ledgerStore().view('knowledge')).sections : {};
   const declared = declaredSections(workspace) ?? [];
   if (section !== undefined) {
     const [view] = viewIn(known, section, declared);
@@ -156,7 +153,7 @@ function holdsErased(value: Json): boolean {
 
 /** What agents suggest to remember and what was accepted. */
 export const memoryList: Operation<'memory.list'> = async (workspace, { all = false }) => {
-  const known = workspace.hasLog() ? await knowledgeIn(workspace.ledgerStore().log) : noKnowledge();
+  const known = workspace.hasLog() ? await workspace.ledgerStore().view('knowledge') : noKnowledge();
   const waiting = Object.values(known.open).map(suggested);
   const accepted = all ? Object.values(known.memory).map(remembered) : [];
   const memory = [...waiting, ...accepted].toSorted((a, b) => numberOf(a.id) - numberOf(b.id));
@@ -197,16 +194,6 @@ function unknownMemory({ program }: Workspace, id: string): Denied {
   return deny('UNKNOWN_MEMORY', `nothing waits under ${id}; \`${program} memory list\` shows what does`, { id });
 }
 
-/** As it stands now. Only what came after the newest snapshot is read. */
-export async function knowledgeIn(log: Log): Promise<Knowledge> {
-  const known = await restored(log, (state) => state.knowledge);
-  const knowledge = known?.found ?? noKnowledge();
-  for (const entry of await factsAfter(log, known?.through ?? 0)) {
-    if (isKnowledgeFact(entry.fact)) applyKnowledge(knowledge, entry.fact, timeOf(entry));
-  }
-  return knowledge;
-}
-
 type SectionFact = Extract<KnowledgeFact, { section: string; kind: `context.${string}` }>;
 type SectionEntry = {
   readonly seq: number;
@@ -216,8 +203,8 @@ type SectionEntry = {
 };
 
 /** Everything that was written to a section, put back or refused, oldest first. */
-async function historyOf(log: Log, section: string): Promise<readonly SectionEntry[]> {
-  const entries = await log.read({ after: 0, kindPrefix: 'context.' });
+async function historyOf(store: Pick<WorkspaceStore, 'read'>, section: string): Promise<readonly SectionEntry[]> {
+  const entries = await store.read({ after: 0, kindPrefix: 'context.' });
   return entries.flatMap(({ seq, at, by, fact }) =>
     isSectionFact(fact) && fact.section === section ? [{ seq, at, by, fact }] : [],
   );
@@ -236,14 +223,6 @@ function isSectionFact(fact: Entry['fact']): fact is SectionFact {
   return isKnowledgeFact(fact) && fact.kind.startsWith('context.');
 }
 
-async function factsAfter(log: Log, after: number): Promise<readonly Entry[]> {
-  const [context, memory] = [
-    await log.read({ after, kindPrefix: 'context.' }),
-    await log.read({ after, kindPrefix: 'memory.' }),
-  ];
-  return [...context, ...memory].toSorted((a, b) => a.seq - b.seq);
-}
-
 /** Null where the configuration declares none or cannot be read; `baton check` names its mistakes. */
 function declaredSections(workspace: Workspace): readonly string[] | null {
   const read = sectionIn(workspace, 'context');
@@ -258,7 +237,7 @@ type SectionHistory = { readonly told: readonly SectionEntry[]; readonly present
 
 /** Of a section that was written at least once, or that the configuration names; anything else is refused. */
 async function sectionHistory(workspace: Workspace, name: string): Promise<SectionHistory> {
-  const told = workspace.hasLog() ? await historyOf(workspace.ledgerStore().log, name) : [];
+  const told = workspace.hasLog() ? await historyOf(workspace.ledgerStore(), name) : [];
   if (told.length === 0 && declaredSections(workspace)?.includes(name) !== true)
     throw new Refused(unknownSection(name));
   const versions = told.map(({ fact }) => (fact.kind === 'context.rejected' ? 0 : fact.version));

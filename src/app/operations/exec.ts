@@ -113,7 +113,7 @@ export async function noteMisused(workspace: Workspace, words: readonly string[]
     const found = around(line, 'baton', approval);
     return found.length > 0 ? found : [NOT_UNDERSTOOD];
   };
-  await refuseChanged({ store, log: store.log }, ids, differencesTo, { requester, actor });
+  await refuseChanged(store, ids, differencesTo, { requester, actor });
 }
 
 type Granted = { readonly approval: Approval; readonly index: number };
@@ -132,10 +132,9 @@ async function granting(
   const key = openSealKey(env);
   if ('allow' in key) return key;
   const store = workspace.ledgerStore();
-  const at = { store, log: store.log };
   const { name: requester } = await requesterOf(env, stateDir, (id) => store.view('cast', id), actor);
   const presented = { cwd, env, policy, key, requester, log: logIdentity(stateDir) };
-  const { verdict, approval } = await useApproval(at, word, argv, presented, { actor, dry: false });
+  const { verdict, approval } = await useApproval(store, word, argv, presented, { actor, dry: false });
   if (!verdict.allow) return verdict;
   const index = Number(verdict.details.index);
   if (!approval) return deny('INTERNAL', 'the approval was used and cannot be found');

@@ -1,5 +1,6 @@
 // Erases old texts, without breaking the chain or any proof, and removes the worktrees of finished casts. Work that exists nowhere else
 // stays until a person gives it up.
+
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -9,6 +10,7 @@ import {
   factOfErasure,
   planErasures,
 } from '../../audit/erasure.ts';
+import type { Log } from '../../engine/ports.ts';
 import type { Store, Submitter } from '../../engine/store.ts';
 import { isOver } from '../../kernel/cast/state.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
@@ -118,13 +120,17 @@ function planned({ stateDir }: Workspace, request: ErasureRequest): Promise<Eras
 }
 
 /** Erases the texts of the request, and answers which those were. */
-async function erase(
+function erase(workspace: Workspace, request: ErasureRequest, reason: string, actor: Submitter): Promise<ErasurePlan> {
+  return workspace.castStore().asStored((log) => eraseIn(log, workspace, request, reason, actor));
+}
+
+async function eraseIn(
+  log: Log,
   workspace: Workspace,
   request: ErasureRequest,
   reason: string,
   actor: Submitter,
 ): Promise<ErasurePlan> {
-  const { log } = workspace.castStore();
   const done: Erasure[] = [];
   const casts = new Set<string>();
   try {

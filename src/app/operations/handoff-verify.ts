@@ -20,11 +20,12 @@ import { unusable } from '../../trust/registry.ts';
 import { hashBytes } from '../../trust/registry-folder.ts';
 import { MAX_AGE_S, MAX_SKEW_S, type VerifyOptions, verifyHandoff } from '../../trust/verify.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
+import { trustIn } from '../at-head.ts';
 import { jsonText } from '../ledger-session.ts';
 import type { Context, InputOf } from '../operation.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
+import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
-import { trustIn } from './status.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
 const NAME_CHARS_MAX = 128;
@@ -54,14 +55,24 @@ function unwritten(envelope: Buffer): Verdict {
   return deny(code, reason, { ...details, retryable: true, handoff_id: handoffIdOf(value), attestation });
 }
 
-async function judge(
+function judge(
+  workspace: Workspace,
+  bytes: Buffer,
+  input: InputOf<FieldsOf<'handoff.verify'>>,
+  context: Context,
+): Promise<Verdict> {
+  const store = workspace.ledgerStore({ begins: true });
+  return store.asStored((log) => judgeOn(store, log, workspace, bytes, input, context));
+}
+
+async function judgeOn(
+  store: WorkspaceStore,
+  log: Log,
   workspace: Workspace,
   bytes: Buffer,
   { registry: named, maxAgeS = MAX_AGE_S, maxSkewS = MAX_SKEW_S }: InputOf<FieldsOf<'handoff.verify'>>,
   { actor, onEvent }: Context,
 ): Promise<Verdict> {
-  const store = workspace.ledgerStore({ begins: true });
-  const { log } = store;
   const envelope = bytes.toString('utf8');
   const home = join(workspace.dir, '.baton');
   const dir = named === undefined ? home : resolve(workspace.cwd, named);

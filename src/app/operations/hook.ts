@@ -1,4 +1,5 @@
 // Decides one event of the program of an agent: a tool that is about to run, an agent that is about to stop.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Actor } from '../../access/actor.ts';
@@ -40,11 +41,14 @@ function contextOf(workspace: Workspace, isReportOnly: boolean, context: Context
     program: BATON,
     isReportOnly,
     actor: () => actorIn(context),
-    withLog: async (work, none) => (workspace.hasLog() ? work(workspace.castStore().log) : none),
-    async withStore(work) {
-      const store = workspace.ledgerStore({ begins: true });
-      return work(store, store.log);
+    // Loaded when it is needed: most calls of tools need neither.
+    ledger: async () =>
+      workspace.hasLog() ? workspace.castStore().asStored((await import('../at-head.ts')).ledgerAtHead) : null,
+    async beat(sign) {
+      const { beat } = await import('../../engine/heartbeat.ts');
+      await workspace.castStore().asStored((log) => beat(log, sign));
     },
+    store: () => workspace.ledgerStore({ begins: true }),
     perform: async (name, given) => performed(workspace, name, given, { ...context, actor: await actorIn(context) }),
   };
 }

@@ -1,7 +1,6 @@
 // Everything that waits for a person: what open casts ask, permissions, notes that agents suggest, agents that are blocked.
 
 import type { JsonObject } from '../../kernel/json.ts';
-import { noKnowledge } from '../../kernel/knowledge/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { castPages } from '../cast-pages.ts';
@@ -10,8 +9,6 @@ import type { WorkspaceStore } from '../store.ts';
 import type { CastPage, PageWait } from '../views/cast-page.ts';
 import type { Workspace } from '../workspace.ts';
 import { approvalViews } from './approvals.ts';
-import { knowledgeIn } from './context.ts';
-import { workspaceStatus } from './status.ts';
 import type { Operation } from './table.ts';
 
 export type Waiting = {
@@ -120,7 +117,7 @@ async function approvalsOf(
 const NOWHERE = { cast: null, request: null, turn: null, socket: null, item: null } as const;
 
 async function suggestionsOf(store: WorkspaceStore): Promise<readonly Waiting[]> {
-  const { open } = (await knowledgeIn(store.log)) ?? noKnowledge();
+  const { open } = await store.view('knowledge');
   return Object.values(open).map(({ id, at, description, body, rationale = '' }) => ({
     ...NOWHERE,
     ...{
@@ -135,7 +132,7 @@ async function suggestionsOf(store: WorkspaceStore): Promise<readonly Waiting[]>
 }
 
 async function blocksOf(store: WorkspaceStore): Promise<readonly Waiting[]> {
-  const { quarantine } = (await workspaceStatus(store.log)).trust;
+  const { quarantine } = (await store.view('workspace')).trust;
   return Object.entries(quarantine).map(([id, { agent, since, code, reason }]) => ({
     ...NOWHERE,
     ...{ kind: 'quarantine', id, title: `${agent ?? 'Every agent'} is blocked` },

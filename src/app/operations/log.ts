@@ -75,7 +75,8 @@ async function leavesOf(store: WorkspaceStore, entries: readonly Entry[]): Promi
     const first = entries[at]?.seq ?? 0;
     let count = 1;
     while (count < LINES_AT_ONCE && entries[at + count]?.seq === first + count) count++;
-    for (const { seq, line: stored } of await store.log.lines(first - 1, count)) leaves.set(seq, leafHash(stored));
+    const lines = await store.asStored((log) => log.lines(first - 1, count));
+    for (const { seq, line: stored } of lines) leaves.set(seq, leafHash(stored));
     at += count;
   }
   return leaves;

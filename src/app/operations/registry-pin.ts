@@ -33,11 +33,11 @@ import {
   type Team,
   teamOf,
 } from '../../workspace/registry-team.ts';
+import { trustIn } from '../at-head.ts';
 import type { Context } from '../operation.ts';
 import { refusalOfDecision } from '../refusals.ts';
 import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import type { Workspace } from '../workspace.ts';
-import { trustIn } from './status.ts';
 import type { Operation } from './table.ts';
 
 /** A person approves the prompts, the manifest and what the agents run with, as they are now. Agents that the registry does not

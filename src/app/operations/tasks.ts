@@ -83,7 +83,7 @@ export const taskFinish: Operation<'task.finish'> = async (workspace, { fence, .
   if (!verdict.allow) return verdict;
   if (task && isCurrent) {
     if (result.status === 'done') dropStray(stateDir, task);
-    await writeWorklog({ ...session, log: store.log }, task);
+    await writeWorklog(session, task);
     dropClaim(stateDir, fence);
   }
   return warnings.length === 0 ? verdict : allow(verdict.reason, { ...verdict.details, warnings });
@@ -191,7 +191,7 @@ export const taskMove: Operation<'task.move'> = async (workspace, input, context
   if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before);
   if (to === 'in_progress') return verdict;
   if (to === 'blocked' || to === 'failed' || before.status === 'in_progress')
-    await writeWorklog({ ...session, log: store.log }, before, cast.runId);
+    await writeWorklog(session, before, cast.runId);
   if (before.fence !== null) dropClaim(workspace.stateDir, before.fence);
   return cast.isCast ? withWayOn(session, cast.id, verdict) : verdict;
 };

@@ -82,7 +82,7 @@ async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verd
     const row = await expire(session, silent);
     if (row) rows.push(row);
     const task = taskOf(ledger, silent.run, silent.task);
-    if (row && task) await writeWorklog({ ...session, log: session.store.log }, task, runOf(ledger, task.run)?.runId);
+    if (row && task) await writeWorklog(session, task, runOf(ledger, task.run)?.runId);
   }
   const skewed = look.skewed.map((row) => ({ ...rowOf(row), rule: 'R-WD-002' }));
   return { verdict: verdictOf(rows, skewed), look };

@@ -5,7 +5,7 @@ import { beat } from '../../engine/heartbeat.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { namingCast } from '../../kernel/ledger/fact.ts';
 import { fileKeyIn, MAIN_ROOT, siteOf } from '../../kernel/ledger/lock-tree.ts';
-import { beatName, beatText, lastSignAt } from '../../kernel/ledger/move.ts';
+import { beatText, lastSignAt } from '../../kernel/ledger/move.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
 import { mayWriteNow, taskWith } from '../../kernel/ledger/scope.ts';
 import { type Ledger, taskOf } from '../../kernel/ledger/state.ts';
@@ -38,13 +38,13 @@ export const taskHeartbeat: Operation<'heartbeat'> = async (workspace, { pid, ..
   requireNames(claim, ['task', 'owner', 'fence']);
   const { task = '', owner = '', fence = 0, run } = claim;
   const named = { task, owner, fence, ...(run === undefined ? {} : { run }) };
-  const { log } = session.store;
-  let sign = await beat(log, { ...named, at: Date.now(), ...worker });
+  const say = (about: Named) => session.store.asStored((log) => beat(log, { ...about, at: Date.now(), ...worker }));
+  let sign = await say(named);
   if (sign === null) {
     // The run may be named by something else than its id. Finding that out costs a look at the ledger.
     const meant = await runWanted(session, run);
     const again = { ...named, ...(meant === undefined ? {} : { run: meant }) };
-    if (meant !== run) sign = await beat(log, { ...again, at: Date.now(), ...worker });
+    if (meant !== run) sign = await say(again);
     if (sign === null) return whyNoRecord(session, again);
   }
   const at = new Date(lastSignAt(sign, Date.now())).toISOString();
@@ -61,7 +61,7 @@ async function whyNoRecord({ store, actor }: LedgerSession, named: Named): Promi
   const run = String(verdict.details.run);
   const timeoutS = await store.look((ledger) => taskOf(ledger, run, named.task)?.timeoutS ?? 0, run);
   const made = beatText({ run, task: named.task, owner: named.owner, at: Date.now(), timeoutS });
-  await store.log.lease(beatName(named.fence), (held) => held ?? made);
+  await store.lease('firstBeat', named.fence, made);
   return verdict;
 }
 
@@ -190,7 +190,7 @@ export const worklogAdd: Operation<'worklog.add'> = async (workspace, { entry: g
   const verdict = await store.submit({ kind: 'worklog.add', run, task: id, entry, ...fence, ...by }, actor);
   if (!verdict.allow) return verdict;
   const noted = await taskNamed(session, id, run);
-  const written = await writeWorklog({ ...session, log: store.log }, noted.task, noted.runId);
+  const written = await writeWorklog(session, noted.task, noted.runId);
   // An entry with which Baton itself closed the worklog is one of them, too.
   const entries = written?.entries ?? verdict.details.entries ?? 0;
   return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });

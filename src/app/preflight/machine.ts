@@ -7,11 +7,11 @@ import { runGit } from '../../git/run-git.ts';
 import type { Code } from '../../kernel/codes.ts';
 import type { AgentMateria, Issue } from '../../kernel/graph/config.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { SqliteLog } from '../../log/sqlite/log.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { hasTooManyFiles } from '../../workspace/changes.ts';
 import { FILES_MAX } from '../../workspace/changes-mark.ts';
 import { worktreesFolder } from '../../workspace/worktree/record.ts';
+import { withLogIn } from '../store.ts';
 import { hasLog, type Workspace } from '../workspace.ts';
 
 export type MachineFinding = {
@@ -213,15 +213,12 @@ export async function clockFinding(start: PreflightContext): Promise<MachineFind
   // A log that may not be opened is a finding about the state.
   if (stateFinding(start).level !== 'ok' || !hasLog(workspace)) return okFinding('clock', time);
   try {
-    const log = new SqliteLog(logFileIn(workspace.stateDir));
-    try {
+    const [last] = await withLogIn(workspace.stateDir, async (log) => {
       const { seq } = await log.head();
-      const [last] = await log.read({ after: Math.max(0, seq - 1), limit: 1 });
-      if (!last || Date.parse(last.at) - now <= SKEW_MS_MAX) return okFinding('clock', time);
-      return errorFinding('clock', `${time}, but the log was written at ${last.at}`, fix);
-    } finally {
-      await log.close();
-    }
+      return log.read({ after: Math.max(0, seq - 1), limit: 1 });
+    });
+    if (!last || Date.parse(last.at) - now <= SKEW_MS_MAX) return okFinding('clock', time);
+    return errorFinding('clock', `${time}, but the log was written at ${last.at}`, fix);
   } catch (cause) {
     return errorFinding('log', (cause as Error).message, `restore ${logFileIn(workspace.stateDir)} from a copy`);
   }
