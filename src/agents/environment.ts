@@ -4,7 +4,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AttemptDirs } from '../engine/ports.ts';
+import { type AttemptDirs, MCP_URL_VARIABLE } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { traceVariables } from './trace-context.ts';
 
@@ -25,9 +25,6 @@ type Sources = {
   /** Set by us, whatever is inherited. */
   readonly set: Readonly<Record<string, string>>;
 };
-
-/** Where an agent reaches its tools over HTTP, with the secret of its attempt as the token. */
-export const MCP_URL_VARIABLE = 'BATON_MCP_URL';
 
 type Turn = Pick<Packet, 'cast' | 'turn' | 'attempt' | 'task'>;
 

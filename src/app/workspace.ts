@@ -4,8 +4,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MCP_URL_VARIABLE } from '../agents/environment.ts';
-import { StorageError } from '../engine/ports.ts';
+import { MCP_URL_VARIABLE, StorageError } from '../engine/ports.ts';
 import { gitFoldersOf } from '../git/repository-files.ts';
 import { deny } from '../kernel/verdict.ts';
 import { networkShareAt } from '../log/sqlite/file-system.ts';

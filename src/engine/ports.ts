@@ -359,3 +359,6 @@ export function missingEntry(seq: number): StorageError {
 
 /** The changes of a turn cannot be inspected, although they must be. This ends the turn. */
 export class Uninspectable extends Error {}
+
+/** The variable with which an agent reaches its tools over HTTP; the secret of its attempt is the token. */
+export const MCP_URL_VARIABLE = 'BATON_MCP_URL';

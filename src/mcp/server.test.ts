@@ -67,6 +67,13 @@ test.each([
   ['agents_list', false, true],
   ['agents_test', false, true],
   ['install', false, true],
+  ['quest_add', false, true],
+  ['quest_list', false, true],
+  ['quest_reorder', false, true],
+  ['quest_stop', false, true],
+  ['quest_requeue', false, true],
+  ['quest_remove', false, true],
+  ['loadout_draft', false, true],
   ['approval_approve', false, false],
   ['approval_reject', false, false],
 ])('%s is for an agent: %s, for a client outside: %s', (name, agent, outside) => {
@@ -88,7 +95,7 @@ test.each<[string, Verdict | null, boolean, boolean]>([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(MCP_TOOLS.map(({ name }) => name)).size).toBe(MCP_TOOLS.length);
-  expect(MCP_TOOLS).toHaveLength(36);
+  expect(MCP_TOOLS).toHaveLength(43);
 });
 
 test('what is kept from an agent is not even begun', async () => {
