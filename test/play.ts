@@ -85,7 +85,7 @@ export function play(stage: Stage): Play {
     for (let step = 0; ; step++) {
       if (step > STEPS_MAX) throw new Error('the play does not end');
       const cast = state.casts.c;
-      const effect = cast && pending(cast).find(({ kind }) => kind !== 'timer');
+      const effect = cast && pending(cast).find(({ kind }) => kind !== 'timer' && kind !== 'probe');
       if (!cast || !effect || effect.kind === 'timer') return;
       const { turn, attempt } = effect;
       if (effect.kind === 'interrupt') submit({ kind: 'attempt.interrupted', cast: 'c', turn, attempt });

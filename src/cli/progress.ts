@@ -89,6 +89,7 @@ function moving(seen: ProgressState, columns: number): readonly string[] {
 /** The phases in which something goes on; what a person or a lock keeps waiting was told in a line of its own. */
 const LABELS: Readonly<Partial<Record<string, string>>> = {
   running: '',
+  awaiting: 'it waits',
   verifying: 'its changes are checked',
   merging: 'its work is merged',
   parking: 'its work is put by',

@@ -207,6 +207,7 @@ export function closingLines(view: CastView, baton: string, paint: Paint): reado
   return [
     new Ready(headOf(view, paint)),
     ...reasonOf(view),
+    ...waitLines(view),
     ...tableLines(view, paint),
     ...nextLines(view, baton, paint),
   ];
@@ -223,6 +224,14 @@ function headOf({ cast, status, code, quest }: CastView, paint: Paint): string {
   };
   const why = code === null || status === 'aborted' ? '' : ` (${safe(code)})`;
   return `${paint.bold(`Cast ${safe(cast)}`)} ${statusColour(status, { ...paint, bold: (text) => text }).replace(status, words[status])}${why}${quest === undefined ? '' : `, for quest ${safe(quest)}`}`;
+}
+
+/** What its steps wait for. */
+export function waitLines({ waits = [], sockets }: CastView): readonly string[] {
+  return waits.map(({ socket, for: what, until, found }) => {
+    const last = found === undefined ? '' : `; the last look found: ${found}`;
+    return `  ${withSocketNames(`${socket} waits until ${what}`, sockets)} (at the latest ${until.slice(0, 16).replace('T', ' ')} UTC)${last}`;
+  });
 }
 
 function reasonOf({ status, reason, sockets }: CastView): readonly string[] {

@@ -80,6 +80,7 @@ const TOLD_BY: Readonly<Record<string, Teller>> = {
   registry: trustTold,
   quarantine: trustTold,
   quest: questTold,
+  wait: waitTold,
 };
 
 function castTold(fact: Fact): string | null {
@@ -110,6 +111,21 @@ function castTold(fact: Fact): string | null {
     case 'cast.said': {
       const whom = fact.item === null ? `cast ${fact.cast}` : `the agents of ${fact.item} in cast ${fact.cast}`;
       return `a person says to ${whom}${fact.interrupts ? ', at once' : ''}: ${fact.text}`;
+    }
+    default:
+      return null;
+  }
+}
+
+function waitTold(fact: Fact, known: Known): string | null {
+  switch (fact.kind) {
+    case 'wait.begun':
+      return `${where(known, fact.turn)} waits until ${fact.words}, at the latest ${new Date(fact.until).toISOString()}`;
+    case 'wait.seen':
+      return `${where(known, fact.turn)} goes on waiting: ${fact.found}`;
+    case 'wait.ended': {
+      const how = fact.met === null ? 'waits anew' : fact.met ? 'has waited enough' : 'waited in vain';
+      return `${where(known, fact.turn)} ${how}: ${fact.reason}`;
     }
     default:
       return null;

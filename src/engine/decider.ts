@@ -295,7 +295,9 @@ export class Decider {
         const clock = isAhead(at, now) ? { clock: now } : {};
         const driven = fence === null ? null : (runNamed(request) ?? '');
         const ran = driven === null ? null : time.own(driven);
-        const isRunning = driven !== null && this.#here.cast(driven)?.status === 'running';
+        const own = driven === null ? undefined : this.#here.cast(driven);
+        // A cast that rests, because all of it waits, uses no time.
+        const isRunning = own?.status === 'running' && own.clock.runningSince !== null;
         const input = {
           ...withHeartbeat(request, this.#here.state.ledger, held, now),
           at,

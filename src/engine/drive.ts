@@ -2,7 +2,7 @@
 // to the store. It holds no rule and keeps nothing that a restart would miss.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Packet, Slot } from '../kernel/cast/packet.ts';
+import type { Packet, Probe, Slot } from '../kernel/cast/packet.ts';
 import { type CastStatus, isOver } from '../kernel/cast/state.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { Request } from '../kernel/input.ts';
@@ -32,6 +32,7 @@ type Dispatch = Extract<Effect, { kind: 'dispatch' }>;
 /** A clock that is set forward is noticed after this time. */
 const LOOK_AGAIN_MS = 10_000;
 const RING_AGAIN_MS = 1_000;
+const LOOK_AT_CAST_MS = 2_000;
 const REPORT_EVERY_MS = 10_000;
 /** The codes of a result that came too late and was not recorded. */
 const NOT_RECORDED: readonly string[] = ['STALE_ATTEMPT', 'UNKNOWN_TURN'] satisfies Code[];
@@ -51,9 +52,14 @@ export type EngineOptions = {
   readonly witness?: Witness;
   /** The working tree of a cast. Without one, every cast works in `cwd`. */
   readonly workingTreeOf?: (cast: string) => WorkingTree;
+  /** Looks once at what a turn waits for, in the folder of the turn. */
+  readonly probe?: (probe: Probe, folder: string, signal: AbortSignal) => Promise<Probed>;
   /** Receives what agents do while they do it. A side channel: events may be missed, and none is stored. */
   readonly onEvent?: (turn: number, event: LiveEvent) => void;
 };
+
+/** `met` is null where it may still come. */
+export type Probed = { readonly met: boolean | null; readonly reason: string };
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -278,8 +284,34 @@ class Drive {
         });
         return;
       }
+      case 'probe': {
+        if (watch?.awaits) await this.#probe(effect, watch.awaits, watch.place, signal);
+        return;
+      }
       case 'timer':
         await this.#ringAt(effect.at, signal);
+    }
+  }
+
+  /** Looks at what a turn waits for until it is met or cannot be met any more. Its bound is a timer of the rules. */
+  async #probe(effect: Extract<Effect, { kind: 'probe' }>, probe: Probe, place: number | null, signal: AbortSignal) {
+    const { cast, turn, attempt } = effect;
+    const look = this.#options.probe;
+    if (!look) throw new Error(`nothing here looks at what turn ${turn} of ${cast} waits for`);
+    const folder = probe.kind === 'command' ? await this.#folder(signal, place) : this.#options.cwd;
+    for (let last = ''; !signal.aborted; ) {
+      const { met, reason } = await look(probe, folder, signal);
+      if (signal.aborted) return;
+      if (met !== null || reason !== last) {
+        const verdict = await this.#options.store.submit(
+          { kind: 'wait.probed', cast, turn, attempt, met, reason },
+          ENGINE,
+        );
+        if (!verdict.allow && verdict.code === 'LEASE_LOST') return this.#loseLease(verdict);
+        if (met !== null || !verdict.allow) return;
+      }
+      last = reason;
+      await pause(probe.kind === 'command' ? probe.everyMs : LOOK_AT_CAST_MS, signal);
     }
   }
 

@@ -9,6 +9,7 @@ import { takeOutput, takeVerification } from './cast/answer.ts';
 import { finishConversation, takeAnswer, takeDecisions, waitForPerson } from './cast/asked.ts';
 import { budgetTimeLeft, exhausted, recordUntaken, recordUsage, takeUsage } from './cast/budget.ts';
 import { dispatch, startDue, startPostponed, startReady } from './cast/dispatch.ts';
+import { endDueWaits, takeProbe } from './cast/end-wait.ts';
 import { loseAttempt, markUnknown, recover, silenceReason, takeFault } from './cast/fault.ts';
 import { waitIfParked } from './cast/item.ts';
 import { takeMerge } from './cast/route.ts';
@@ -156,6 +157,7 @@ const CAST_INPUTS: ByKind<CastInput, [pen: Pen, cast: Cast], [], Verdict> = {
   'cast.say': sayToAgents,
   'attempt.spent': takeUsage,
   'turn.prepared': (pen, cast, input) => forTurn(cast, input, (turn) => dispatch(pen, cast, turn, input)),
+  'wait.probed': (pen, cast, input) => inPhase('awaiting', cast, input, (turn) => takeProbe(pen, cast, turn, input)),
   'turn.decide': (pen, cast, input) => forTurn(cast, input, (turn) => decideTurn(pen, cast, turn, input)),
   'attempt.output': (pen, cast, input) => inPhase('running', cast, input, (turn) => takeOutput(pen, cast, turn, input)),
   'attempt.failed': (pen, cast, input) =>
@@ -228,6 +230,7 @@ function ring(pen: Pen, cast: Cast): Verdict {
   const spent = cast.status === 'running' ? exhausted(cast, pen.ranUntil(cast)) : null;
   if (!spent) {
     if (cast.status === 'running') startDue(pen, cast);
+    endDueWaits(pen, cast);
     return allow(pen.facts.length > 0 ? 'what was put off is tried again' : 'nothing is due');
   }
   markUnknown(pen, cast, spent.reason);
@@ -244,6 +247,11 @@ type PenOptions = {
   readonly driven?: string | undefined;
 };
 
+/** Whether its time runs: a cast that rests, because all of it waits, has none to count. */
+function isTimed(cast: Cast | undefined): boolean {
+  return cast?.status === 'running' && cast.clock.runningSince !== null;
+}
+
 const STOPS: ReadonlySet<string> = new Set([
   'cast.completed',
   'cast.failed',
@@ -257,7 +265,7 @@ export function newPen(state: State, at: number, dialects: Dialects, options: Pe
   const facts: Fact[] = [];
   const ranMs = new Map<number, number>();
   // Time in which a cast did not run does not count, also when it goes on in this decision.
-  const counted = new Set<string>(driven !== undefined && state.casts[driven]?.status !== 'running' ? [driven] : []);
+  const counted = new Set<string>(driven !== undefined && !isTimed(state.casts[driven]) ? [driven] : []);
   const least = new Map<string, number>();
   const ranBy = (cast: Cast) => {
     if (cast.clock.runningSince === null) return null;

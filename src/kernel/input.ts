@@ -153,6 +153,15 @@ export type CastRequest =
       readonly artifacts?: Artifacts;
       readonly unseen?: string;
     }
+  /** What was seen of what a turn waits for; `met` is null where that may still come. */
+  | {
+      readonly kind: 'wait.probed';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly met: boolean | null;
+      readonly reason: string;
+    }
   /** What became of the merge that was owed. */
   | {
       readonly kind: 'turn.merged';

@@ -11,7 +11,9 @@ export function pending(cast: Cast): readonly Effect[] {
     else if (turn.phase === 'running') {
       owed.push({ kind: turn.interrupted ? 'interrupt' : 'dispatch', ...common, attempt: turn.attempt });
     } else if (turn.phase === 'verifying') owed.push({ kind: 'verify', ...common, attempt: turn.attempt });
-    else if (turn.phase === 'parking') owed.push({ kind: 'park', ...common, attempt: turn.attempt });
+    else if (turn.phase === 'awaiting') {
+      if (turn.awaits?.what !== 'time') owed.push({ kind: 'probe', ...common, attempt: turn.attempt });
+    } else if (turn.phase === 'parking') owed.push({ kind: 'park', ...common, attempt: turn.attempt });
     // One after the other: what was accepted first is merged first.
     else if (turn.phase === 'merging' && cast.merges?.[0] === turn.id) {
       owed.push({ kind: 'merge', ...common, attempt: turn.attempt });
@@ -23,14 +25,17 @@ export function pending(cast: Cast): readonly Effect[] {
   return owed;
 }
 
-/** The moments at which something that was put off may be tried again, and at which a permission is over. */
+/** The moments at which something that was put off may be tried again, at which a permission is over, and until which a turn waits. */
 function wakeTimes(cast: Cast): ReadonlySet<number> {
   const held = [
     ...Object.values(cast.turns).map((turn) => turn.held),
     ...Object.values(cast.lanes).map((each) => each.held),
   ];
   const asked = Object.values(cast.turns).flatMap(({ phase, asks }) => (phase === 'asked' ? (asks?.until ?? []) : []));
-  return new Set([...held.flatMap((each) => each?.until ?? []), ...asked]);
+  const awaited = Object.values(cast.turns).flatMap(({ phase, awaits }) =>
+    phase === 'awaiting' && awaits ? [awaits.until] : [],
+  );
+  return new Set([...held.flatMap((each) => each?.until ?? []), ...asked, ...awaited]);
 }
 
 /** Work that is owed to a cast. */
@@ -42,6 +47,8 @@ export type Effect =
   | { readonly kind: 'verify'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'merge'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'park'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  /** Looks at what a turn waits for, again and again. */
+  | { readonly kind: 'probe'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'timer'; readonly cast: string; readonly at: number };
 
 /** Names an effect, so that the same owed work is started once. */

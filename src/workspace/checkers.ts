@@ -39,7 +39,7 @@ type CheckContext = {
 };
 
 /** `output` is the end of what a program printed. */
-type Finding = Check & { readonly output?: string };
+type Finding = Check & { readonly output?: string; readonly exit?: number };
 
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 const OUTPUT_BYTES_KEPT = 8 * 1024;
@@ -63,6 +63,15 @@ export async function runCheckers(
     checks[criterion] = check;
   }
   return checks;
+}
+
+/** Runs a command once, as a checker is run. `exit` is its exit code, where it ended by itself. */
+export async function runOnce(command: readonly string[], timeoutMs: number, context: CheckContext): Promise<Finding> {
+  const { pass, found, exit } = await runCommand(
+    { kind: 'command', command, exitCode: 0, timeoutMs } as Of<'command'>,
+    context,
+  );
+  return { pass, found: inOneLine(found), ...(exit === undefined ? {} : { exit }) };
 }
 
 export async function runChecker(name: string, checker: Checker, context: CheckContext): Promise<Check> {
@@ -177,7 +186,13 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
       const ending = ended === undefined ? `exit code ${code}` : `it was ended by ${ended}`;
       if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}`, output });
       else if (code === exitCode) resolve({ pass: true, found: ending });
-      else resolve({ pass: false, found: `${ending} instead of ${exitCode}${said}`, output });
+      else
+        resolve({
+          pass: false,
+          found: `${ending} instead of ${exitCode}${said}`,
+          output,
+          ...(code === null ? {} : { exit: code }),
+        });
     });
   });
 }

@@ -119,6 +119,9 @@ export const FACT_FORMS = {
   'turn.reported': { ...BESIDE, approval: true, until: true },
   'turn.started': { lane: true, place: true, task: true, script: true },
   'turn.unknown': {},
+  'wait.begun': { other: true },
+  'wait.ended': {},
+  'wait.seen': {},
   'worklog.added': {},
   'workspace.opened': {},
 } satisfies FactForms;

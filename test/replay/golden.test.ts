@@ -113,6 +113,7 @@ const KINDS_11 = [
   ...KINDS_10,
   ...(['quest.added', 'quest.ended', 'quest.moved', 'quest.rang', 'quest.removed', 'quest.requeued'] as const),
   ...(['quest.resumed', 'quest.scheduled', 'quest.started', 'quest.stopped'] as const),
+  ...(['wait.begun', 'wait.ended', 'wait.seen'] as const),
 ].toSorted() as readonly Fact['kind'][];
 
 const KINDS_14 = [...KINDS_11, 'attempt.interrupted'].sort() as readonly Fact['kind'][];

@@ -34,6 +34,7 @@ import { withLogIn } from '../store.ts';
 import type { CastView } from '../views/shown-cast.ts';
 import { asDamage, makeStateFolder, type Workspace } from '../workspace.ts';
 import { layeredRunners } from './layered-runners.ts';
+import { lookAtWait } from './look-at-wait.ts';
 import { notifier } from './notify.ts';
 import { tracer } from './traces.ts';
 import { workingTreeFor } from './working-tree.ts';
@@ -82,6 +83,7 @@ export async function driveCast(
       configDir: `${dir}/.baton`,
       stateDir,
       witness: revealingCheckers(witnessOf(workspace, say, passesOf(workspace)), stateDir),
+      probe: (probe, folder, signal) => lookAtWait(store, probe, folder, signal),
       workingTreeOf: (id) => workingTreeFor(workspace, store, id, say),
       onEvent: (turn, event) => onEvent({ kind: 'live', turn, event }),
     });

@@ -60,8 +60,9 @@ export function needsOf(all: readonly Rules[], script: Script | null, isInPlace 
   const materia = all.flatMap((rules) => Object.values(rules.materia));
   const isScripted = (id: string) => script !== null && Object.hasOwn(script, id);
   const commands = materia.flatMap((one) => {
-    if (one.type !== 'utility' || one.command === null || isScripted(one.id)) return [];
-    return [{ id: one.id, command: one.command }];
+    if (one.type !== 'utility' || isScripted(one.id)) return [];
+    const command = one.wait?.kind === 'command' ? one.wait.command : one.command;
+    return command === null ? [] : [{ id: one.id, command }];
   });
   const [first] = all;
   return {

@@ -267,6 +267,7 @@ function doing({ turn, shown }: Open): string {
   if (shown !== 'runs') return shown;
   if (turn.phase === 'verifying') return 'is checked';
   if (turn.phase === 'merging') return 'is merged';
+  if (turn.phase === 'awaiting') return 'waits';
   if (turn.phase === 'owed') return 'starts';
   return `attempt ${Math.max(turn.attempt, 1)}`;
 }

@@ -72,6 +72,8 @@ export type CastView = {
   readonly root?: string;
   /** The quest that it does. */
   readonly quest?: string;
+  /** What its steps wait for, and until when at the latest. */
+  readonly waits?: readonly WaitView[];
   readonly turns?: readonly TurnView[];
   /** The tasks of its items, where it has any. */
   readonly tasks?: readonly TaskView[];
@@ -85,6 +87,25 @@ export type CastView = {
   readonly memorySuggestions?: number;
 };
 
+type WaitView = {
+  readonly turn: number;
+  readonly socket: string;
+  readonly for: string;
+  readonly since: string;
+  readonly until: string;
+  /** What the last look found. */
+  readonly found?: string;
+};
+
+function waitsOf({ turns }: Cast): readonly WaitView[] {
+  return Object.values(turns).flatMap(({ id, socket, awaits, phase }) => {
+    if (!awaits || phase !== 'awaiting') return [];
+    const { words, since, until, found } = awaits;
+    const times = { since: new Date(since).toISOString(), until: new Date(until).toISOString() };
+    return [{ turn: id, socket, for: words, ...times, ...(found === undefined ? {} : { found }) }];
+  });
+}
+
 /** `show --json`. `refusalOf` holds what agents propose against the boundaries of a registry. */
 export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?: BoundaryRefusal): CastView {
   const { cast } = view;
@@ -93,6 +114,7 @@ export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?
   const report = consolidate(cast, refusalOf);
   const differences = differencesIn(view.reports);
   const items = countItems(view.items);
+  const waits = waitsOf(cast);
   const notRun = isOver(cast.status) ? notRunOf(view.commands) : [];
   return {
     cast: cast.id,
@@ -102,6 +124,7 @@ export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?
     loadout: cast.loadout,
     request: cast.request,
     ...(cast.quest === undefined ? {} : { quest: cast.quest }),
+    ...(waits.length === 0 ? {} : { waits }),
     path: pathOf(view),
     sockets: socketNames(cast.rules),
     data: cast.data,

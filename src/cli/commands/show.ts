@@ -9,7 +9,7 @@ import { counted } from '../../kernel/text.ts';
 import { again, type Call, EXIT_CODE, flag, out, outJson, text, UsageError } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
 import { paintFor, Ready, type ShownLine, statusColour, table } from '../paint.ts';
-import { filesText, notRunLines, reportLines, resultLines, spentText, tableLines } from '../result-lines.ts';
+import { filesText, notRunLines, reportLines, resultLines, spentText, tableLines, waitLines } from '../result-lines.ts';
 import { allowed } from '../show-operation.ts';
 import { oneLine, safe } from '../terminal-text.ts';
 
@@ -38,7 +38,7 @@ async function showTurn(call: Call, number: string, { turns, ...given }: Given):
 }
 
 function lines(call: Call, view: CastView): readonly ShownLine[] {
-  const { cast, status, code, reason, loadout, request, trust, data, branch, root, sockets } = view;
+  const { cast, status, code, reason, loadout, request, trust, data, branch, root, quest, sockets } = view;
   const { turns = [] } = view;
   const baton = again(call);
   const paint = paintFor(process.stdout, call.env);
@@ -49,6 +49,8 @@ function lines(call: Call, view: CastView): readonly ShownLine[] {
     new Ready(`Cast ${safe(cast)}  ${statusColour(status, paint)}${code ? ` (${safe(code)})` : ''}`),
     ...(why ? [`  ${withSocketNames(reason, sockets)}`] : []),
     `  ${safe(loadout)}: ${oneLine(request, isVerbose ? undefined : REQUEST_CHARS_MAX)}`,
+    ...(quest === undefined ? [] : [`  for quest ${safe(quest)}`]),
+    ...waitLines(view),
     ...(branch === undefined ? [] : [`  on branch ${branch}${isVerbose ? ` in ${root}` : ''}`]),
     ...(trust === 'on' ? ['  its agents speak with pinned prompts'] : []),
     '',

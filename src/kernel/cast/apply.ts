@@ -120,6 +120,18 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
   'turn.asked': (cast, fact) => {
     update(cast, fact.turn, { phase: 'asked' });
   },
+  'wait.begun': (cast, { turn, what, words, until, other }, at) => {
+    const awaits = { what, words, since: at, until, ...(other === undefined ? {} : { other }) };
+    update(cast, turn, { phase: 'awaiting', awaits });
+  },
+  'wait.seen': (cast, { turn, found }) => {
+    const awaits = cast.turns[turn]?.awaits;
+    if (awaits) update(cast, turn, { awaits: { ...awaits, found } });
+  },
+  'wait.ended': (cast, fact) => {
+    update(cast, fact.turn, { phase: fact.met === null ? 'owed' : 'running', reserved: 0 });
+    delete cast.turns[fact.turn]?.awaits;
+  },
   'attempt.lost': (cast, fact) => {
     update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
   },
@@ -150,6 +162,7 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     mergeEnded(cast, fact.turn);
     delete cast.turns[fact.turn]?.loops;
     delete cast.turns[fact.turn]?.retries;
+    delete cast.turns[fact.turn]?.awaits;
     update(cast, fact.turn, {
       phase: 'owed',
       repairs: 0,
@@ -292,6 +305,24 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
 
 export function applyToCast(cast: Cast, fact: OwnFact, at: number): void {
   rowFor(ROWS, fact)?.(cast, fact, at);
+  if (cast.status === 'running') rest(cast, at);
+}
+
+/** While all that is open of a cast waits, its running time stands still. */
+function rest({ turns, clock }: Cast, at: number): void {
+  let open = 0;
+  for (const id in turns) {
+    if (turns[id]?.phase !== 'awaiting') {
+      clock.runningSince ??= at;
+      return;
+    }
+    open += 1;
+  }
+  if (open === 0) clock.runningSince ??= at;
+  else if (clock.runningSince !== null) {
+    clock.elapsedMs += Math.max(0, at - clock.runningSince);
+    clock.runningSince = null;
+  }
 }
 
 /** An item in a lane counts its own rounds. */

@@ -65,7 +65,7 @@ function settles(pen: Pen, { kind, id }: Decided, turn: Turn): boolean {
   return turn.asks?.approval === id && !(kind === 'approval.finished' && waitsForOutcome(pen, turn));
 }
 
-const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifying', 'merging', 'parking'];
+const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'awaiting', 'verifying', 'merging', 'parking'];
 
 function needed(cast: Cast, turn: Turn, isCutOff: boolean): string {
   const { label } = materiaOf(cast, turn.socket);

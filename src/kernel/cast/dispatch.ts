@@ -42,6 +42,7 @@ import {
 import { fillAllLanes, fillLanes } from './start.ts';
 import { type Cast, type ParkedWork, postponedBy, type Session, type Turn } from './state.ts';
 import { reopen } from './task.ts';
+import { beginWait, waitOf } from './wait.ts';
 
 /** The place of the turn is ready. */
 export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.prepared' }>): Verdict {
@@ -80,6 +81,8 @@ export function restoreOf({ restores }: Cast, { task }: Turn): ParkedWork | null
 
 /** Whether the changes of the turn are inspected from outside. */
 export function isWatched(state: Pick<State, 'ledger'>, cast: Cast, turn: Turn): boolean {
+  // What only waits changes nothing.
+  if (waitOf(cast, turn.socket)) return false;
   if (!isScripted(cast, turn.socket)) return true;
   const next = nextScripted(cast, turn);
   const said = next ? scriptedTurn(cast, next) : undefined;
@@ -139,6 +142,8 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
     ...(session === undefined ? {} : { session }),
   });
   if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });
+  const wait = waitOf(cast, turn.socket);
+  if (wait) beginWait(pen, cast, turn, wait);
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
 }
 

@@ -229,6 +229,35 @@ export type CastFact =
     }
   /** The turn is a person's: it waits for `baton answer`. */
   | { readonly kind: 'turn.asked'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  /** The turn waits: for what, in words, and until when at the latest. `other` is the cast whose end it waits for. */
+  | {
+      readonly kind: 'wait.begun';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly what: 'time' | 'command' | 'cast';
+      readonly words: string;
+      readonly until: number;
+      readonly other?: string;
+    }
+  /** What was looked at is not there yet, and looks different from before. */
+  | {
+      readonly kind: 'wait.seen';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly found: string;
+    }
+  /** `met` is null where a person lets it begin over. */
+  | {
+      readonly kind: 'wait.ended';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly met: boolean | null;
+      readonly by: 'clock' | 'probe' | 'person';
+      readonly reason: string;
+    }
   | {
       readonly kind: 'attempt.lost';
       readonly cast: string;

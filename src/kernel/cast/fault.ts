@@ -297,6 +297,7 @@ export function recover(pen: Pen, cast: Cast, input: RecoverInput): Verdict {
 export function silenceReason(cast: Cast, task: string): string | null {
   const phase = turnOn(cast, task)?.phase ?? 'owed';
   if (phase === 'owed' || phase === 'held' || phase === 'running') return null;
+  if (phase === 'awaiting') return 'it waits, and no agent is at work';
   return phase === 'verifying' || phase === 'accepted' || phase === 'merging' || phase === 'parking'
     ? 'its agent has answered'
     : 'it waits for a person';

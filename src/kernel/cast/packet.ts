@@ -8,6 +8,7 @@ import {
   type Materia,
   type Price,
   type RunnerLimits,
+  type WaitRules,
 } from '../graph/config.ts';
 import { hasOwnPaths } from '../graph/route.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
@@ -37,6 +38,7 @@ import {
   variablesOf,
 } from './rules.ts';
 import { type Cast, type Item, type ParkedWork, type Session, type Turn, walkOf } from './state.ts';
+import { waitOf } from './wait.ts';
 
 export type Packet = {
   readonly cast: string;
@@ -134,7 +136,11 @@ export type Watch = {
   readonly slot: Slot | null;
   /** What was done for its item before it was parked, and is merged back before the attempt. */
   readonly restores: ParkedWork | null;
+  /** What it waits for, where something has to be looked at for that. */
+  readonly awaits: Probe | null;
 };
+
+export type Probe = Extract<WaitRules, { kind: 'command' }> | { readonly kind: 'cast'; readonly cast: string };
 
 export type WorkWatch = {
   /** The names of the checkers that run after the turn. */
@@ -190,7 +196,15 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     artifacts: turn.answered ? artifactsOf(cast, turn, turn.answered.handoff) : [],
     slot: slotOf(cast, turn),
     restores: restoreOf(cast, turn),
+    awaits: probeOf(cast, turn),
   };
+}
+
+function probeOf(cast: Cast, { phase, socket, awaits }: Turn): Probe | null {
+  if (phase !== 'awaiting' || !awaits) return null;
+  if (awaits.other !== undefined) return { kind: 'cast', cast: awaits.other };
+  const wait = waitOf(cast, socket);
+  return wait?.kind === 'command' ? wait : null;
 }
 
 function workWatchOf(cast: Cast, turn: Turn): WorkWatch | null {

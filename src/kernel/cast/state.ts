@@ -153,6 +153,8 @@ export type TurnPhase =
   | 'running'
   /** A person has the turn. */
   | 'asked'
+  /** It waits for a time, a command or another cast. */
+  | 'awaiting'
   | 'verifying'
   | 'accepted'
   /** Accepted; what it did is being merged into the cast's branch. */
@@ -218,6 +220,8 @@ export type Turn = {
   handoffId: string | null;
   /** What other turns were seen to change since this one began, by path: no fault of this one. */
   excused: Record<string, string | null>;
+  /** What it waits for, until when at the latest, and what was seen of it last; absent where it does not wait. */
+  awaits?: Awaited;
   /** What was read and is being verified. */
   answered: Answered | null;
   /** What was accepted and is not routed yet. */
@@ -246,6 +250,15 @@ export type KeptSession = {
   readonly model: string | null;
   /** The hash of the prompt, where it was attested; else the prompt is frozen with the cast. */
   readonly promptHash: string | null;
+};
+
+export type Awaited = {
+  readonly what: 'time' | 'command' | 'cast';
+  readonly words: string;
+  readonly since: number;
+  readonly until: number;
+  readonly other?: string;
+  readonly found?: string;
 };
 
 /** A line of the conversation in a turn. */

@@ -9,6 +9,7 @@ import { takeOutput } from './answer.ts';
 import { decideBlocked, isAnswerableWhenBlocked, isExpired, refusalOfLate, type StatusText } from './asked.ts';
 import { cleanNote, elapsedOf, exhausted, refilled, tokensOf, warn } from './budget.ts';
 import { claimFor, reclaim, startDue } from './dispatch.ts';
+import { decideWait } from './end-wait.ts';
 import { markUnknown, waitIfUnknown } from './fault.ts';
 import { hasItem, isLeftOut, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
@@ -210,6 +211,7 @@ function restart(pen: Pen, cast: Cast, turn: Turn): void {
 }
 
 export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
+  if (turn.phase === 'awaiting') return decideWait(pen, cast, turn, input);
   if (turn.phase === 'asked' && turn.asks) return decideAsking(pen, cast, turn, input);
   if (isAnswerableWhenBlocked(cast, turn)) return decideBlocked(pen, cast, turn, input);
   if (turn.phase !== 'unknown') return deny('NOT_ALLOWED_NOW', `turn ${turn.id} does not wait for a decision`);

@@ -205,6 +205,13 @@ export const GRAPH_CODES = {
     cause: 'the command of a utility ended with an exit code other than 0, or printed something that is no result',
     fix: 'mend the cause given in the reason, then recast',
   },
+  WAIT_NOT_MET: {
+    http: 422,
+    retry: 'later',
+    means: 'a step waited in vain, and its loadout does not say what follows then',
+    cause: 'the time of the wait is over, its command failed for good, or the cast it waited for failed',
+    fix: '`baton recast` waits again; an edge with `when: "not_satisfied"` leads on from the step',
+  },
   OUTCOME_UNKNOWN: {
     http: 409,
     retry: 'person',

@@ -27,7 +27,7 @@ import {
 import { AGENT, TEMPLATE, TOOLS, UTILITY } from './materia-fields.ts';
 import { isForbidden, problemOfSource, problemOfTarget } from './path.ts';
 
-const EXECUTABLES = ['utility', 'command', 'script'];
+const EXECUTABLES = ['utility', 'command', 'script', 'wait'];
 
 export function* checkMateria(id: string, materia: Json): Findings {
   const path = `materia.${id}`;
@@ -108,14 +108,38 @@ function* checkUtility(materia: JsonObject, path: string): Findings {
     );
   }
   const named = EXECUTABLES.filter((field) => given(materia, field) !== undefined);
-  if (named.length === 1) return;
+  if (named.length === 1) return yield* checkWait(materia, path);
   const found = named.length === 0 ? 'names nothing' : `names ${listed(named)}`;
-  const fix = 'Name exactly one of utility, command and script.';
+  const fix = 'Name exactly one of utility, command, script and wait.';
   yield error(
     'INVALID_MATERIA',
     `${path}.${named[1] ?? 'utility'}`,
     `A utility executes one thing and this one ${found}. ${fix}`,
   );
+}
+
+const WAITS_FOR = ['forMs', 'until', 'command', 'cast'];
+
+function* checkWait(materia: JsonObject, path: string): Findings {
+  const wait = given(materia, 'wait');
+  if (!isObject(wait)) return;
+  const named = WAITS_FOR.filter((field) => given(wait, field) !== undefined);
+  if (named.length !== 1) {
+    const found = named.length === 0 ? 'names nothing' : `names ${listed(named)}`;
+    const message = `A wait is for one thing and this one ${found}. Name exactly one of ${listed(WAITS_FOR)}.`;
+    yield error('INVALID_MATERIA', `${path}.wait`, message);
+  }
+  const stray = ['everyMs', 'pending'].find((field) => given(wait, field) !== undefined);
+  if (stray !== undefined && given(wait, 'command') === undefined)
+    yield error('INVALID_MATERIA', `${path}.wait.${stray}`, `Only a wait for a command has ${stray}. Remove it.`);
+  if (isGenerator(materia))
+    yield error('INVALID_MATERIA', `${path}.generator`, 'A wait makes no work items. Remove generator.');
+  if (given(materia, 'once') === true)
+    yield error('INVALID_MATERIA', `${path}.once`, 'A wait may look again after a crash. Remove once.');
+  if (namedContract(materia) !== null)
+    yield error('INVALID_MATERIA', `${path}.contract`, 'A wait hands on satisfied and context. Remove contract.');
+  if (namedParse(materia) === 'text')
+    yield error('INVALID_MATERIA', `${path}.parse`, 'A wait hands on JSON. Remove parse.');
 }
 
 function* checkOutput(materia: JsonObject, path: string): Findings {

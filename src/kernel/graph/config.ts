@@ -183,15 +183,29 @@ export type Price = { readonly input: number; readonly output: number; readonly 
 /** Null for no limit. */
 export type RunnerLimits = { readonly maxConcurrent: number | null; readonly perMinute: number | null };
 
+/** What a wait is for. The texts may have slots, as prompts have. */
+export type WaitRules =
+  | { readonly kind: 'time'; readonly forMs: number | null; readonly until: string | null }
+  | {
+      readonly kind: 'command';
+      readonly command: readonly string[];
+      readonly everyMs: number;
+      /** The exit codes that mean "not yet"; without them every code but 0 does. */
+      readonly pending?: readonly number[];
+    }
+  | { readonly kind: 'cast'; readonly cast: string };
+
 export type UtilityMateria = {
   readonly type: 'utility';
   readonly id: string;
   readonly label: string;
   readonly generator: boolean;
-  /** A built-in alias, a command without a shell, or a shipped script by name. Exactly one is not null. */
+  /** A built-in alias, a command without a shell, or a shipped script by name. Exactly one is not null, or it waits. */
   readonly utility: string | null;
   readonly command: readonly string[] | null;
   readonly script: string | null;
+  /** It runs nothing and waits. */
+  readonly wait?: WaitRules;
   readonly params: JsonObject;
   /** Names of the variables that it gets from our environment besides the usual ones; without it, it gets all. */
   readonly env?: readonly string[];
@@ -247,6 +261,8 @@ export const DEFAULTS = {
   maxOutputBytes: 1_048_576,
   agentTimeoutMs: 1_800_000,
   utilityTimeoutMs: 30_000,
+  waitTimeoutMs: 86_400_000,
+  waitEveryMs: 30_000,
   maxNoAdvanceCycles: 3,
   repairTurnsMax: 1,
   maxBriefBytes: 65_536,

@@ -195,7 +195,7 @@ export function typeOfMateria(materia: JsonObject): 'agent' | 'utility' {
   const type = given(materia, 'type');
   if (type === 'agent' || type === 'utility') return type;
   if (runnerCan(PRESENT, given(materia, 'runner'), 'runsCommand')) return 'agent';
-  const executable = ['utility', 'command', 'script'].some((key) => given(materia, key) !== undefined);
+  const executable = ['utility', 'command', 'script', 'wait'].some((key) => given(materia, key) !== undefined);
   return executable ? 'utility' : 'agent';
 }
 
@@ -237,7 +237,9 @@ export function parseOf(socket: JsonObject, materia: JsonObject): 'text' | 'json
   if (isGenerator(materia)) return 'json';
   const contract = namedContract(socket) ?? namedContract(materia);
   if (contract !== null) return parseFor(contract);
-  return namedParse(socket) ?? namedParse(materia) ?? 'text';
+  // A wait hands on whether it was met.
+  const otherwise = given(materia, 'wait') === undefined ? 'text' : 'json';
+  return namedParse(socket) ?? namedParse(materia) ?? otherwise;
 }
 
 export function contractNameOf(socket: JsonObject, materia: JsonObject): ContractName {

@@ -227,6 +227,44 @@ export const AGENT = authored({
   ...OBSOLETE_MATERIA,
 });
 
+const WAIT = authored({
+  forMs: { ...POSITIVE, max: 316_224_000_000, means: 'how long it waits', example: 3_600_000 },
+  until: {
+    type: 'text',
+    charsMax: 200,
+    means: 'the moment until which it waits, in ISO 8601; may have slots',
+    example: '2026-12-01T09:00:00Z',
+  },
+  command: {
+    ...LISTED,
+    itemsMin: 1,
+    wants: 'a list of strings, the program first, none of them blank',
+    means: 'it waits until this program ends with 0; no shell reads it',
+    example: ['gh', 'pr', 'checks'],
+  },
+  everyMs: {
+    type: 'count',
+    min: 1_000,
+    max: 86_400_000,
+    means: 'how long it rests between two runs of the command',
+    default: DEFAULTS.waitEveryMs,
+    example: 60_000,
+  },
+  pending: {
+    type: 'list',
+    of: { type: 'count', min: 1, max: 255 },
+    itemsMin: 1,
+    means: 'the exit codes that mean "not yet"; any other but 0 ends the wait as not met',
+    example: [8],
+  },
+  cast: {
+    type: 'text',
+    charsMax: 200,
+    means: 'the cast whose end it waits for; may have slots',
+    example: '{{state.deploy}}',
+  },
+});
+
 export const UTILITY = authored({
   ...COMMON,
   utility: { type: 'text', means: 'a utility that comes with Baton, by name', example: 'vcs.detect' },
@@ -253,6 +291,11 @@ export const UTILITY = authored({
     wants: '{"kind": "shippedUtility", "name": …}',
     means: 'a script that comes with Baton',
     example: { kind: 'shippedUtility', name: 'Detect-VCS' },
+  },
+  wait: {
+    ...WAIT,
+    means: `it runs nothing and waits, for at most timeoutMs (without it ${DEFAULTS.waitTimeoutMs})`,
+    example: { forMs: 3_600_000 },
   },
   params: {
     type: 'map',

@@ -155,7 +155,12 @@ function advanceOf(socket: JsonObject): Advance | null {
 }
 
 function limitsOf(limits: JsonObject, materia: JsonObject): Socket['limits'] {
-  const byType = typeOfMateria(materia) === 'agent' ? DEFAULTS.agentTimeoutMs : DEFAULTS.utilityTimeoutMs;
+  const byType =
+    typeOfMateria(materia) === 'agent'
+      ? DEFAULTS.agentTimeoutMs
+      : given(materia, 'wait') === undefined
+        ? DEFAULTS.utilityTimeoutMs
+        : DEFAULTS.waitTimeoutMs;
   const maxOutputBytes = given(limits, 'maxOutputBytes');
   const timeoutMs = [given(limits, 'timeoutMs'), given(materia, 'timeoutMs')].find(isPositiveInteger);
   return {

@@ -84,6 +84,7 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined, known: Know
       utility: stringAt(written, 'utility'),
       command: given(written, 'command') === undefined ? null : listAt(written, 'command').filter(isString),
       script: stringAt(objectAt(written, 'script'), 'name'),
+      ...waitFor(written),
       params: objectAt(written, 'params'),
       once: given(written, 'once') === true,
       lockScope: authoredScope(written),
@@ -107,6 +108,19 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined, known: Know
     // What a materia says counts before what holds for the whole workspace.
     ...((given(written, 'mcp') ?? mcp) === false ? ({ mcp: false } as const) : {}),
   };
+}
+
+function waitFor(written: JsonObject): Pick<UtilityMateria, 'wait'> {
+  if (given(written, 'wait') === undefined) return {};
+  const wait = objectAt(written, 'wait');
+  const cast = stringAt(wait, 'cast');
+  if (cast !== null) return { wait: { kind: 'cast', cast } };
+  const until = stringAt(wait, 'until');
+  if (given(wait, 'command') === undefined) return { wait: { kind: 'time', forMs: numberAt(wait, 'forMs'), until } };
+  const command = listAt(wait, 'command').filter(isString);
+  const everyMs = numberAt(wait, 'everyMs') ?? DEFAULTS.waitEveryMs;
+  const pending = listAt(wait, 'pending').filter((code) => typeof code === 'number');
+  return { wait: { kind: 'command', command, everyMs, ...(pending.length === 0 ? {} : { pending }) } };
 }
 
 /** What the materia says, else what a utility of that name is known to change. */

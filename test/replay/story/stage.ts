@@ -42,6 +42,9 @@ export type Opening = {
 };
 
 /** What `turn.prepared`, `attempt.output` and so on say beside the attempt they are about. */
+/** What is owed to nobody on the stage: the story lets time pass and tells what is seen. */
+const UNPLAYED: readonly Effect['kind'][] = ['timer', 'probe'];
+
 type Beside<K extends Request['kind']> = Omit<Extract<Request, { kind: K }>, 'kind' | keyof Attempt>;
 
 export class Stage {
@@ -171,7 +174,7 @@ export class Stage {
 
   async #playUntil(cast: string, socket: string | null): Promise<Attempt | null> {
     for (;;) {
-      const owed = this.#open.owed(cast, () => true).find(({ effect }) => effect.kind !== 'timer');
+      const owed = this.#open.owed(cast, () => true).find(({ effect }) => !UNPLAYED.includes(effect.kind));
       if (!owed || owed.effect.kind === 'timer') return null;
       const at = placeOf(owed.effect);
       if (owed.packet?.socket === socket) return at;

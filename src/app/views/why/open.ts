@@ -62,6 +62,8 @@ function ofTurn(situation: Situation, turn: Turn): Explanation {
       return turn.held ? postponed(situation, where, turn.held, turn) : NOTHING;
     case 'asked':
       return askedFor(situation, turn);
+    case 'awaiting':
+      return awaiting(situation, where, turn);
     case 'verifying':
       return tells('has answered; what it did is being checked.');
     case 'merging':
@@ -77,6 +79,23 @@ function ofTurn(situation: Situation, turn: Turn): Explanation {
     default:
       return NOTHING;
   }
+}
+
+/** What it waits for, until when, and how a person ends that. */
+function awaiting({ cast, baton, now }: Situation, where: string, { id, awaits }: Turn): Explanation {
+  if (!awaits) return NOTHING;
+  const found = awaits.found === undefined ? '' : ` The last look found: ${sentence(awaits.found)}`;
+  const bound = awaits.what === 'time' ? '' : `, for at most until ${moment(awaits.until, now)}`;
+  const text = `${where} waits until ${awaits.words}${bound}. It began to wait at ${moment(awaits.since, now)}.${found}`;
+  const decide = `${baton} decide ${cast.id}:${id}`;
+  return {
+    code: null,
+    sentences: [text],
+    commands: [
+      { does: 'go on as if it were met', command: `${decide} accept` },
+      { does: 'end it as not met', command: `${decide} fail` },
+    ],
+  };
 }
 
 /** Its last sign of life, so that one can tell who is slow from who is stuck. */
