@@ -7,7 +7,7 @@ import { nextDue, readCron } from '../../kernel/quest/cron.ts';
 import { type Quest, type Quests, questOf, questsAtWork, readyQuests } from '../../kernel/quest/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Context, InputOf } from '../operation.ts';
-import { startCast } from '../operations/cast-start.ts';
+import { startCastFor } from '../operations/cast-start.ts';
 import { idOf, questSettings } from '../operations/quest-board.ts';
 import type { FieldsOf, Operation } from '../operations/table.ts';
 import { AsksPerson, Refused, verdictOf } from '../refused.ts';
@@ -97,7 +97,7 @@ async function runQuests(workspace: Workspace, input: Input, mode: Mode, context
     note(`${quest.id} ${next.do === 'start' ? 'starts' : 'goes on'}: ${quest.title}`);
     const verdict = await refusing(() =>
       next.do === 'start'
-        ? startCast(workspace, cast, context, { id: quest.id, atOnce, isNamed: next.isNamed })
+        ? startCastFor(workspace, cast, context, { id: quest.id, atOnce, isNamed: next.isNamed })
         : carryOn(workspace, 'resume', { cast: next.cast }, context),
     );
     const end = await endOf(store, quest, verdict);

@@ -37,10 +37,11 @@ import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'cast.start'>>;
 
-export const castStart: Operation<'cast.start'> = (workspace, input, context) => startCast(workspace, input, context);
+export const castStart: Operation<'cast.start'> = (workspace, input, context) =>
+  startCastFor(workspace, input, context);
 
 /** With a quest the cast starts only if the quest may start; both are one commit. */
-export async function startCast(
+export async function startCastFor(
   workspace: Workspace,
   input: Input,
   context: Context,

@@ -6,7 +6,7 @@ import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { readCron } from './cron.ts';
 import {
-  endOf,
+  behindEquals,
   OPEN_QUESTS_MAX,
   type Quest,
   type QuestPlace,
@@ -37,7 +37,7 @@ export function decideQuest(pen: Pen, request: QuestRequest): Verdict {
         return notNow(quest, `is ${quest.status}; only a failed quest is put into the queue again`);
       const full = refusalOfFull(quests);
       if (full) return full;
-      pen.write({ kind: 'quest.requeued', quest: id, before: endOf(quests, quest.priority), reason });
+      pen.write({ kind: 'quest.requeued', quest: id, before: behindEquals(quests, quest.priority), reason });
       return allow(`${id} is pending again`, { quest: id });
     }
     case 'quest.remove':
@@ -100,7 +100,7 @@ function move(pen: Pen, id: string, to: QuestPlace): Verdict {
   let priority = quest.priority;
   if ('priority' in to) {
     priority = to.priority;
-    before = endOf(quests, priority, id);
+    before = behindEquals(quests, priority, id);
   } else {
     const named = 'before' in to ? to.before : 'after' in to ? to.after : null;
     if (named !== null) {

@@ -170,7 +170,11 @@ export function questsAtWork(
 }
 
 /** The pending quest before which one of this priority is put at the end of its kind; null for the end of the queue. */
-export function endOf({ all, order }: Pick<Quests, 'all' | 'order'>, priority: Priority, but?: string): string | null {
+export function behindEquals(
+  { all, order }: Pick<Quests, 'all' | 'order'>,
+  priority: Priority,
+  but?: string,
+): string | null {
   const rank = PRIORITIES.indexOf(priority);
   return order.find((id) => id !== but && PRIORITIES.indexOf(questOf({ all }, id)?.priority ?? 'low') < rank) ?? null;
 }
@@ -191,7 +195,7 @@ const ROWS: ByKind<QuestFact, [quests: Quests], [at: number]> = {
       ...{ status: 'pending', attempts: 0, cast: null, code: null, reason: '', since: at },
     };
     quests.numbered += 1;
-    queue(quests, id, endOf(quests, priority));
+    queue(quests, id, behindEquals(quests, priority));
     const from = schedule === null ? null : scheduleOf(quests, schedule);
     if (from) from.last = id;
   },
