@@ -96,6 +96,12 @@ test('usage is counted by day, agent and model, and goes on from where it was', 
   expect(await rows()).toEqual([expect.objectContaining(row)]);
   await work('three');
   expect(await rows()).toEqual([expect.objectContaining({ input: 30, cost: 0.75, attempts: 3 })]);
+  const { today } = (await workspace.usage.days()).details as { today: { hours: readonly number[]; maxCost: unknown } };
+  expect([today.hours.length, today.hours.reduce((sum, cost) => sum + cost, 0), today.maxCost]).toEqual([
+    24,
+    0.75,
+    null,
+  ]);
   expect(await rows('2999-01-01')).toEqual([]);
   expect(await rows('2000-01-01')).toHaveLength(1);
 });

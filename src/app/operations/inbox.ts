@@ -12,7 +12,16 @@ import { approvalViews } from './approvals.ts';
 import type { Operation } from './table.ts';
 
 export type Waiting = {
-  readonly kind: 'approval' | 'question' | 'talk' | 'unknown' | 'blocked' | 'spent' | 'parked' | 'memory' | 'quarantine';
+  readonly kind:
+    | 'approval'
+    | 'question'
+    | 'talk'
+    | 'unknown'
+    | 'blocked'
+    | 'spent'
+    | 'parked'
+    | 'memory'
+    | 'quarantine';
   /** Of an approval, a note or a blocked agent, its own id; else the cast with the turn or the item. */
   readonly id: string;
   readonly cast: string | null;

@@ -4,15 +4,17 @@ import { setImmediate as pass } from 'node:timers/promises';
 import type { Query } from '../../engine/ports.ts';
 import type { Store } from '../../engine/store.ts';
 import type { Entry } from '../../kernel/fact.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { count, type Metrics, metricsOf, newTally, overallMetrics, type Tally } from '../../kernel/ledger/history.ts';
 import { workRuns } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { leafHash } from '../../log/line.ts';
+import { loadFor } from '../../workspace/find-config.ts';
 import { nameCast } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
 import { type SocketNames, socketNames } from '../views/in-words.ts';
+import type { Workspace } from '../workspace.ts';
 import { usageIn } from './cast-list.ts';
 import type { Operation } from './table.ts';
 
@@ -149,6 +151,8 @@ type Rules = Extract<Entry['fact'], { kind: 'cast.started' }>['rules'];
 type Counted = {
   seq: number;
   readonly rows: Map<string, UsageRow>;
+  /** What each hour cost, by `2026-01-31T09`, of the newest day. */
+  readonly hours: Map<string, number>;
   readonly rules: Map<string, Rules>;
   /** By cast and turn, its socket. */
   readonly sockets: Map<string, string>;
@@ -158,16 +162,38 @@ type Counted = {
 const ENTRIES_PER_READ = 2_000;
 const known = new WeakMap<object, Counted>();
 
-/** What agents used, by day, agent and model. The log is read once; what was counted is kept as long as the store is open. */
+/** What agents used, by day, agent and model; today also by hour, and against the limits of a day. The log is read once; what was counted is kept as long as the store is open. */
 export const usageDays: Operation<'usage.days'> = async (workspace, { since = '' }) => {
-  const rows = workspace.hasLog() ? await usageOf(workspace.castStore()) : [];
+  const counted = workspace.hasLog() ? await usageOf(workspace.castStore()) : null;
+  const rows = [...(counted?.rows.values() ?? [])].toSorted((a, b) =>
+    a.day < b.day ? 1 : a.day > b.day ? -1 : b.cost - a.cost,
+  );
   const within = rows.filter(({ day }) => day >= since);
-  return allow(`${within.length} rows`, { rows: within.map((row): JsonObject => ({ ...row })) });
+  const today = new Date().toISOString().slice(0, 10);
+  const hours = Array.from({ length: 24 }, (_, hour) => {
+    return counted?.hours.get(`${today}T${String(hour).padStart(2, '0')}`) ?? 0;
+  });
+  return allow(`${within.length} rows`, {
+    rows: within.map((row): JsonObject => ({ ...row })),
+    today: { day: today, hours, ...dayLimits(workspace) },
+  });
 };
 
-async function usageOf(store: Pick<Store, 'read'>): Promise<readonly UsageRow[]> {
-  const counted = known.get(store) ?? {
-    ...{ seq: 0, rows: new Map(), rules: new Map(), sockets: new Map() },
+/** What the configuration allows a day; a configuration that cannot be read limits nothing that could be shown. */
+function dayLimits(workspace: Workspace): { readonly maxCost: number | null; readonly maxTokens: number | null } {
+  try {
+    const { config } = loadFor({ workspace, cwd: workspace.cwd, file: undefined, loadout: undefined });
+    const budget = isObject(config) && isObject(config.budget) ? config.budget : {};
+    const amount = (value: unknown) => (typeof value === 'number' ? value : null);
+    return { maxCost: amount(budget.maxCostPerDay), maxTokens: amount(budget.maxTokensPerDay) };
+  } catch {
+    return { maxCost: null, maxTokens: null };
+  }
+}
+
+async function usageOf(store: Pick<Store, 'read'>): Promise<Counted> {
+  const counted: Counted = known.get(store) ?? {
+    ...{ seq: 0, rows: new Map(), hours: new Map(), rules: new Map(), sockets: new Map() },
     busy: Promise.resolve(),
   };
   known.set(store, counted);
@@ -175,7 +201,7 @@ async function usageOf(store: Pick<Store, 'read'>): Promise<readonly UsageRow[]>
   const work = counted.busy.then(() => countOn(store, counted));
   counted.busy = work.catch(() => undefined);
   await work;
-  return [...counted.rows.values()].toSorted((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : b.cost - a.cost));
+  return counted;
 }
 
 async function countOn(store: Pick<Store, 'read'>, counted: Counted): Promise<void> {
@@ -188,7 +214,7 @@ async function countOn(store: Pick<Store, 'read'>, counted: Counted): Promise<vo
   }
 }
 
-function countUsage({ rows, rules, sockets }: Counted, { at, fact }: Entry): void {
+function countUsage({ rows, hours, rules, sockets }: Counted, { at, fact }: Entry): void {
   if (fact.kind === 'cast.started') rules.set(fact.cast, fact.rules);
   if (fact.kind === 'turn.started') sockets.set(`${fact.cast} ${fact.turn}`, fact.socket);
   const usage = usageIn(fact);
@@ -208,4 +234,8 @@ function countUsage({ rows, rules, sockets }: Counted, { at, fact }: Entry): voi
   row.cost += usage.cost;
   row.attempts += 1;
   rows.set(key, row);
+  const hour = at.slice(0, 13);
+  // Hours of a day that is over are not asked for any more.
+  if (![...hours.keys()].some((one) => one.startsWith(day))) hours.clear();
+  hours.set(hour, (hours.get(hour) ?? 0) + usage.cost);
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { Segments } from '../parts/button.tsx';
 import { Answered, Empty } from '../parts/states.tsx';
 import { Foreign } from '../parts/text.tsx';
-import { costByDay, sumOf, type UsageRow, useUsage } from '../shell/cost.ts';
+import { daysAgo, sumOf, type UsageRow, useUsage } from '../shell/cost.ts';
 import { count, day, money, plural, tokens } from '../words.ts';
 
 const GROUPS = [
@@ -40,7 +40,7 @@ export function Costs(): ReactNode {
 
 function Table({ rows, group, span }: { rows: readonly UsageRow[]; group: Group; span: string }): ReactNode {
   const days = span === 'all' ? 3_650 : Number(span);
-  const first = costByDay([], days)[0]?.day ?? '';
+  const first = daysAgo(days - 1);
   const within = useMemo(() => rows.filter((row) => row.day >= first), [rows, first]);
   const currency = rows[0]?.currency ?? 'USD';
   const grouped = useMemo(() => sums(within, group), [within, group]);

@@ -3,43 +3,47 @@ import type { ReactNode } from 'react';
 import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { linkTo } from '../router.ts';
-import { costByDay, costByModel, useUsage } from '../shell/cost.ts';
+import { costByModel, isNearLimit, today, useCostToday, useUsage } from '../shell/cost.ts';
 import { useVerified } from '../shell/verified.ts';
-import { clock, count, day, money, plural, tokens } from '../words.ts';
+import { clock, count, money, plural, tokens } from '../words.ts';
 import { useLook } from '../workspace.ts';
 
-const DAYS = 14;
+const EMPTY_HOURS: readonly number[] = [];
 
 export function CostToday(): ReactNode {
   const usage = useUsage();
-  if (!usage.details) return null;
-  const rows = usage.details.rows;
-  const days = costByDay(rows, DAYS);
-  const today = days.at(-1);
-  const models = costByModel(rows.filter((row) => row.day === today?.day));
-  const most = Math.max(...days.map(({ cost }) => cost), 0);
-  const currency = rows[0]?.currency ?? 'USD';
+  const cost = useCostToday();
+  if (!usage.details || !cost) return null;
+  const { rows, today: of } = usage.details;
+  const hours = of?.hours ?? EMPTY_HOURS;
+  const models = costByModel(rows.filter((row) => row.day === today()));
+  const most = Math.max(...hours, 0);
+  const now = new Date().getUTCHours();
+  const { currency } = cost;
   return (
     <section className="side-part" aria-labelledby="cost-today">
       <div className="side-title">
         <h2 id="cost-today">Cost today</h2>
-        <a {...linkTo('/history/costs')} className="quiet-link">
-          <b>{money(today?.cost ?? 0, currency)}</b>
+        <a {...linkTo('/history/costs')} className={isNearLimit(cost) ? 'quiet-link wait' : 'quiet-link'}>
+          <b>{money(cost.amount, currency)}</b>
+          {cost.max === null ? null : ` of ${money(cost.max, currency)}`}
         </a>
       </div>
-      <div className="bars" role="img" aria-label={barsInWords(days, currency)}>
-        {days.map((each) => (
-          <span key={each.day} className="bar-slot" title={`${day(each.day)}: ${money(each.cost, currency)}`}>
+      <div className="bars" role="img" aria-label={barsInWords(hours, currency)}>
+        {hours.map((each, hour) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an hour is its place
+          <span key={hour} className="bar-slot" title={`${twoDigits(hour)}:00 UTC: ${money(each, currency)}`}>
             <span
-              className={each === today ? 'day-bar day-bar-today' : 'day-bar'}
-              style={{ height: most === 0 ? 0 : `${Math.max(each.cost > 0 ? 4 : 0, (100 * each.cost) / most)}%` }}
+              className={hour === now ? 'day-bar day-bar-today' : 'day-bar'}
+              style={{ height: most === 0 ? 0 : `${Math.max(each > 0 ? 4 : 0, (100 * each) / most)}%` }}
             />
           </span>
         ))}
       </div>
       <div className="bars-axis">
-        <span>{day(days[0]?.day ?? 0)}</span>
-        <span>today</span>
+        <span>00</span>
+        <span>12</span>
+        <span>24 UTC</span>
       </div>
       {models.length > 0 ? (
         <table className="models">
@@ -61,10 +65,11 @@ export function CostToday(): ReactNode {
   );
 }
 
-function barsInWords(days: readonly { day: string; cost: number }[], currency: string): string {
-  const spent = days.filter(({ cost }) => cost > 0);
-  if (spent.length === 0) return `No cost in the last ${DAYS} days`;
-  return spent.map(({ day: at, cost }) => `${day(at)} ${money(cost, currency)}`).join(', ');
+const twoDigits = (hour: number): string => String(hour).padStart(2, '0');
+
+function barsInWords(hours: readonly number[], currency: string): string {
+  const spent = hours.flatMap((cost, hour) => (cost > 0 ? [`${twoDigits(hour)}:00 ${money(cost, currency)}`] : []));
+  return spent.length === 0 ? 'No cost today' : `By hour, UTC: ${spent.join(', ')}`;
 }
 
 type Agents = {

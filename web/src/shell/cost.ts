@@ -1,4 +1,5 @@
 // What the agents cost, by day, agent and model, as `usage.days` counts it.
+import { money } from '../words.ts';
 import { type Answer, useLook } from '../workspace.ts';
 
 export type UsageRow = {
@@ -12,7 +13,11 @@ export type UsageRow = {
   readonly attempts: number;
   readonly currency?: string;
 };
-export type Usage = { readonly rows: readonly UsageRow[] };
+export type Usage = {
+  readonly rows: readonly UsageRow[];
+  /** The day by universal time, as the limits of a day count it. */
+  readonly today: { readonly hours: readonly number[]; readonly maxCost: number | null };
+};
 
 export function useUsage(): Answer<Usage> & { readonly refresh: () => void } {
   return useLook<Usage>('usage.days', {}, ['turn.accepted', 'attempt.']);
@@ -20,21 +25,26 @@ export function useUsage(): Answer<Usage> & { readonly refresh: () => void } {
 
 export const today = (): string => new Date().toISOString().slice(0, 10);
 
-export function useCostToday(): { readonly amount: number; readonly currency: string } | null {
+export const daysAgo = (days: number): string =>
+  new Date(Date.parse(today()) - days * 86_400_000).toISOString().slice(0, 10);
+
+type CostToday = { readonly amount: number; readonly currency: string; readonly max: number | null };
+
+export function useCostToday(): CostToday | null {
   const { details } = useUsage();
   if (!details) return null;
   const of = details.rows.filter(({ day }) => day === today());
-  return { amount: of.reduce((sum, { cost }) => sum + cost, 0), currency: of[0]?.currency ?? 'USD' };
+  return { amount: sumOf(of), currency: of[0]?.currency ?? 'USD', max: details.today.maxCost };
 }
 
-/** The last so many days, the oldest first, those without cost among them. */
-export function costByDay(rows: readonly UsageRow[], days: number): readonly { day: string; cost: number }[] {
-  const last = Date.parse(today());
-  return Array.from({ length: days }, (_, n) => {
-    const day = new Date(last - (days - 1 - n) * 86_400_000).toISOString().slice(0, 10);
-    return { day, cost: sumOf(rows.filter((row) => row.day === day)) };
-  });
+/** `$4.18 of $20.00`. */
+export function costOfLimit({ amount, currency, max }: CostToday): string {
+  return max === null ? money(amount, currency) : `${money(amount, currency)} of ${money(max, currency)}`;
 }
+
+/** From here on it is said in amber. */
+const NEAR = 0.8;
+export const isNearLimit = ({ amount, max }: CostToday): boolean => max !== null && amount >= max * NEAR;
 
 /** The dearest first. */
 export function costByModel(rows: readonly UsageRow[]): readonly { name: string; tokens: number; cost: number }[] {

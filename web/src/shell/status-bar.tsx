@@ -4,9 +4,9 @@ import { Kbd } from '../parts/button.tsx';
 import { Icon } from '../parts/glyphs.tsx';
 import { linkTo } from '../router.ts';
 import { nextTheme, useTheme } from '../theme.ts';
-import { clock, clockSeconds, count, money } from '../words.ts';
+import { clock, clockSeconds, count } from '../words.ts';
 import { useWorkspace } from '../workspace.ts';
-import { useCostToday } from './cost.ts';
+import { costOfLimit, isNearLimit, useCostToday } from './cost.ts';
 import type { Overview } from './overview.ts';
 import { useVerified } from './verified.ts';
 
@@ -37,8 +37,8 @@ export function StatusBar({ onKeys }: { overview: Overview; onKeys: () => void }
       ) : null}
       <span className="status-gap" />
       {cost ? (
-        <a {...linkTo('/history/costs')}>
-          <b>{money(cost.amount, cost.currency)}</b> today
+        <a {...linkTo('/history/costs')} className={isNearLimit(cost) ? 'wait' : undefined}>
+          <b>{costOfLimit(cost)}</b> today
         </a>
       ) : null}
       {hello ? (
