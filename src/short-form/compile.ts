@@ -142,7 +142,14 @@ class Compiler {
       ...(layout === null ? {} : { layout }),
     };
     const materia = Object.fromEntries(Array.from(this.#materia, ([id, { definition }]) => [id, definition]));
-    for (const [id, { place }] of this.#materia) this.#origins.set(`materia.${id}`, place);
+    for (const [id, { place, definition }] of this.#materia) {
+      this.#origins.set(`materia.${id}`, place);
+      for (const field of ['runner', 'model'] as const) {
+        const isOwn = valueAt(this.#file as unknown as Json, [...place, field]) !== undefined;
+        if (definition[field] !== undefined)
+          this.#origins.set(`materia.${id}.${field}`, isOwn ? [...place, field] : ['defaults', field]);
+      }
+    }
     const config = { ...(budget === undefined ? {} : { budget }), materia, loadouts: { [this.#name]: loadout } };
     return {
       config,
@@ -278,8 +285,8 @@ class Compiler {
         `Two loops walk over the items of ${generator}. Put their steps into one \`do\`.`,
       );
     }
-    const { answers } = source.options;
-    if (answers !== undefined) {
+    const { answers, makes } = source.options;
+    if (answers !== undefined && makes === undefined) {
       const message = `${generator} makes items for a loop, so it cannot answer ${answers}. Remove \`answers\`.`;
       this.#mistake('INVALID_LOOP', [...source.place, 'answers'], message);
     }
@@ -607,6 +614,12 @@ function agentDefinition(options: AgentOptions, name: string, defaults: ShortFor
   });
   const file = prompt === undefined && promptFile === undefined ? { promptFile: `prompts/${name}.md` } : {};
   return { type: 'agent', ...file, ...common, ...agentFields(options) };
+}
+
+function valueAt(value: Json, [first, ...rest]: SourcePath): Json | undefined {
+  if (first === undefined) return value;
+  const within = Array.isArray(value) ? value[Number(first)] : isObject(value) ? value[first] : undefined;
+  return within === undefined ? undefined : valueAt(within, rest);
 }
 
 /** The fields of a materia that the options of an agent set. */

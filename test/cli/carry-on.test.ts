@@ -204,7 +204,7 @@ test('a crashed cast is said to be, and resume picks it among running ones', asy
   await crashed.ended;
   expect((await baton(dir, ['status'])).stdout).toMatch(/ crashed .*\n[\s\S]* resume \S+\n/);
   const watched = await baton(dir, ['watch', 'latest']);
-  expect([watched.code, watched.stderr]).toEqual([1, expect.stringContaining('Nobody drives cast')]);
+  expect([watched.code, watched.stderr]).toEqual([1, expect.stringContaining('No process drives cast')]);
   const other = await baton(dir, ['recast', 'latest', '--json']);
   expect([other.code, json(other).code]).toEqual([1, 'NOT_ALLOWED_NOW']);
   const decided = await baton(dir, ['decide', 'latest:1', 'rerun', '--json']);

@@ -169,6 +169,16 @@ const ROWS: readonly Row[] = [
     1,
     [/^config\.json\n {2}error: "bel" is not a field of notify.*Did you mean bell\?.*\n.*notify\.bel\n1 error/m],
   ],
+  ...['../x', '/etc', '.baton/prompts'].map(
+    (path): Row => [
+      '5',
+      `a lock on ${path}`,
+      short(`steps: [{ fix: { tools: write, lock: [${path}] } }]`),
+      CHECK,
+      1,
+      [/^team\.yaml:1:\d+\n {2}error: "\S+" (leads out of the workspace; stay inside it|governs the work, .*)\./m],
+    ],
+  ),
   [
     '6',
     'an edge from inside a loop to the end',
@@ -194,6 +204,14 @@ const ROWS: readonly Row[] = [
     CHECK,
     1,
     [/runner is "cladue"\. Did you mean claude\?/],
+  ],
+  [
+    '8',
+    'a misspelt runner for all steps',
+    short('defaults: { runner: cladue }\nsteps: [{ fix: { prompt: x } }, { sum: { prompt: x } }]'),
+    CHECK,
+    1,
+    [/^team\.yaml:1:13 .*\n {2}error: .*runner is "cladue"\. Did you mean claude\?.*\n.*\n1 error,/],
   ],
   [
     '8',

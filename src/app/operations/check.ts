@@ -67,9 +67,10 @@ async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<
 
 export async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
   const all = await allIn(loaded, workspace, strict);
-  return loaded.source
-    ? all.filter((issue) => isOwnIssue(issue, loaded)).map((issue) => inOwnWords(issue, loaded))
-    : all;
+  if (!loaded.source) return all;
+  const own = all.filter((issue) => isOwnIssue(issue, loaded)).map((issue) => inOwnWords(issue, loaded));
+  // A default of the file is that of many agents, and its mistake is one.
+  return [...new Map(own.toReversed().map((issue) => [issue.message, issue])).values()].toReversed();
 }
 
 /** The errors of the config.json below loadouts in the short form, each once. */

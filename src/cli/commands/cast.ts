@@ -159,7 +159,9 @@ export async function watchCommand(call: Call, giving: Giving): Promise<number> 
   if (!verdict.allow && view.cast === undefined) throw new Refused(verdict);
   if (isStream) outJsonLine(view);
   if (verdict.allow) return isStream ? exitForStatus(view.status) : showEnd(call, view);
-  note(`Nobody drives cast ${view.cast}: its process is gone. Carry on with: ${again(call)} resume ${view.cast}`);
+  note(
+    `No process drives cast ${view.cast}: the one that did is gone. Carry on with: ${again(call)} resume ${view.cast}`,
+  );
   if (call.json) outJson(view);
   return EXIT_CODE.denied;
 }

@@ -212,7 +212,7 @@ function* checkGenerators(draft: Draft, graph: Graph): Findings {
     if (!isGeneratorSocket(draft, id) || consumed.has(id)) continue;
     if (leadsToGenerator(draft, graph, id)) continue;
     const fix = 'Let a loop consume it, lead on to another generator, or drop generator from its materia.';
-    const message = `Nobody takes the ${GENERATED} that ${id} produces. ${fix}`;
+    const message = `No socket takes the ${GENERATED} that ${id} makes. ${fix}`;
     yield warning('UNCONSUMED_GENERATOR', `${draft.path}.sockets.${id}`, message);
   }
 }

@@ -4,6 +4,8 @@ import { CAPABILITIES, DEFAULT_RUNNER, dialectCan, orList, PRESENT, runnerCan, r
 import type { Code } from '../codes.ts';
 import { describeField } from '../field-schema.ts';
 import { given, isObject, isString, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { normalPath, PATH_FAULTS, pathKey } from '../ledger/path.ts';
+import { isGoverning } from '../ledger/scope.ts';
 import { nearestName } from '../text.ts';
 import type { KnownFields } from './answer-fields.ts';
 import { COMMAND_SLOTS } from './config.ts';
@@ -365,6 +367,21 @@ export function* checkReadersInPlace(draft: Draft): Findings {
       'No agent here may change files, so the cast works in the directory itself while you have uncommitted files. What a command of this one changes there is reported and not put back: it may be yours. Commit first, or write tools: "readOnly".';
     yield warning('INVALID_MATERIA', `${draft.path}.sockets.${id}.materia`, why);
   }
+}
+
+/** A path outside ends a cast at the turn that asks for it, when others are paid. What fills a slot is known only then. */
+export function* checkLockScope(owner: JsonObject, path: string): Findings {
+  for (const written of listAt(owner, 'lockScope').filter(isString)) {
+    if (written.includes('{{') || written.trim() === '') continue;
+    const normal = normalPath(written);
+    const fault = normal.ok ? faultOf(normal.path) : PATH_FAULTS[normal.fault];
+    if (fault !== null) yield error('INVALID_CONFIG', `${path}.lockScope`, `${shown(written)} ${fault}.`);
+  }
+}
+
+function faultOf(path: string): string | null {
+  if (path.startsWith('/')) return PATH_FAULTS.escapes;
+  return isGoverning(pathKey(path, false)) ? 'governs the work, so no turn may change it; leave it out' : null;
 }
 
 function unstoppable(materia: JsonObject): string | null {

@@ -8,6 +8,7 @@ import { checkFlow, checkParking, checkSlots } from './check-flow.ts';
 import { checkLoops } from './check-loops.ts';
 import {
   checkHeldBack,
+  checkLockScope,
   checkMateria,
   checkReadersInPlace,
   checkUtilityName,
@@ -77,6 +78,7 @@ function* checkAll(written: Json, utilities: UtilityNames | undefined, boundarie
   yield* checkSecrets(config);
   for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) {
     yield* checkMateria(id, materia);
+    if (isObject(materia)) yield* checkLockScope(materia, `materia.${id}`);
     if (utilities) yield* checkUtilityName(id, materia, utilities);
     if (boundaries && isObject(materia)) yield* checkIdentity(id, materia, boundaries);
   }
@@ -105,6 +107,7 @@ function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilitie
     ...checkEndpoint(draft, given(loadout, 'entry'), `${draft.path}.entry`, 'socket'),
     ...checkSockets(draft, utilities?.fields),
     ...checkCheckerNames(draft, config),
+    ...draft.socketIds.flatMap((id) => [...checkLockScope(objectAt(draft.sockets, id), `${draft.path}.sockets.${id}`)]),
     ...checkLoops(draft),
   ];
   const names = [...checkSocketNames(draft)];
