@@ -97,7 +97,10 @@ async function mintAll(): Promise<void> {
   let now = Date.now() - 10 * 24 * HOUR_MS;
   const log = new SqliteLog(logFileIn(at('.baton/state')));
   const decider = await Decider.open(log, dialects, { now: () => now });
-  const [policy, key] = [readPolicy({ dir: at('.'), configFile: at('.baton/config.json'), env: ENV }), openSealKey(ENV)];
+  const [policy, key] = [
+    readPolicy({ dir: at('.'), configFile: at('.baton/config.json'), env: ENV }),
+    openSealKey(ENV),
+  ];
   if ('allow' in policy || 'allow' in key) throw new Error('no policy or no key');
   const requester = callerIdentity(process.env, process.pid, Date.now()).name;
   const scene = {
