@@ -55,7 +55,7 @@ export const CAST_ROWS = entriesOf('casts', {
     example: 'baton show latest',
     fields: {
       cast: { ...CAST, word: 'CAST' },
-      turns: { type: 'flag', means: 'also what each attempt was told and said' },
+      turns: { type: 'flag', means: 'also what each attempt was told and said; on the command line with --json' },
     },
     cli: 'show',
     mcp: {
