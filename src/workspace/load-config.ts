@@ -41,7 +41,7 @@ type Source = {
 export function readJsonFile(file: string): Json {
   const text = readText(file);
   const parsed = parseJsonText(text, { maxBytes: CONFIG_BYTES_MAX });
-  if (!parsed.ok) throw new BrokenJson(`${file}:${parsed.line}:${parsed.column}: ${faultText(text, parsed)}`);
+  if (!parsed.ok) throw new BrokenJson(file, `${parsed.line}:${parsed.column}: ${faultText(text, parsed)}`);
   return parsed.value;
 }
 
@@ -52,7 +52,14 @@ export function objectInFile(file: string): JsonObject {
 }
 
 /** The file is there and holds no JSON: an issue where files are checked, wrong usage where one is needed. */
-export class BrokenJson extends UsageError {}
+export class BrokenJson extends UsageError {
+  readonly file: string;
+
+  constructor(file: string, fault: string) {
+    super(`${file}:${fault}`);
+    this.file = file;
+  }
+}
 
 type TextFault = { readonly line: number; readonly column: number; readonly message: string };
 

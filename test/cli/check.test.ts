@@ -63,7 +63,8 @@ test('a file that is no JSON is an issue, and a file that is not there is wrong 
     const { allow, code, details } = json<Checked>(ran);
     expect([ran.code, allow, code]).toEqual([1, false, 'INVALID_CONFIG']);
     expect(details.issues).toMatchObject([{ code, level: 'error', message: expect.stringMatching(/json:1:\d+: /) }]);
-    expect((await baton(dir, ['check', ...args])).code).toBe(1);
+    const shown = await baton(dir, ['check', ...args]);
+    expect([shown.code, shown.stdout]).toEqual([1, expect.stringMatching(/in \S+\.json\n$/)]);
   }
   expect((await baton(dir, ['check', 'none.json', '--json'])).code).toBe(2);
 });

@@ -123,3 +123,16 @@ test('with --interrupt what is said reaches the agent at work at once; what it u
   expect(log.stdout).toContain('at once: use tabs');
   expect(log.stdout).toContain('was interrupted by a person and goes on');
 });
+
+test('a cast that is over says where its conversation is to be read', async () => {
+  const dir = project({
+    '.baton/config.json': config,
+    'agents.json': { Plan: ['What colour?', '$continue', PLAN], Tell: ['Done.'] },
+  });
+  expect((await baton(dir, ['cast', '--agents', 'agents.json', 'plan it'])).code).toBe(0);
+  const read = await baton(dir, ['talk', 'latest', '--json']);
+  expect([read.code, json(read).reason]).toEqual([
+    1,
+    expect.stringMatching(/has completed; .* --turns` has what was said/),
+  ]);
+});

@@ -2,7 +2,7 @@
 // is noted here, too.
 import { conversationsIn, conversationToEnd } from '../../kernel/cast/asked.ts';
 import { materiaOf } from '../../kernel/cast/rules.ts';
-import type { Cast, Turn } from '../../kernel/cast/state.ts';
+import { type Cast, isOver, type Turn } from '../../kernel/cast/state.ts';
 import { isNotTaken } from '../../kernel/cast/steer.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -21,6 +21,10 @@ export const castTalk: Operation<'cast.talk'> = async (workspace, input, context
   const { store, cast } = await castNamed(workspace, input.cast);
   const state = await stateOf(store, cast);
   const { text, turn: number, detach, turns } = input;
+  if (isOver(state.status)) {
+    const reason = `cast ${cast} has ${state.status}; \`${workspace.program} show ${cast} --turns\` has what was said`;
+    return deny('NOT_ALLOWED_NOW', reason, { cast, status: state.status });
+  }
   if (text === undefined) {
     const turn = talkingIn(state, number);
     if ('allow' in turn) return turn;

@@ -52,9 +52,11 @@ function readable(load: () => readonly Loaded[]): Read {
     return { loaded: load() };
   } catch (error) {
     if (!(error instanceof BrokenJson)) throw error;
-    const { message } = error;
+    const { message, file } = error;
     const issue: Issue = { code: 'INVALID_CONFIG', level: 'error', path: '', message };
-    return { broken: deny(issue.code, `1 error, no warnings; first: ${message}`, { issues: [issue], machine: [] }) };
+    return {
+      broken: deny(issue.code, `1 error, no warnings; first: ${message}`, { file, issues: [issue], machine: [] }),
+    };
   }
 }
 

@@ -35,10 +35,14 @@ async function prompt(call: Call, given: Given, first: JsonObject): Promise<numb
   const { cast } = first;
   let shown = rowsIn(first.lines).length;
   note('A line says something. /continue ends the conversation, /quit leaves it as it is.');
+  // The arrow keys bring back what the person said before, the newest first.
+  const said = rowsIn(first.lines).flatMap(({ from, text }) => (from === 'person' ? [String(text)] : []));
+  const history = said.toReversed();
   for (;;) {
-    const line = await nextLine();
+    const line = await nextLine(history);
     if (line === null || line === '/quit') return EXIT_CODE.ok;
     if (line === '') continue;
+    history.unshift(line);
     if (line === '/continue') return drive(call, 'cast.continue', { cast: isString(cast) ? cast : 'latest' });
     const end = await carriedOn(call, 'cast.talk', { ...given, text: line });
     if (end !== null) return end;
@@ -59,8 +63,8 @@ async function carriedOn(call: Call, name: OperationName, given: Given): Promise
   return exitForStatus(view.status);
 }
 
-async function nextLine(): Promise<string | null> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+async function nextLine(history: readonly string[]): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr, history: [...history] });
   const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
   try {
     const line = await Promise.race([terminal.question('> '), closed]);
