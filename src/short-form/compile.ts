@@ -133,6 +133,7 @@ class Compiler {
     const { description, inputs, budget } = this.#file;
     const layout = this.#layout();
     if (budget !== undefined) this.#origins.set('budget', ['budget']);
+    if (inputs !== undefined) this.#origins.set(`${at}.inputs`, ['inputs']);
     const loadout: JsonObject = {
       ...(description === undefined ? {} : { description }),
       ...(inputs === undefined ? {} : { inputs }),

@@ -3,9 +3,10 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
-import { schemaFault } from '../dialects/user-schema.ts';
+import { readWithSchema, schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import type { ConfigLayer, MergedLayers } from '../kernel/graph/layers.ts';
+import { inputsOf } from '../kernel/graph/resolve-graph.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { placeAt } from '../short-form/source.ts';
 import { UsageError } from './locate.ts';
@@ -110,6 +111,7 @@ export function withFiles(file: string, config: Json, baseDir: string): Loaded {
   const loadouts = mapObject(config.loadouts, (loadout, name) => {
     if (!isObject(loadout)) return loadout;
     const at = `loadouts.${name}.sockets`;
+    issues.push(...inputIssues(loadout, `loadouts.${name}`));
     return {
       ...loadout,
       ...given(
@@ -131,6 +133,21 @@ function given(name: string, value: Json | undefined): JsonObject {
 function mapObject(object: Json | undefined, change: (value: Json, key: string) => Json): Json | undefined {
   if (!isObject(object)) return object;
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+}
+
+/** Schemas of inputs that cannot be used, and defaults that do not fit. */
+function inputIssues(loadout: JsonObject, path: string): readonly Issue[] {
+  return Object.entries(inputsOf(loadout)).flatMap(([name, schema]) => {
+    const at = `${path}.inputs.${name}`;
+    const refuse = (message: string): Issue => ({ code: 'INVALID_CONFIG', level: 'error', path: at, message });
+    const fault = schemaFault(schema);
+    if (fault !== null) return [refuse(`the schema of the input cannot be used: ${fault}`)];
+    const { default: usual = null } = schema;
+    if (usual === null) return [];
+    const read = readWithSchema(schema, usual);
+    const [problem] = read.usable ? read.problems : [];
+    return problem ? [refuse(`the default ${JSON.stringify(usual)} does not fit: ${problem.message}`)] : [];
+  });
 }
 
 /** A schema given by name is read; a schema of either kind must be one. */

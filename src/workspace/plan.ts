@@ -6,6 +6,7 @@ import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/issue.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
+import { inputsOf } from '../kernel/graph/resolve-graph.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType, objectAt } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
 import { type ConfigRequest, inOwnWords, loadFor } from './find-config.ts';
@@ -20,6 +21,8 @@ export type Plan = {
   /** Names in the script that no socket and no materia has: most of them are misspelt. */
   readonly strangers: readonly string[];
   readonly warnings: readonly Issue[];
+  /** The schemas of the values that a cast of it is started with. */
+  readonly inputs: Readonly<Record<string, JsonObject>>;
   /** The file it was found in. */
   readonly file: string;
 };
@@ -61,7 +64,8 @@ export async function locateCast(
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name, request.utilities?.writes), loaded.baseDir);
   const strangers = script === null ? [] : unknownKeys(script, config);
-  return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, file: loaded.file } };
+  const inputs = inputsOf(objectAt(objectAt(config, 'loadouts'), name));
+  return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine, inputs, file: loaded.file } };
 }
 
 /** Says that none has this name, with the nearest one and all there are. */

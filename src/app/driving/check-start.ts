@@ -16,6 +16,7 @@ import {
   readChecker,
   type WorktreeRules,
 } from '../../kernel/graph/config.ts';
+import { INPUTS } from '../../kernel/graph/resolve-graph.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import { counted } from '../../kernel/text.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
@@ -31,6 +32,7 @@ import type { Context } from '../operation.ts';
 import { whyNoRepository } from '../preflight/machine.ts';
 import { AsksPerson } from '../refused.ts';
 import type { Workspace } from '../workspace.ts';
+import { castInputs, type GivenInputs } from './cast-inputs.ts';
 
 // A cast that may change files works in its own worktree where git can make one, else in the directory itself. So does one that
 // only runs checks, where everything is committed: there what a check changes is put back. Uncommitted work is what it may be
@@ -116,7 +118,7 @@ type CastOptions = {
   readonly runner?: string | undefined;
   readonly model?: string | undefined;
   readonly set?: readonly string[] | undefined;
-};
+} & GivenInputs;
 
 export async function planned(workspace: Workspace, options: CastOptions, { onEvent }: Pick<Context, 'onEvent'>) {
   const { request, file, loadout, agents, runner, model, set } = options;
@@ -131,7 +133,10 @@ export async function planned(workspace: Workspace, options: CastOptions, { onEv
   if (!plan.ok) askForTrust(workspace, plan.issues);
   for (const { code, path, message } of plan.ok ? plan.plan.warnings : [])
     onEvent({ kind: 'note', text: `warning ${code} ${path}: ${message}` });
-  return plan;
+  if (!plan.ok) return plan;
+  const inputs = castInputs(plan.plan.inputs, options);
+  if (!inputs.ok) return inputs;
+  return { ok: true as const, plan: { ...plan.plan, data: inputs.inputs === null ? {} : { [INPUTS]: inputs.inputs } } };
 }
 
 /** A project that changes what a person set for every workspace counts after a yes. */

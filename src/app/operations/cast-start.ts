@@ -7,6 +7,8 @@ import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
 import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
+import { INPUTS } from '../../kernel/graph/resolve-graph.ts';
+import { type JsonObject, objectAt } from '../../kernel/json.ts';
 import type { ForQuest } from '../../kernel/quest/decide.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
@@ -36,6 +38,8 @@ import type { Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
 type Input = InputOf<FieldsOf<'cast.start'>>;
+/** With the data that the cast begins with. */
+type ReadyPlan = Plan & { readonly data: JsonObject };
 
 export const castStart: Operation<'cast.start'> = (workspace, input, context) =>
   startCastFor(workspace, input, context);
@@ -61,7 +65,9 @@ export async function startCastFor(
   const lacking = await lookBefore(workspace, plan.plan, input, context);
   if (lacking) return lacking;
   const look = await askForFolder(workspace, plan.plan, input);
-  return input.detach ? detached(workspace, input, context) : driven(workspace, plan.plan, input, context, look, quest);
+  return input.detach
+    ? detached(workspace, input, plan.plan, context)
+    : driven(workspace, plan.plan, input, context, look, quest);
 }
 
 /** Without a configuration a person says which team works. A scripted cast costs nothing and just runs. */
@@ -112,9 +118,15 @@ async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan
   );
 }
 
-async function detached(workspace: Workspace, input: Input, { actor }: Context) {
+async function detached(workspace: Workspace, input: Input, { data }: ReadyPlan, { actor }: Context) {
   const store = workspace.ledgerStore({ begins: true });
-  const cast = await startBehind(workspace, store, actor, argsFor(workspace, input), input.request);
+  const cast = await startBehind(
+    workspace,
+    store,
+    actor,
+    [...argsFor(workspace, input), ...inputArgs(data)],
+    input.request,
+  );
   const view = await loadView(workspace, store, cast, input.turns === true);
   return allow(`cast ${cast} was started`, castVerdict(view).details);
 }
@@ -134,9 +146,16 @@ function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, m
   ];
 }
 
+/** The checked inputs, each as a word of its own. */
+function inputArgs(data: JsonObject): string[] {
+  return Object.entries(objectAt(data, INPUTS)).map(([name, value]) => {
+    return `--input=${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+}
+
 async function driven(
   workspace: Workspace,
-  plan: Plan,
+  plan: ReadyPlan,
   { request, inPlace, turns = false }: Input,
   context: Context,
   look: RepositoryReading | null,
@@ -144,7 +163,7 @@ async function driven(
 ) {
   const { actor } = context;
   const cast = idToStart(workspace.env);
-  const { loadout } = plan;
+  const { loadout, data } = plan;
   const hidden = hideSecrets(plan.script, plan.rules);
   const { rules, script } = hidden;
   const { root, says } = await isolationOf(workspace, rules, cast, inPlace === true, look);
@@ -155,7 +174,7 @@ async function driven(
       keepHidden(workspace.stateDir, cast, hidden);
       const verdict = await store.submit(
         {
-          ...{ kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
+          ...{ kind: 'cast.start', cast, request, loadout, rules, script, data, runId: randomUUID(), ...where },
           capabilities: CAPABILITIES,
           ...(quest === undefined ? {} : { quest }),
         },
@@ -218,7 +237,7 @@ function turnOf(rules: Rules, socket: string, brief: string): Estimate {
 }
 
 /** Each agent's brief on an empty cast: what comes from other turns is missing in it. */
-async function firstBriefs(plan: Plan, request: string): Promise<{ socket: string; brief: string }[]> {
+async function firstBriefs(plan: ReadyPlan, request: string): Promise<{ socket: string; brief: string }[]> {
   const [{ dialects }, { Decider }, { LocalStore }, { MemoryLog }] = await Promise.all([
     import('../../dialects/index.ts'),
     import('../../engine/decider.ts'),
@@ -238,6 +257,7 @@ async function firstBriefs(plan: Plan, request: string): Promise<{ socket: strin
         loadout: plan.loadout,
         rules: { ...plan.rules, graph },
         script: null,
+        data: plan.data,
         capabilities: CAPABILITIES,
       },
       { name: 'dry-run' },

@@ -2,6 +2,7 @@
 import { check } from '../../kernel/graph/check.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { type ConfigLayer, keyPathOf, layerOf } from '../../kernel/graph/layers.ts';
+import { isObject, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
@@ -37,12 +38,24 @@ export const checkLoadouts: Operation<'check'> = async (workspace, { file, stric
     file: one ?? '',
     ...(another === undefined ? {} : { files: all.map((loaded) => loaded.file) }),
     issues,
+    ...(await inputsOfAll(all)),
     machine: machine.map((finding) => ({ ...finding })),
   };
   if (!first) return allow(issues.length === 0 ? 'no issues' : warnings, details);
   const counts = `${counted(errors.length, 'error')}, ${warnings}`;
   return deny(first.code, `${counts}; first: ${first.path}: ${first.message}`, details);
 };
+
+/** What casts are started with, by loadout. */
+async function inputsOfAll(all: readonly Loaded[]): Promise<JsonObject> {
+  const { inputsIn } = await import('./loadouts.ts');
+  const inputs = all.flatMap(({ config }) =>
+    Object.entries(objectAt(isObject(config) ? config : {}, 'loadouts')).flatMap(([loadout, one]) =>
+      (isObject(one) ? (inputsIn(one).inputs ?? []) : []).map((each) => ({ loadout, ...each })),
+    ),
+  );
+  return inputs.length === 0 ? {} : { inputs };
+}
 
 type Read = { readonly loaded: readonly Loaded[] } | { readonly broken: Denied };
 

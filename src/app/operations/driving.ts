@@ -75,6 +75,28 @@ export const START = {
     means: 'the model of every agent that asks one; it counts before the model of the agent and defaults.model',
     example: 'NAME',
   },
+  input: {
+    type: 'list',
+    value: 'NAME=VALUE',
+    itemsMax: 64,
+    means:
+      'a value that the loadout declares under `inputs`: a text, or JSON where a text does not fit; may be repeated',
+    example: ['severity=high'],
+  },
+  inputFile: {
+    type: 'text',
+    isInFile: true,
+    value: 'FILE',
+    charsMax: 262_144,
+    means: 'inputs as a JSON object; the command line reads it from a file, and --input counts before it',
+    example: '{"severity": "high"}',
+  },
+  inputs: {
+    type: 'json',
+    hidden: true,
+    means: 'inputs as an object from names to values',
+    example: { severity: 'high' },
+  },
   set: SET,
 } as const;
 
@@ -100,8 +122,8 @@ export const DRIVING_ROWS = entriesOf('casts', {
       name: 'cast_start',
       audience: 'person',
       description:
-        'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
-      without: [...BY_TOOL.without, 'file', 'inPlace', 'probe', 'set'],
+        'Start a cast: a team of agents works on the request, step by step. inputs are the values that the loadout declares. It runs in the background; details.cast is its id. Use cast_wait then.',
+      without: [...BY_TOOL.without, 'file', 'inPlace', 'probe', 'set', 'input', 'inputFile'],
       defaults: BY_TOOL.defaults,
     },
   },

@@ -18,7 +18,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
       options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' }, ui: { type: 'boolean' } },
       shownBy: () => import('../commands/cast.ts').then((file) => file.castCommand),
     }),
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--set KEY=VALUE …] [--in-place] [--detach] [--dry-run] [--ui] [--turns] REQUEST… | - | --request-file FILE',
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--input NAME=VALUE …] [--input-file FILE] [--set KEY=VALUE …] [--in-place] [--detach] [--dry-run] [--ui] [--turns] REQUEST… | - | --request-file FILE',
     words: [0, MANY],
   },
   oneOperation('status', {

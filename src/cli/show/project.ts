@@ -69,7 +69,19 @@ function configLines({ layers, all, key, value, why, means, config, issues }: Js
   return [`${key} = ${text(value)}`, ...about, `  ${why}`, '', ...found, ...wrong];
 }
 
-function checkLines({ file, issues }: JsonObject, { env }: Call, { allow, reason }: Verdict): readonly ShownLine[] {
+/** What a cast is started with: `bugfix --input severity=…: one of "low", "high", else "low"`. */
+function inputLines(inputs: readonly JsonObject[]): readonly string[] {
+  return inputs.map(({ loadout, name, wants, isRequired, default: usual }) => {
+    const how = isRequired === true ? 'needed' : `else ${JSON.stringify(usual ?? null)}`;
+    return oneLine(`${loadout} --input ${name}=…: ${wants}, ${how}`, 300);
+  });
+}
+
+function checkLines(
+  { file, issues, inputs }: JsonObject,
+  { env }: Call,
+  { allow, reason }: Verdict,
+): readonly ShownLine[] {
   const where = file === BUNDLED ? 'the bundled configuration' : String(file);
   const rows = rowsIn(issues);
   const errors = rows.filter(({ level }) => level === 'error').length;
@@ -77,6 +89,7 @@ function checkLines({ file, issues }: JsonObject, { env }: Call, { allow, reason
   const paint = paintFor(process.stdout, env);
   return [
     ...rows.flatMap((issue) => issueLines(issue, basename(where), paint)),
+    ...inputLines(rowsIn(inputs)),
     allow ? `ok: ${reason} in ${where}` : `${found} in ${where}`,
   ];
 }
@@ -162,7 +175,16 @@ function loadoutLines({ loadouts }: JsonObject, call: Call): readonly ShownLine[
     const what = isObject(issue) ? `${issue.code}: ${issue.message}` : [steps].flat().join(', ');
     return [oneLine(String(name)), whose, oneLine(what)];
   });
-  return [...table(rows, ['loadout', '', 'steps']), `\nRun one with: ${again(call)} cast -l NAME "…"`];
+  const inputs = rowsIn(loadouts).flatMap(({ name, inputs: all }) =>
+    rowsIn(all).map(({ name: input, wants, isRequired, default: usual }) => [
+      oneLine(String(name)),
+      String(input),
+      isRequired === true ? 'needed' : `else ${JSON.stringify(usual ?? null)}`,
+      oneLine(String(wants)),
+    ]),
+  );
+  const asked = inputs.length === 0 ? [] : ['', ...table(inputs, ['loadout', 'input', '', 'is'])];
+  return [...table(rows, ['loadout', '', 'steps']), ...asked, `\nRun one with: ${again(call)} cast -l NAME "…"`];
 }
 
 function agentLines({ agents, models }: JsonObject, call: Call): readonly ShownLine[] {

@@ -2,7 +2,8 @@
 // dump of the state, never longer than the limit.
 import { runnerCan } from '../capabilities.ts';
 import type { AgentMateria, Socket } from '../graph/config.ts';
-import { render } from '../graph/path.ts';
+import { expressionsIn, render } from '../graph/path.ts';
+import { INPUTS } from '../graph/resolve-graph.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { Task } from '../ledger/state.ts';
 import { assignmentOf } from '../ledger/wire.ts';
@@ -79,6 +80,14 @@ function isInFront(cast: Cast, turn: Turn, pinned: boolean): boolean {
 
 type Writer = Pick<Pen, 'state' | 'dialects'>;
 
+/** What the cast was started with, as data, where the prompt does not say where it belongs. A pinned prompt names nothing. */
+function inputsText(cast: Cast, materia: AgentMateria, pinned: boolean): string {
+  if (!cast.rules.graph.inputs) return '';
+  const isNamed = !pinned && expressionsIn(materia.prompt).some((each) => /^(?:state\.)?inputs(?:\.|$)/.test(each));
+  const text = truncate(JSON.stringify(cast.data[INPUTS] ?? {}, null, 2), SLOT_CHARS_MAX);
+  return isNamed ? '' : block('Inputs of this cast (data)', asData(text));
+}
+
 /** The language in which a person is addressed: the configured one; else the last words of a cast follow the request. */
 function languageLine({ rules: { language } }: Cast, { parse, edges }: Socket): string {
   if (language !== undefined) return `Write what a person reads in this language: ${language}.`;
@@ -127,6 +136,7 @@ function sectionsOf(
         ? ''
         : block('Request', truncate(cast.request, SLOT_CHARS_MAX)),
     ),
+    must(inputsText(cast, materia, pinned)),
     must(assignment(state, cast, turn) ?? currentItem(cast, turn)),
     must(runName(cast, turn)),
     must(block('What you are given (INPUT)', inputText(turn))),

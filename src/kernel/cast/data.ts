@@ -4,6 +4,7 @@
 import type { Handoff } from '../dialect.ts';
 import type { Materia } from '../graph/config.ts';
 import { resolvePath, type Scope, setPath } from '../graph/path.ts';
+import { INPUTS } from '../graph/resolve-graph.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { lastChars } from '../text.ts';
 import type { DataChange } from './fact.ts';
@@ -26,7 +27,7 @@ export function changesOf(
   const changes: DataChange[] = [];
   const materia = materiaOf(cast, turn.socket);
   if (isObject(payload)) {
-    if (materia.type === 'utility') changes.push(...statePatch(payload));
+    if (materia.type === 'utility') changes.push(...statePatch(payload, cast));
     changes.push(...mirror(payload));
     const { assign } = socketOf(cast, turn.socket);
     if (
@@ -48,11 +49,13 @@ export function contextLine(turn: Turn, materia: Materia, { payload, note }: Han
   return isText(said) ? `[${turn.socket} ${materia.label}] ${said}` : null;
 }
 
-function statePatch(payload: JsonObject): DataChange[] {
+function statePatch(payload: JsonObject, { rules }: Cast): DataChange[] {
   const { state } = payload;
   if (!isObject(state)) return [];
+  // What a cast was started with stays.
+  const kept = rules.graph.inputs ? [...CONTROL_FIELDS, INPUTS] : CONTROL_FIELDS;
   return Object.entries(state)
-    .filter(([key]) => !CONTROL_FIELDS.includes(key))
+    .filter(([key]) => !kept.includes(key))
     .map(([key, value]) => ({ key, value }));
 }
 

@@ -60,6 +60,13 @@ export const GRAPH_CODES = {
     'the file is no JSON, holds a comment, or has a field that no version of the format knows',
     'correct the field at the path of the issue; schemas/config.schema.json lists all fields, and editors check against it',
   ),
+  INPUT_INVALID: {
+    http: 422,
+    retry: 'repaired',
+    means: 'an input of a cast is missing, unknown, or does not fit the schema that the loadout declares',
+    cause: 'a cast was started without a required input, with a misspelt name, or with a value of another type',
+    fix: 'say --input NAME=VALUE for each input that the message names; `baton loadouts` and `baton check` list the inputs of a loadout',
+  },
   CONFIG_LOCKED: check(
     'a layer of the configuration sets a key that a person locked',
     'the configuration of the administrator or of the user locks the key, and the project, a named file or a flag sets it',

@@ -21,12 +21,13 @@ import {
   isGenerator,
   isGeneratorSocket,
   listed,
+  meant,
   shown,
   typeOfMateria,
   warning,
 } from './issue.ts';
 import { expressionsIn, segmentsOf, slotOf } from './path.ts';
-import { GENERATED } from './resolve-graph.ts';
+import { GENERATED, INPUTS } from './resolve-graph.ts';
 import {
   conditionWords,
   cyclesIn,
@@ -287,12 +288,45 @@ export function* checkSlots(draft: Draft, graph: Graph, utilities?: UtilityNames
   const patches = patchesOf(draft, graph, utilities);
   const known = patches.flatMap(({ slots }) => slots ?? []);
   const written = new Set([...slotsWritten(graph, materia.some(isGenerator)), ...known]);
+  if (graph.inputs) {
+    written.add(INPUTS);
+    yield* checkInputs(draft, graph, graph.inputs);
+  }
   const patched = placesPatched(graph, patches);
   for (const { slot, path, at, ended } of [...readsOfSockets(draft, graph), ...readsOfLoops(draft, graph)]) {
     if (slot === null || written.has(slot)) continue;
     if (at.some((socket) => patched.before.has(socket) || (ended && patched.by.has(socket)))) continue;
     const fix = 'Assign it on a socket before this one, or correct its name.';
     yield warning('UNASSIGNED_SLOT', path, `The slot ${slot} is read here, and nothing assigns it. ${fix}`);
+  }
+}
+
+/** Inputs are read by their names, and written by nobody. */
+function* checkInputs(draft: Draft, graph: Graph, names: readonly string[]): Findings {
+  for (const socket of Object.values(graph.sockets)) {
+    const path = `${draft.path}.sockets.${socket.id}`;
+    for (const [target] of socket.assign) {
+      if (segmentsOf(target)[0] !== INPUTS) continue;
+      const message = 'The inputs of a cast stay as they were when it started. Assign to a slot of another name.';
+      yield error('INVALID_CONFIG', `${path}.assign.${target}`, message);
+    }
+    const { scope, prompt } = templatesAt(draft, socket);
+    for (const [template, at] of [
+      [prompt, `${path}.materia`],
+      [scope, `${path}.lockScope`],
+    ] as const) {
+      for (const expression of expressionsIn(template)) {
+        const [first, second, third] = segmentsOf(expression);
+        const name = first === INPUTS ? second : first === 'state' && second === INPUTS ? third : undefined;
+        if (name === undefined || names.includes(name)) continue;
+        const fix = `${meant(name, names)}There are: ${listed(names)}.`;
+        yield warning(
+          'UNASSIGNED_SLOT',
+          at,
+          `The input ${name} is read here, and the loadout declares none of that name. ${fix}`,
+        );
+      }
+    }
   }
 }
 
@@ -341,14 +375,19 @@ function readsOfSockets(draft: Draft, graph: Graph): Read[] {
 }
 
 function readsOfTemplates(draft: Draft, socket: Socket, path: string): Read[] {
+  const { scope, prompt } = templatesAt(draft, socket);
+  const before = { at: [socket.id], ended: false };
+  return [
+    ...slotsOfTemplate(prompt).map((slot) => ({ slot, path: `${path}.materia`, ...before })),
+    ...slotsOfTemplate(scope).map((slot) => ({ slot, path: `${path}.lockScope`, ...before })),
+  ];
+}
+
+function templatesAt(draft: Draft, socket: Socket): { readonly scope: string; readonly prompt: string } {
   const written = objectAt(draft.sockets, socket.id);
   const scope = [stringAt(written, 'lockScope') ?? '', ...listAt(written, 'lockScope').filter(isString)];
   const prompt = given(authoredMateria(draft, written) ?? {}, 'prompt');
-  const before = { at: [socket.id], ended: false };
-  return [
-    ...slotsOfTemplate(isString(prompt) ? prompt : '').map((slot) => ({ slot, path: `${path}.materia`, ...before })),
-    ...slotsOfTemplate(scope.join(' ')).map((slot) => ({ slot, path: `${path}.lockScope`, ...before })),
-  ];
+  return { scope: scope.join(' '), prompt: isString(prompt) ? prompt : '' };
 }
 
 function slotsOfTemplate(template: string): readonly (string | null)[] {

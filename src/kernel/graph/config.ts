@@ -110,6 +110,8 @@ export type Graph = {
   readonly sockets: Readonly<Record<string, Socket>>;
   /** In declaration order, which decides ties. */
   readonly loops: readonly Loop[];
+  /** The names of the values that a cast is started with. They are data under `inputs`, and nothing changes them. */
+  readonly inputs?: readonly string[];
 };
 
 /** From nothing to everything. `readAndRun` has a shell to run checks with, and no tool that edits files. */

@@ -217,6 +217,8 @@ export const LOOP = authored({
   label: gone('Remove it, or keep the text in x_label; the id of the loop is its name.'),
 });
 
+const INPUT_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const;
+
 export const LOADOUT = authored({
   id: { type: 'text', mayBeEmpty: true, means: 'an id that activeLoadoutId may name', example: 'flow' },
   label: { type: 'text', mayBeEmpty: true, means: 'its name for people', example: 'Build and check' },
@@ -235,6 +237,25 @@ export const LOADOUT = authored({
   lockState: LOCK_STATE,
   originDefaultId: { type: 'text', mayBeEmpty: true, means: 'the loadout it was copied from', example: 'flow' },
   entry: needed(related(SOCKET_ID, 'the socket where a cast starts', 'Socket-1')),
+  inputs: {
+    type: 'map',
+    names: {
+      type: 'text',
+      form: '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$',
+      wants: 'letters, digits, hyphens and underscores, at most 64',
+    },
+    of: {
+      type: 'oneOf',
+      of: [
+        { type: 'choice', of: INPUT_TYPES },
+        { type: 'map', of: { type: 'json' } },
+      ],
+    },
+    entriesMax: 32,
+    wants: `an object from names (letters, digits, - and _) to types (${INPUT_TYPES.join(', ')}) or JSON Schemas`,
+    means: 'values that a cast is started with, each with a type or a JSON Schema; one with a default may be left out',
+    example: { severity: { enum: ['low', 'high'], default: 'low', description: 'what to look for' } },
+  },
   sockets: {
     type: 'map',
     names: { type: 'text', form: SOCKET_ID.pattern },

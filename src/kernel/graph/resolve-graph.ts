@@ -48,13 +48,27 @@ export function graphOf(draft: Draft): Graph {
     advances.set(derived.from, { cursor: derived.cursor, items: derived.items, when: derived.when });
   }
   const sockets = draft.socketIds.map((id) => socketFor(draft, id, advances.get(id) ?? null, cursors));
+  const inputs = Object.keys(inputsOf(draft.loadout));
   return {
     name: draft.name,
     entry: stringAt(draft.loadout, 'entry') ?? '',
     sockets: Object.fromEntries(sockets.map((socket) => [socket.id, socket])),
     loops,
+    ...(inputs.length === 0 ? {} : { inputs }),
   };
 }
+
+/** The JSON Schema of each declared input; the name of a type stands for the schema of that type. */
+export function inputsOf(loadout: JsonObject): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(
+    Object.entries(objectAt(loadout, INPUTS)).flatMap(([name, schema]) =>
+      isObject(schema) ? [[name, schema]] : isString(schema) ? [[name, { type: schema }]] : [],
+    ),
+  );
+}
+
+/** The slot of the cast data that holds them. */
+export const INPUTS = 'inputs';
 
 function loopFor(draft: Draft, id: string, loop: JsonObject, cursors: Set<string>): Loop {
   const walk = walkOfLoop(loop);
