@@ -2,12 +2,12 @@
 // releases an agent whose prompt was changed.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import {
   agent,
   always,
-  baton,
+  asProcesses,
   flow,
   pinTeam,
   put,
@@ -45,7 +45,6 @@ const charging = flow(
 );
 
 let at: Served;
-let pinned: Served;
 
 beforeAll(async () => {
   at = new Served((dir) => {
@@ -53,14 +52,9 @@ beforeAll(async () => {
     put(dir, { '.baton/config.json': TEAM, 'agents.json': agents, 'slow.json': slow, 'charge.json': charging });
     writeFileSync(join(dir, 'charge.mjs'), CHARGE);
   });
-  pinned = new Served((dir) => mkdirSync(join(dir, '.baton')));
-  await pinTeam(pinned.dir);
-  await Promise.all([at.start(), pinned.start()]);
+  await at.start();
 });
-afterAll(async () => {
-  await at?.close();
-  await pinned?.close();
-});
+afterAll(() => at?.close());
 
 const statusOf = async (cast: string) => ((await at.ask('cast.show', { cast })).details as JsonObject).status;
 
@@ -112,7 +106,7 @@ inBrowser('a turn whose outcome is unknown is decided by what follows from each 
   driver.child.kill('SIGKILL');
   process.kill(await supervisorIn(at.dir), 'SIGKILL');
   await driver.ended;
-  await baton(at.dir, ['resume']);
+  await at.baton(['resume']);
   put(at.dir, { go: '' });
   const page = await opened(at.link('/inbox'), { mayLog: REFUSALS });
   await page.getByText('charge may have run. Did it?').first().click();
@@ -128,7 +122,12 @@ inBrowser('a turn whose outcome is unknown is decided by what follows from each 
 });
 
 inBrowser('an agent whose prompt was changed is released where file and lock agree again, and not before', async () => {
+  const pinned = new Served((dir) => mkdirSync(join(dir, '.baton')));
+  onTestFinished(() => pinned.close());
   const { dir } = pinned;
+  // In the process of a test that has a browser, commands have no folder of their own.
+  await asProcesses(() => pinTeam(dir));
+  await pinned.start();
   const file = '.baton/prompts/build.md';
   const before = read(dir, file);
   put(dir, {
@@ -144,7 +143,7 @@ inBrowser('an agent whose prompt was changed is released where file and lock agr
   await card.getByText('PROMPT_BYTES_MISMATCH').first().waitFor();
   await card.getByText('Locked', { exact: true }).waitFor();
   await card.getByLabel('Why may it run again?').fill('put back as it was');
-  const release = card.getByRole('button', { name: 'Release' });
+  const release = card.getByRole('button', { name: 'Release', exact: true });
   expect(await release.getAttribute('title')).toBe('Manifest, lock and prompt do not agree yet.');
 
   put(dir, { [file]: before });
@@ -153,5 +152,7 @@ inBrowser('an agent whose prompt was changed is released where file and lock agr
   await card.getByLabel('Why may it run again?').fill('put back as it was');
   await until('the button wakes up', async () => (await release.getAttribute('aria-disabled')) === null);
   await release.click();
-  await page.getByText('Nothing waits for you').first().waitFor();
+  const blocked = async () => (await pinned.ask('registry.quarantine')).details.blocked as readonly JsonObject[];
+  await until('the release', async () => (await blocked()).length === 0);
+  expect(await blocked()).toEqual([]);
 });
