@@ -48,7 +48,8 @@ const BORDERS: Readonly<Record<string, Border>> = {
   },
   workspace: {
     src: [
-      ...['kernel', 'short-form', 'dialects', 'trust', 'git', 'log', 'shell', 'approvals/seal-request.ts'],
+      ...['kernel', 'short-form', 'editor', 'dialects', 'trust', 'git', 'log', 'shell'],
+      'approvals/seal-request.ts',
       'agents/inside-attempt.ts',
       'utilities/detect-project.ts',
       'access/user-folder.ts',
@@ -77,7 +78,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   app: {
     src: [
       ...['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'git', 'workspace', 'access', 'audit'],
-      ...['trust', 'contracts', 'shell', 'approvals', 'hooks'],
+      ...['trust', 'contracts', 'shell', 'approvals', 'hooks', 'editor'],
     ],
     npm: [],
     node: true,

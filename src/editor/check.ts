@@ -52,7 +52,20 @@ export type DocumentChecks = {
 /** What matters for this loadout, errors first. */
 export function checkDocument(document: EditorDocument, checks: DocumentChecks = {}): readonly LocatedIssue[] {
   const config = filledIn(document);
-  return located(document, issuesOf(check(config, checks), document.name, config));
+  const found = issuesOf(check(config, checks), document.name, config);
+  return located(document, [...missingFiles(document), ...found]);
+}
+
+/** Prompts that are not written yet, of the materia that the loadout uses. */
+function missingFiles(document: EditorDocument): readonly Issue[] {
+  const used = Object.values(socketsOf(document)).map((socket) => (isObject(socket) ? socket.materia : null));
+  return Object.entries(materiaOf(document)).flatMap(([id, each]): Issue[] => {
+    if (!used.includes(id) || !isObject(each) || each.prompt !== undefined) return [];
+    const file = stringAt(each, 'promptFile');
+    if (file === null || Object.hasOwn(document.files, file)) return [];
+    const message = `${file} is not there yet. Write the prompt.`;
+    return [{ code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.promptFile`, message }];
+  });
 }
 
 /** Issues that were found elsewhere, such as by the server, with their places in this document. */
@@ -130,6 +143,11 @@ function fixOf(document: EditorDocument, issue: Issue, place: IssuePlace): Fix {
   const [socket] = place.sockets;
   if (/ is not a field of /.test(issue.message) && field && /^"/.test(issue.message))
     return unknownField(document, issue, field);
+  if (field && 'materia' in field.of && field.path[0] === 'promptFile')
+    return {
+      label: 'Begin the prompt',
+      edit: { edit: 'prompt.set', materia: field.of.materia, text: 'Say what this step does.\n' },
+    };
   if (exit !== null) return { label: 'Remove the exit', edit: { edit: 'exit.remove', exit } };
   if (edge !== null) return edgeFix(document, issue, edge);
   if (loop !== null) return loopFix(document, issue, loop, place);

@@ -10,9 +10,19 @@ import {
   stringAt,
 } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { type EditorDocument, loopsOf, materiaOf, type Point, pointOf, routeId, socketAt } from './document.ts';
+import {
+  type EditorDocument,
+  loadoutOf,
+  loopsOf,
+  materiaOf,
+  type Point,
+  pointOf,
+  routeId,
+  socketAt,
+  socketsOf,
+} from './document.ts';
 import { moveTo } from './layout.ts';
-import type { Sheet } from './sheet.ts';
+import { Sheet } from './sheet.ts';
 import { without } from './write-in.ts';
 
 /** What is on the clipboard, as plain data. It may come from another page, so nothing in it is believed. */
@@ -119,6 +129,34 @@ function pasted(
     ...(materia === null ? {} : { materia: names.get(materia) ?? materia }),
     ...(edges.length === 0 ? {} : { edges }),
   };
+}
+
+/** A loadout under another name, in the configuration of the target. What ships is pinned word for word, and a duplicate is there to be changed. */
+export function duplicateOf(
+  source: EditorDocument,
+  target: EditorDocument,
+  { isBundled, isShort }: { readonly isBundled: boolean; readonly isShort: boolean },
+): { readonly document: EditorDocument; readonly notes: readonly string[] } {
+  const sheet = new Sheet(target);
+  const clip = copyOf(source, Object.keys(socketsOf(source)));
+  const materia = Object.entries(clip.materia).map(([id, each]): [string, Json] => [
+    id,
+    isBundled && isObject(each) ? without(each, 'identity') : each,
+  ]);
+  const names = pasteMateria(sheet, { ...clip, materia: Object.fromEntries(materia) });
+  sheet.putLoadout(() => {
+    const sockets = Object.entries(socketsOf(source)).map(([id, socket]): [string, Json] => {
+      const name = isObject(socket) ? stringAt(socket, 'materia') : null;
+      return [id, name === null || !isObject(socket) ? socket : { ...socket, materia: names.get(name) ?? name }];
+    });
+    return { ...without(loadoutOf(source), 'id', 'source', 'lockState'), sockets: Object.fromEntries(sockets) };
+  });
+  const own = isShort ? [...names.values()] : [];
+  const document = {
+    ...sheet.document,
+    foreign: Object.keys(materiaOf(sheet.document)).filter((id) => !own.includes(id)),
+  };
+  return { document, notes: sheet.notes };
 }
 
 function freeLabel(sheet: Sheet, label: string): string {

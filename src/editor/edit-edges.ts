@@ -11,7 +11,7 @@ import { without } from './write-in.ts';
 /** How often a new edge may send the same item back. */
 const REJECTIONS_MAX = 3;
 
-export function connect(
+export function addEdge(
   sheet: Sheet,
   from: string,
   to: string,
@@ -61,7 +61,7 @@ export function leadsTo(sheet: Sheet, from: string, target: string): boolean {
 }
 
 /** The edges with `always` behind the guarded ones, and a note where one moved. */
-export function inOrder(sheet: Sheet, from: string, edges: readonly JsonObject[]): readonly JsonObject[] {
+export function guardedFirst(sheet: Sheet, from: string, edges: readonly JsonObject[]): readonly JsonObject[] {
   const guarded = edges.filter(({ when }) => when !== 'always');
   const always = edges.filter(({ when }) => when === 'always');
   const sorted = [...guarded, ...always];
@@ -72,7 +72,7 @@ export function inOrder(sheet: Sheet, from: string, edges: readonly JsonObject[]
 
 /** Selects the edge where it is then. */
 function putInOrder(sheet: Sheet, from: string, edges: readonly JsonObject[], chosen: JsonObject): void {
-  const sorted = inOrder(sheet, from, edges);
+  const sorted = guardedFirst(sheet, from, edges);
   sheet.putEdges(from, sorted);
   sheet.selected = [edgeId({ from, index: sorted.indexOf(chosen) })];
 }

@@ -6,7 +6,7 @@ import { GENERATED } from '../kernel/graph/resolve-graph.ts';
 import { given, isObject, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { type Exit, exitsIn, materiaIn, routeId } from './document.ts';
-import { conditionAfter, inOrder, leadsTo, readAsJson } from './edit-edges.ts';
+import { conditionAfter, guardedFirst, leadsTo, readAsJson } from './edit-edges.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
 import { renamed, without } from './write-in.ts';
 
@@ -113,7 +113,7 @@ function closeLoop(sheet: Sheet, loop: string, members: readonly string[]): void
   );
   const back = isClosed || kept.some((edge) => edge.when === when) ? [] : [{ when, to: start }];
   if (back.length > 0) sheet.note(`${sheet.name(last)} now leads back to ${sheet.name(start)} for the next item.`);
-  sheet.putEdges(last, inOrder(sheet, last, [...kept, ...back]));
+  sheet.putEdges(last, guardedFirst(sheet, last, [...kept, ...back]));
   for (const edge of out) exitInstead(sheet, loop, last, edge);
   if (isAdvancing) return;
   putAdvance(sheet, loop, last, isJudging ? 'satisfied' : null);

@@ -2,7 +2,7 @@
 import { given, isObject, isText, type JsonObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { exitsIn, type FieldOwner, loadoutOf, loopAt, materiaOf, type Point, type WayRef } from './document.ts';
-import { inOrder } from './edit-edges.ts';
+import { guardedFirst } from './edit-edges.ts';
 import { renameMateria } from './edit-materia.ts';
 import { moveTo } from './layout.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
@@ -233,7 +233,7 @@ export function setField(
     if (refused) return refused;
     const next = writtenAt(sheet.socket(of.socket), path, value);
     sheet.putSocket(of.socket, isObject(next) ? next : {});
-    if (head === 'edges') sheet.putEdges(of.socket, inOrder(sheet, of.socket, sheet.edges(of.socket)));
+    if (head === 'edges') sheet.putEdges(of.socket, guardedFirst(sheet, of.socket, sheet.edges(of.socket)));
     return null;
   }
   if ('loop' in of) {

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { type Clip, copyOf, paste } from './clip.ts';
 import type { EdgeRef, EditorDocument, ExitId, FieldOwner, Point, WayRef } from './document.ts';
-import { connect, cycleEdge, moveEdge, removeEdge, setEdge } from './edit-edges.ts';
+import { addEdge, cycleEdge, moveEdge, removeEdge, setEdge } from './edit-edges.ts';
 import { addExit, breakLoop, makeLoop, removeExit, setAdvance, setExit, setLoop } from './edit-loops.ts';
 import { addMateria, moveMateria, removeMateria, renameMateria, setMateria, setPrompt } from './edit-materia.ts';
 import { addSocket, emptySockets, removeSockets, renameSocket, setEntry, setField } from './edit-sockets.ts';
@@ -148,7 +148,7 @@ function apply(sheet: Sheet, edit: Edit, budget: { left: number }): Denied | nul
     case 'prompt.set':
       return setPrompt(sheet, edit.materia, edit.text);
     case 'edge.add':
-      return connect(sheet, edit.from, edit.to, edit.when);
+      return addEdge(sheet, edit.from, edit.to, edit.when);
     case 'edge.remove':
       return removeEdge(sheet, edit.edge);
     case 'edge.cycle':

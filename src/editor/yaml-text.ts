@@ -8,25 +8,31 @@ const WIDTH = 110;
 
 export function yamlText(value: JsonObject): string {
   const members = Object.entries(value).map(
-    ([key, each]) => `${scalarText(key)}:${afterKey(each, '', key.length + 1)}\n`,
+    ([key, each]) => `${scalarText(key)}:${afterKey(each, '', key.length + 1, key)}\n`,
   );
   return members.length === 0 ? '{}\n' : members.join('');
 }
 
 // Rendering
 
+/** Lists of steps. */
+const STEPS: readonly string[] = ['steps', 'do'];
+
 /** What follows `key:` in a block that is indented so. */
-function afterKey(value: Json, indent: string, column: number): string {
+function afterKey(value: Json, indent: string, column: number, key: string): string {
   if (isString(value) && isLiteral(value)) return ` ${literal(value, `${indent}  `)}`;
   const line = flowText(value);
-  const isBlock = holdsSteps(value) || (isNested(value) && (column + 1 + line.length > WIDTH || holdsLines(value)));
+  const isBlock =
+    holdsSteps(value) ||
+    (STEPS.includes(key) && isNested(value)) ||
+    (isNested(value) && (column + 1 + line.length > WIDTH || holdsLines(value)));
   if (!isBlock) return ` ${line}`;
   if (Array.isArray(value))
     return (value as readonly Json[]).map((each) => `\n${indent}  - ${itemText(each, `${indent}    `)}`).join('');
   return Object.entries(value as JsonObject)
     .map(
       ([key, each]) =>
-        `\n${indent}  ${scalarText(key)}:${afterKey(each, `${indent}  `, indent.length + key.length + 3)}`,
+        `\n${indent}  ${scalarText(key)}:${afterKey(each, `${indent}  `, indent.length + key.length + 3, key)}`,
     )
     .join('');
 }
@@ -35,7 +41,7 @@ function afterKey(value: Json, indent: string, column: number): string {
 function itemText(value: Json, indent: string): string {
   if (!isObject(value) || Object.keys(value).length === 0) return flowText(value);
   return Object.entries(value)
-    .map(([key, each]) => `${scalarText(key)}:${afterKey(each, indent, indent.length + key.length + 1)}`)
+    .map(([key, each]) => `${scalarText(key)}:${afterKey(each, indent, indent.length + key.length + 1, key)}`)
     .join(`\n${indent}`);
 }
 
@@ -134,7 +140,7 @@ function patchMap(text: string, map: YAMLMap, next: JsonObject, edits: TextEdit[
     (name, indent, isFlow) => {
       const value = next[name] ?? null;
       if (isFlow) return `${scalarText(name)}: ${flowText(value)}`;
-      return `${scalarText(name)}:${afterKey(value, indent, indent.length + name.length + 1)}`;
+      return `${scalarText(name)}:${afterKey(value, indent, indent.length + name.length + 1, name)}`;
     },
     edits,
   );
@@ -172,7 +178,9 @@ function patchPair(text: string, map: YAMLMap, pair: Pair<Node, Node | null>, ne
   const colon = text.indexOf(':', endOf(text, key));
   const end = Math.max(colon + 1, value ? endOf(text, value) : 0);
   const indent = indentOf(text, key);
-  const written = map.flow ? ` ${flowText(next)}` : afterKey(next, indent, indent.length + (end - startOf(key)));
+  const written = map.flow
+    ? ` ${flowText(next)}`
+    : afterKey(next, indent, indent.length + (end - startOf(key)), String(isScalar(key) ? key.value : ''));
   edits.push({ from: colon + 1, to: end, text: written });
 }
 

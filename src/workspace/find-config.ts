@@ -14,8 +14,10 @@ import { type Compiled, compile, type SourcePath } from '../short-form/compile.t
 import { placeText } from '../short-form/define.ts';
 import { readSource, type SourceKind } from '../short-form/source.ts';
 import { MANIFEST_PATH } from '../trust/registry.ts';
+
 import { flagLayer, issuesBetween, layerIn, personalLayers, withOwnScripts } from './layers.ts';
-import { type FileLayer, type Loaded, loadConfig, readJsonFile, readText, withFiles } from './load-config.ts';
+import { digestOf, type FileLayer, type Loaded, loadConfig, readJsonFile, readText, withFiles } from './load-config.ts';
+
 import { type LocatedWorkspace, UsageError } from './locate.ts';
 import { mergedIn } from './sections.ts';
 
@@ -268,11 +270,6 @@ function loadTeam(file: string, { workspace, below, as, set }: Surroundings): Lo
     config: { materia: {}, ...config, loadouts },
     source: { placeOf, labels: compiled.labels, digest: digestOf(text), compiled: compiled.config },
   };
-}
-
-/** Loaded on first use: loading it takes as long as a short command. */
-function digestOf(text: string): string {
-  return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex');
 }
 
 function pathOf(name: string, place: SourcePath): string {

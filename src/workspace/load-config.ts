@@ -96,6 +96,11 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: 'you may not read it; change its permissions',
 };
 
+/** Loaded on first use: loading it takes as long as a short command. */
+export function digestOf(text: string): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex');
+}
+
 export function loadConfig(file: string): Loaded {
   return withFiles(file, readJsonFile(file), dirname(realpathSync(file)));
 }
@@ -181,7 +186,7 @@ function withPrompt(definition: Json, path: string, { baseDir, issues }: Files):
 }
 
 /** A file the configuration names, if it lies within the project. */
-function readBeside(baseDir: string, name: string): { ok: true; text: string } | { ok: false; why: string } {
+export function readBeside(baseDir: string, name: string): { ok: true; text: string } | { ok: false; why: string } {
   const file = join(baseDir, name);
   try {
     if (!isBelow(projectOf(baseDir), realpathSync(file))) {

@@ -371,6 +371,15 @@ const team: SetUp = async () => {
   return { dir };
 };
 
+/** A document that is saved nowhere. */
+const UNSAVED: JsonObject = {
+  name: 'draft',
+  config: {
+    materia: { say: { type: 'agent', prompt: 'Say hello.', tools: 'readOnly' } },
+    loadouts: { draft: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'say' } } } },
+  },
+};
+
 const pinned: SetUp = async () => {
   const dir = project();
   await pinTeam(dir);
@@ -567,6 +576,35 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   gate: {
     allowed: ok(tasked, { name: 'lock-update', payload: [] }),
     refused: no('BAD_USAGE', tasked, { name: 'nothing', payload: {} }),
+  },
+  test: {
+    allowed: ok(team),
+    refused: no('TESTS_FAILED', async () => ({ dir: project({ '.baton/tests/x.json': '{}' }) }), {}),
+  },
+  'test.save': {
+    allowed: ok(team, {
+      test: { test: 'says hello', loadout: 'one', request: 'x', answers: [], path: [], end: 'running', code: null },
+    }),
+    refused: no('BAD_USAGE', team, { test: {} }),
+  },
+  'loadout.open': { allowed: ok(team, { name: 'one' }), refused: no('UNKNOWN_LOADOUT', empty, { name: 'missing' }) },
+  'loadout.check': {
+    allowed: ok(empty, { document: UNSAVED }),
+    refused: no('BAD_USAGE', empty, { document: { name: 'x' } }),
+  },
+  'loadout.print': {
+    allowed: ok(empty, { document: UNSAVED, format: 'short' }),
+    refused: no('BAD_USAGE', empty, { document: { name: 'x' } }),
+  },
+  'loadout.save': {
+    allowed: ok(empty, { document: UNSAVED, as: 'short' }),
+    refused: no('LOADOUT_READ_ONLY', empty, {
+      document: { name: 'Full-Auto', config: { loadouts: { 'Full-Auto': { sockets: {} } } } },
+    }),
+  },
+  'loadout.duplicate': {
+    allowed: ok(team, { name: 'Full-Auto', as: 'Ours' }),
+    refused: no('LOADOUT_EXISTS', team, { name: 'Full-Auto', as: 'one' }),
   },
   check: { allowed: ok(set), refused: no('BAD_USAGE', empty, { file: 'missing.json' }) },
   compile: { allowed: ok(team), refused: no('BAD_USAGE', empty, { loadout: 'missing.yaml' }) },

@@ -2,7 +2,16 @@
 // others, judged by it.
 import { KINDS } from '../../kernel/capabilities.ts';
 import { OUTCOMES } from '../../kernel/trust/state.ts';
-import { entriesOf } from '../operation.ts';
+import { entriesOf, FOREIGN } from '../operation.ts';
+
+const NOT_FOR_AGENTS = { leftOut: 'people write configurations, and an agent may not change them' } as const;
+
+const DOCUMENT = {
+  type: 'json',
+  word: 'FILE',
+  required: true,
+  means: 'the document, as `loadout open` answers it',
+} as const;
 
 export const CONTRACT_ROWS = entriesOf('contracts', {
   check: {
@@ -27,6 +36,91 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
     fields: {},
     cli: 'loadouts',
     mcp: { leftOut: 'people choose the loadout, and write configurations' },
+  },
+  'loadout.open': {
+    act: 'look',
+    means: 'read a loadout for editing: its document, its text, and the digests of its files',
+    example: 'baton loadout open bugfix',
+    fields: {
+      name: { type: 'text', word: 'NAME', required: true, means: 'the loadout', example: 'bugfix' },
+      blank: { type: 'flag', means: 'an empty one of that name, which is nowhere yet' },
+    },
+    mcp: NOT_FOR_AGENTS,
+  },
+  'loadout.check': {
+    act: 'look',
+    means:
+      'check a document that is not saved: each issue with its place and, where that is mechanical, an edit that repairs it',
+    example: 'baton loadout check draft.json',
+    fields: { document: DOCUMENT },
+    mcp: NOT_FOR_AGENTS,
+  },
+  'loadout.print': {
+    act: 'look',
+    means: 'print a document that is not saved: as JSON, in the short form, or as a drawing',
+    example: 'baton loadout print draft.json --format short',
+    fields: {
+      document: DOCUMENT,
+      format: {
+        type: 'choice',
+        of: ['json', 'short', 'text', 'mermaid', 'svg'],
+        means: 'json (the default), short, text, mermaid or svg',
+      },
+    },
+    mcp: NOT_FOR_AGENTS,
+  },
+  'loadout.save': {
+    act: 'govern',
+    peopleOnly: 'change a loadout',
+    means: 'write a document to the files of its loadout; a file that changed meanwhile is a conflict and stays',
+    example: 'baton loadout save draft.json --preview',
+    fields: {
+      document: DOCUMENT,
+      base: { type: 'json', isInFile: true, means: 'the document as it was opened, to merge a conflict' },
+      as: {
+        type: 'choice',
+        of: ['config', 'short'],
+        means: 'where a new loadout goes: config.json (the default), or a file of the short form',
+      },
+      preview: { type: 'flag', means: 'say what would be written, and write nothing' },
+    },
+    mcp: NOT_FOR_AGENTS,
+  },
+  'loadout.duplicate': {
+    act: 'govern',
+    peopleOnly: 'make a loadout',
+    means: 'copy a loadout into the project under another name, with the materia and prompts that it uses',
+    example: 'baton loadout duplicate Full-Auto --as Ours',
+    fields: {
+      name: { type: 'text', word: 'NAME', required: true, means: 'the loadout', example: 'Full-Auto' },
+      as: { type: 'text', required: true, value: 'NAME', means: 'the name of the copy', example: 'Ours' },
+      preview: { type: 'flag', means: 'say what would be written, and write nothing' },
+    },
+    mcp: NOT_FOR_AGENTS,
+  },
+  test: {
+    act: 'look',
+    means: 'play the recorded trials of .baton/tests again: each must take the same path to the same end',
+    example: 'baton test --loadout bugfix',
+    fields: {
+      loadout: { type: 'text', means: 'only the tests of this loadout', value: 'NAME', example: 'bugfix' },
+    },
+    mcp: {
+      name: 'test_loadouts',
+      audience: 'person',
+      description: `Play the recorded trials of the loadouts again, in memory. details.tests says of each whether it took the same path, and where it parted. ${FOREIGN}`,
+    },
+  },
+  'test.save': {
+    act: 'govern',
+    peopleOnly: 'save a test of a loadout',
+    means: 'keep a trial as a test in .baton/tests',
+    example: 'baton test save trial.json',
+    fields: {
+      test: { type: 'json', word: 'FILE', required: true, means: 'the trial, with a name: what the editor records' },
+      force: { type: 'flag', means: 'replace a test of the same name' },
+    },
+    mcp: NOT_FOR_AGENTS,
   },
   compile: {
     act: 'look',

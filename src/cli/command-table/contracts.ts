@@ -15,6 +15,25 @@ An object is merged member by member, null deletes, and a key in \`locked\` of t
   oneOperation('loadout.list', {
     summary: 'the loadouts that `cast -l` takes here: your own, and those that come with Baton',
   }),
+  operationCommand(
+    {
+      name: 'loadout',
+      group: 'contracts',
+      summary: 'loadouts as the editor of the page works on them: open, check, print, save, duplicate',
+      note: `FILE holds what \`loadout open\` answers, changed: the document, with the digests of the files that it was read from. A file
+that changed meanwhile is a conflict and stays. Comments, order and unknown x_ fields stay, too.`,
+    },
+    ['loadout.open', 'loadout.check', 'loadout.print', 'loadout.save', 'loadout.duplicate'],
+  ),
+  operationCommand(
+    {
+      name: 'test',
+      group: 'contracts',
+      summary: 'recorded trials of loadouts, played again: the same answers must take the same path',
+      note: 'No agent and no command is run. Exit: 0 all passed, 1 a path differs.',
+    },
+    ['test', 'test.save'],
+  ),
   oneOperation('graph', {
     summary: 'a picture of a loadout, or of a cast and the way it took',
   }),

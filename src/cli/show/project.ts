@@ -20,13 +20,19 @@ export const PROJECT_FORMS: Forms = {
     lines: (details, call, _given, verdict) => checkLines(details, call, verdict),
     refusal: 'same',
   },
+  'loadout.open': {
+    value: (details) => details,
+    lines: ({ document, digests }) => [new Ready(JSON.stringify({ document, digests }, null, 2))],
+  },
+  'loadout.check': { lines: draftLines, isBad },
+  'loadout.print': { lines: ({ text }) => textLines(text) },
+  test: { lines: testLines, refusal: 'same' },
+  'test.save': { lines: reasonLine, refusal: 'lines' },
+  'loadout.save': { lines: savedLines, refusal: 'lines' },
+  'loadout.duplicate': { lines: savedLines, refusal: 'lines' },
   compile: { value: 'config', lines: ({ config }) => [new Ready(JSON.stringify(config, null, 2))] },
   graph: {
-    lines: ({ text }) =>
-      safe(String(text))
-        .trimEnd()
-        .split('\n')
-        .map((line) => new Ready(line)),
+    lines: ({ text }) => textLines(text),
   },
   'loadout.list': { value: 'loadouts', lines: loadoutLines },
   'config.explain': { value: (details) => details, lines: configLines },
@@ -75,6 +81,69 @@ function inputLines(inputs: readonly JsonObject[]): readonly string[] {
     const how = isRequired === true ? 'needed' : `else ${JSON.stringify(usual ?? null)}`;
     return oneLine(`${loadout} --input ${name}=…: ${wants}, ${how}`, 300);
   });
+}
+
+function textLines(text: unknown): readonly ShownLine[] {
+  return safe(String(text))
+    .trimEnd()
+    .split('\n')
+    .map((line) => new Ready(line));
+}
+
+/** What is wrong with a draft, in the names of its steps, and what repairs it. */
+function draftLines({ issues }: JsonObject, _call: Call, _given: unknown, { reason }: Verdict): readonly ShownLine[] {
+  const lines = rowsIn(issues).flatMap(({ level, code, path, text, fix }) => [
+    `${String(level)}: ${oneLine(String(text), 400)}`,
+    `    ${code}  ${path}${isObject(fix) ? `  → ${String(fix.label)}` : ''}`,
+  ]);
+  return [...lines, reason];
+}
+
+function testLines(
+  { tests }: JsonObject,
+  _call: Call,
+  _given: unknown,
+  { allow, reason }: Verdict,
+): readonly ShownLine[] {
+  const rows = rowsIn(tests).flatMap(({ passed, test, loadout, differences }) => [
+    `${passed === true ? '✓' : '✗'} ${oneLine(String(test), 120)}${loadout === null ? '' : `  ${oneLine(String(loadout), 60)}`}`,
+    ...(Array.isArray(differences) ? differences : []).map((each) => `    ${oneLine(String(each), 400)}`),
+  ]);
+  return [...rows, allow ? reason : (reason.split('; first: ')[0] ?? reason)];
+}
+
+const CHANGED_SHOWN = 200;
+
+/** The lines of each file that differ, and what was done. */
+function savedLines(
+  { files, notes }: JsonObject,
+  _call: Call,
+  _given: unknown,
+  { reason }: Verdict,
+): readonly ShownLine[] {
+  const changes = rowsIn(files).flatMap(({ path, before, after }) => {
+    const [old, now] = [before, after].map((text) => (typeof text === 'string' ? text.split('\n') : []));
+    const changed = changedLines(old ?? [], now ?? []);
+    const rest = changed.length - CHANGED_SHOWN;
+    return [
+      String(path),
+      ...changed.slice(0, CHANGED_SHOWN),
+      ...(rest > 0 ? [`  … and ${counted(rest, 'line')} more`] : []),
+    ];
+  });
+  const told = Array.isArray(notes) ? notes.map(String) : [];
+  return [...changes, ...told, reason].map((line) => new Ready(safe(line)));
+}
+
+/** Without what both begin and end with. */
+function changedLines(old: readonly string[], now: readonly string[]): readonly string[] {
+  let from = 0;
+  while (from < old.length && from < now.length && old[from] === now[from]) from += 1;
+  let end = 0;
+  while (end < Math.min(old.length, now.length) - from && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  const part = (lines: readonly string[], sign: string) =>
+    lines.slice(from, lines.length - end).map((line) => `  ${sign} ${line}`);
+  return [...part(old, '-'), ...part(now, '+')];
 }
 
 function checkLines(
