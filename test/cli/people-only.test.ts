@@ -73,6 +73,13 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'approval_approve',
     'approval_reject',
     'cast_abort',
+    'quest_add',
+    'quest_list',
+    'quest_reorder',
+    'quest_stop',
+    'quest_requeue',
+    'quest_remove',
+    'test_loadouts',
     'graph',
     'approvals_list',
     'cast_diff',
@@ -82,6 +89,8 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'agents_list',
     'agents_test',
     'install',
+    'config_explain',
+    'loadout_draft',
   ]);
   for (const tool of kept) {
     const { name, act } = tool;
