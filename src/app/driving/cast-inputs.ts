@@ -4,6 +4,7 @@ import { parseJsonText } from '../../dialects/json-text.ts';
 import { readWithSchema } from '../../dialects/user-schema.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { listed } from '../../kernel/graph/issue.ts';
+import { inputsOf } from '../../kernel/graph/resolve-graph.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';
 import { nearestName } from '../../kernel/text.ts';
@@ -114,4 +115,19 @@ export function describeInput(schema: JsonObject): string {
     ? `one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`
     : [type ?? 'any value'].flat().map(String).join(' or ');
   return typeof description === 'string' && description !== '' ? `${kind} (${description})` : kind;
+}
+
+/** What a cast of it is started with, each with what it may be. */
+export function inputsIn(loadout: JsonObject): { readonly inputs?: readonly JsonObject[] } {
+  const inputs = Object.entries(inputsOf(loadout)).map(([name, schema]) => {
+    const isRequired = !Object.hasOwn(schema, 'default');
+    return {
+      name,
+      isRequired,
+      wants: describeInput(schema),
+      ...(isRequired ? {} : { default: schema.default ?? null }),
+      schema,
+    };
+  });
+  return inputs.length === 0 ? {} : { inputs };
 }

@@ -48,7 +48,7 @@ export const checkLoadouts: Operation<'check'> = async (workspace, { file, stric
 
 /** What casts are started with, by loadout. */
 async function inputsOfAll(all: readonly Loaded[]): Promise<JsonObject> {
-  const { inputsIn } = await import('./loadouts.ts');
+  const { inputsIn } = await import('../driving/cast-inputs.ts');
   const inputs = all.flatMap(({ config }) =>
     Object.entries(objectAt(isObject(config) ? config : {}, 'loadouts')).flatMap(([loadout, one]) =>
       (isObject(one) ? (inputsIn(one).inputs ?? []) : []).map((each) => ({ loadout, ...each })),

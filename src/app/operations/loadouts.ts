@@ -2,7 +2,6 @@
 import { basename, extname, resolve } from 'node:path';
 import { isOver } from '../../kernel/cast/state.ts';
 import type { Issue, Rules } from '../../kernel/graph/config.ts';
-import { inputsOf } from '../../kernel/graph/resolve-graph.ts';
 import { isObject, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
@@ -10,7 +9,7 @@ import { BUNDLED, loadAll, loadFor, mayBeTeam } from '../../workspace/find-confi
 import { type Loaded, loadConfig } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast, noLoadout } from '../../workspace/plan.ts';
-import { describeInput } from '../driving/cast-inputs.ts';
+import { inputsIn } from '../driving/cast-inputs.ts';
 import { refusedPlan } from '../driving/check-start.ts';
 import { nameCast } from '../name-cast.ts';
 import { foldAll } from '../views/cast-view.ts';
@@ -43,21 +42,6 @@ export const loadoutList: Operation<'loadout.list'> = async (workspace) => {
   }
   return allow(`${loadouts.length} loadouts`, { loadouts });
 };
-
-/** What a cast of it is started with, each with what it may be. */
-export function inputsIn(loadout: JsonObject): { readonly inputs?: readonly JsonObject[] } {
-  const inputs = Object.entries(inputsOf(loadout)).map(([name, schema]) => {
-    const isRequired = !Object.hasOwn(schema, 'default');
-    return {
-      name,
-      isRequired,
-      wants: describeInput(schema),
-      ...(isRequired ? {} : { default: schema.default ?? null }),
-      schema,
-    };
-  });
-  return inputs.length === 0 ? {} : { inputs };
-}
 
 /** The loadout that a cast runs where none is named. */
 function usualName(workspace: Workspace): string | null {
