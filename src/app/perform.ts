@@ -154,6 +154,7 @@ const LOAD: { readonly [N in OperationName]: () => Promise<Operation<N>> } = {
   'cast.wait': () => import('./operations/cast-show.ts').then((file) => file.castWait),
   status: () => import('./operations/status.ts').then((file) => file.showStatus),
   'cast.start': () => import('./operations/cast-start.ts').then((file) => file.castStart),
+  'cast.link': () => import('./operations/cast-start.ts').then((file) => file.castLink),
   'cast.plan': () => import('./operations/cast-start.ts').then((file) => file.castPlan),
   'cast.resume': () => import('./operations/cast-carry-on.ts').then((file) => file.castResume),
   'cast.recast': () => import('./operations/cast-carry-on.ts').then((file) => file.castRecast),

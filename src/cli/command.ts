@@ -44,6 +44,8 @@ export type Call = {
   readonly command: Command;
   readonly values: Values;
   readonly words: readonly string[];
+  /** How many of the words come before `--`; absent where there is none. */
+  readonly wordsBefore?: number;
   readonly json: boolean;
   /** The folder that relative names start from: the one of `-C`, else the current one. */
   readonly cwd: string;

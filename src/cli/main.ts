@@ -200,11 +200,12 @@ function split(argv: readonly string[]): { name: string | null; rest: readonly s
 
 /** With `strict` false, as much of it as can be read. */
 async function read(command: Command, rest: readonly string[], strict = true): Promise<Call> {
-  const { values, positionals } = await parsed(command, rest, strict);
+  const { values, positionals, ...ends } = await parsed(command, rest, strict);
   if (typeof values.directory === 'string') calledWith(values.directory);
   const directory = typeof values.directory === 'string' ? values.directory : '.';
   const cwd = resolve(currentFolder(), directory);
-  return { command, values, words: positionals, json: values.json === true, cwd, env: process.env, commands: COMMANDS };
+  const json = values.json === true;
+  return { command, values, words: positionals, ...ends, json, cwd, env: process.env, commands: COMMANDS };
 }
 
 async function parsed(command: Command, rest: readonly string[], strict: boolean) {
@@ -212,7 +213,9 @@ async function parsed(command: Command, rest: readonly string[], strict: boolean
   try {
     const { tokens, ...read } = parseArgs({ args: [...rest], options, allowPositionals: true, strict, tokens: true });
     const twice = strict ? saidTwice(command, tokens) : undefined;
-    if (twice === undefined) return read;
+    const end = tokens.find(({ kind }) => kind === 'option-terminator');
+    const before = tokens.filter(({ kind, index }) => kind === 'positional' && end && index < end.index).length;
+    if (twice === undefined) return { ...read, ...(end ? { wordsBefore: before } : {}) };
     throw new Error(`--${twice} is said more than once; say it once`);
   } catch (error) {
     const [what] = (error as Error).message.split(/\. |\n/);

@@ -143,13 +143,19 @@ async function givenTo(
   }
   for (const [name, field] of all.filter(([, each]) => !hasOption(each) && each.hidden !== true)) {
     const isUnsaid = !isStream && left.length === 0 && field.type === 'json' && field.orStandardInput === true;
-    if (field.type === 'list') given[name] = left.splice(0);
+    const countMax = isBeforeText(fields) ? (call.wordsBefore ?? left.length) : left.length;
+    if (field.type === 'list') given[name] = left.splice(0, countMax);
     else if (isStandardInput(field) || isUnsaid) Object.assign(given, await payloadOf(call, name, field, '-'));
     // What is written in several words is one text.
     else if (left.length > 0 && field.word?.endsWith('…')) given[name] = left.splice(0).join(' ');
     else if (left.length > 0) Object.assign(given, await wordValue(call, name, field, left.shift() ?? ''));
   }
   return given;
+}
+
+/** Whether a text follows the words of a list: `--` stands between the two. */
+function isBeforeText(fields: OperationFields): boolean {
+  return Object.values(fields).some(({ type, word }) => type === 'text' && word?.startsWith('-- ') === true);
 }
 
 function isStandardInput(field: OperationField): boolean {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isObject, isText, type JsonObject } from '../kernel/json.ts';
 import { ignorePatterns } from './ignore-artifacts.ts';
-import { asTitle, type ShippedInput, titleOf, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
+import { type ShippedInput, titleLine, titleOf, type UtilityOutcome, utilityFault, utilityResult } from './utility.ts';
 import {
   askGit,
   branchNameFor,
@@ -113,7 +113,7 @@ export async function mimeMaintain(input: ShippedInput): Promise<UtilityOutcome>
  */
 export async function commit(input: ShippedInput): Promise<UtilityOutcome> {
   const { cwd, castId, params } = input;
-  const message = isText(params.message) ? asTitle(params.message) : (titleOf(input) ?? `Work of cast ${castId}`);
+  const message = isText(params.message) ? titleLine(params.message) : (titleOf(input) ?? `Work of cast ${castId}`);
   const isJj = repositoryOf(cwd)?.kind === 'jj';
   return outcome('commit', await (isJj ? commitWithJj(cwd, message) : commitWithGit(input, message)));
 }

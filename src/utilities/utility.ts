@@ -24,10 +24,10 @@ export function utilityFault(reason: string): UtilityOutcome {
 /** The title of the current work item on one line, or null. */
 export function titleOf({ item }: ShippedInput): string | null {
   const title = isObject(item) ? item.title : null;
-  return isText(title) ? asTitle(title) : null;
+  return isText(title) ? titleLine(title) : null;
 }
 
-export function asTitle(text: string): string {
+export function titleLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 

@@ -262,3 +262,11 @@ export function schemaReference(configDir: string, packageDir: string): SchemaRe
 function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
+
+/** A script of a command lies beside the file that names it. */
+export function resolveScript(command: readonly string[], baseDir: string): readonly string[] {
+  const isScript = (word: string | undefined) => word !== undefined && /^\.\/.*\.[mc]?js$/.test(word);
+  const [program = '', first = '', ...rest] = command;
+  if (isScript(program)) return ['node', join(baseDir, program), ...command.slice(1)];
+  return program === 'node' && isScript(first) ? [program, join(baseDir, first), ...rest] : command;
+}

@@ -10,7 +10,8 @@ import { inputsOf } from '../kernel/graph/resolve-graph.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType, objectAt } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
 import { type ConfigRequest, inOwnWords, loadFor } from './find-config.ts';
-import { type Loaded, readJsonFile } from './load-config.ts';
+import { linkFor } from './link.ts';
+import { type Loaded, readJsonFile, resolveScript } from './load-config.ts';
 import { UsageError } from './locate.ts';
 import { nearestBoundaries } from './registry-boundaries.ts';
 
@@ -35,16 +36,19 @@ type PlanRequest = ConfigRequest & {
   readonly utilities?: UtilityNames;
   /** It is only drawn: its prompts need not be written yet. */
   readonly isDrawn?: true;
+  /** Loadouts and materia that run one after the other, in the place of one loadout. */
+  readonly targets?: readonly string[] | undefined;
 };
 
 export async function locateCast(
   request: PlanRequest,
 ): Promise<{ ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] }> {
-  const loaded = loadFor(request);
+  const linked = request.targets === undefined ? null : linkFor(request, request.targets);
+  const loaded: Loaded = linked ?? loadFor(request);
   const script = request.agents === undefined ? null : readScript(resolvePath(request.cwd, request.agents));
   if (loaded.config === null) return { ok: false, issues: loaded.issues };
   const config = chosenIn(loaded.config, request.chosen);
-  const name = isObject(config) ? nameOf(config, request.loadout) : null;
+  const name = linked?.name ?? (isObject(config) ? nameOf(config, request.loadout) : null);
   const scripted = script === null ? [] : standIns(script, config, name);
   const utilities = request.utilities && { utilities: { ...request.utilities, scripted } };
   const boundaries = await nearestBoundaries(request.workspace, loaded.baseDir, config);
@@ -158,13 +162,6 @@ function withProgram(materia: AgentMateria, baseDir: string): AgentMateria {
   if (typeof program !== 'string' || !program.startsWith('./')) return materia;
   const own = resolveScript([program], baseDir);
   return { ...materia, command: [...(own[0] === program ? [join(baseDir, program)] : own), ...rest] };
-}
-
-function resolveScript(command: readonly string[], baseDir: string): readonly string[] {
-  const isScript = (word: string | undefined) => word !== undefined && /^\.\/.*\.[mc]?js$/.test(word);
-  const [program = '', first = '', ...rest] = command;
-  if (isScript(program)) return ['node', join(baseDir, program), ...command.slice(1)];
-  return program === 'node' && isScript(first) ? [program, join(baseDir, first), ...rest] : command;
 }
 
 // Reads a script of agents' turns. What it says is played much later, so what it gets wrong is found here.

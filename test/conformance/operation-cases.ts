@@ -407,6 +407,10 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }),
     refused: no('BAD_USAGE', scripted, { request: 'do it', loadout: 'Nobody' }),
   },
+  'cast.link': {
+    allowed: ok(scripted, { targets: ['materia:A'], request: 'do it', agents: 'agents.json' }),
+    refused: no('BAD_USAGE', scripted, { targets: ['Nobody'], request: 'do it', agents: 'agents.json' }),
+  },
   'cast.plan': {
     allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }),
     refused: no('BAD_USAGE', scripted, { request: 'do it', agents: 'missing.json' }),

@@ -33,7 +33,7 @@ const CALL: Readonly<Record<Way, (entry: OperationEntry, called: Called) => Prom
   },
   'command line': async (entry, { dir, env, input }) => {
     const { args, stdin } = argvOf(entry, input);
-    const { code, stdout, stderr } = await baton(dir, [...args, '--json'], { env, input: stdin });
+    const { code, stdout, stderr } = await baton(dir, args, { env, input: stdin });
     if (code === 0) return 'OK';
     const verdict = stdout === '' ? {} : (JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as JsonObject);
     // A hook speaks the protocol of its host, which has the code in the reason.
@@ -87,11 +87,15 @@ function argvOf({ name, cli, fields }: OperationEntry, input: JsonObject) {
       const aside = project();
       put(aside, { 'in.json': text });
       words.push(join(aside, 'in.json'));
-    } else if (about.word !== undefined) words.push(...([value].flat() as Json[]).map(String));
-    else if (about.type === 'flag') options.push(...(value === true ? [dashed(field)] : []));
+    } else if (about.word !== undefined) {
+      // A text of several words after a list.
+      if (about.type === 'text' && about.word.startsWith('-- ')) words.push('--');
+      words.push(...([value].flat() as Json[]).map(String));
+    } else if (about.type === 'flag') options.push(...(value === true ? [dashed(field)] : []));
     else for (const each of [value].flat()) options.push(`${dashed(field)}=${String(each)}`);
   }
-  return { args: [...form, ...words, ...options], stdin };
+  // Behind `--` all is text.
+  return { args: [...form, ...options, '--json', ...words], stdin };
 }
 
 function unknown(fields: Fields, name: string): [string, Fields[string]][] {

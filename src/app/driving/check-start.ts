@@ -118,7 +118,24 @@ type CastOptions = {
   readonly runner?: string | undefined;
   readonly model?: string | undefined;
   readonly set?: readonly string[] | undefined;
+  readonly materia?: string | undefined;
+  readonly link?: string | undefined;
+  readonly targets?: readonly string[] | undefined;
 } & GivenInputs;
+
+/** What is linked, or null where one loadout is cast. */
+function targetsOf({ materia, link, targets, loadout }: CastOptions): readonly string[] | undefined {
+  const ways = [materia, link, targets, loadout].filter((way) => way !== undefined);
+  if (ways.length > 1) throw new UsageError('name one loadout, one materia or what is linked, and not several of them');
+  if (materia !== undefined) return [`materia:${materia}`];
+  return link === undefined ? targets : wordsIn(link);
+}
+
+/** Words with quotes around a name that has a space. */
+function wordsIn(text: string): readonly string[] {
+  const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|((?:[^\s"']|(?<=:)"[^"]*"|(?<=:)'[^']*')+)/g)];
+  return words.map(([, one, other, plain = '']) => one ?? other ?? plain.replace(/["']/g, ''));
+}
 
 export async function planned(workspace: Workspace, options: CastOptions, { onEvent }: Pick<Context, 'onEvent'>) {
   const { request, file, loadout, agents, runner, model, set } = options;
@@ -129,7 +146,9 @@ export async function planned(workspace: Workspace, options: CastOptions, { onEv
       `the request has ${bytes} bytes; at most ${REQUEST_BYTES_MAX} are allowed. Put the rest into files of the project`,
     );
   const { cwd } = workspace;
-  const plan = await locateCast({ workspace, file, loadout, agents, cwd, chosen, set, utilities: UTILITY_NAMES });
+  const targets = targetsOf(options);
+  const wanted = { workspace, file, loadout, agents, cwd, chosen, set, targets, utilities: UTILITY_NAMES };
+  const plan = await locateCast(wanted);
   if (!plan.ok) askForTrust(workspace, plan.issues);
   for (const { code, path, message } of plan.ok ? plan.plan.warnings : [])
     onEvent({ kind: 'note', text: `warning ${code} ${path}: ${message}` });

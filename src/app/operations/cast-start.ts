@@ -8,8 +8,9 @@ import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { INPUTS } from '../../kernel/graph/resolve-graph.ts';
-import { type JsonObject, objectAt } from '../../kernel/json.ts';
+import { isObject, type JsonObject, objectAt } from '../../kernel/json.ts';
 import type { ForQuest } from '../../kernel/quest/decide.ts';
+import { truncate } from '../../kernel/text.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import type { Plan } from '../../workspace/plan.ts';
@@ -28,6 +29,7 @@ import { driveCast, withDriver } from '../driving/drive-cast.ts';
 import { userLimits } from '../driving/layered-runners.ts';
 import { configureLocks } from '../ledger-session.ts';
 import { loadView } from '../look-at-cast.ts';
+import { nameCast } from '../name-cast.ts';
 import type { Context, InputOf } from '../operation.ts';
 import { probed } from '../preflight/agents.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
@@ -37,9 +39,11 @@ import { castVerdict } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
-type Input = InputOf<FieldsOf<'cast.start'>>;
+type Input = InputOf<FieldsOf<'cast.start'>> & { readonly targets?: readonly string[] };
 /** With the data that the cast begins with. */
 type ReadyPlan = Plan & { readonly data: JsonObject };
+
+export const castLink: Operation<'cast.link'> = (workspace, input, context) => startCastFor(workspace, input, context);
 
 export const castStart: Operation<'cast.start'> = (workspace, input, context) =>
   startCastFor(workspace, input, context);
@@ -65,14 +69,45 @@ export async function startCastFor(
   const lacking = await lookBefore(workspace, plan.plan, input, context);
   if (lacking) return lacking;
   const look = await askForFolder(workspace, plan.plan, input);
-  return input.detach
-    ? detached(workspace, input, plan.plan, context)
-    : driven(workspace, plan.plan, input, context, look, quest);
+  const earlier = input.from === undefined ? null : await resultsOf(workspace, input.from);
+  // What is the latest cast now may not be the latest one in the background process.
+  if (input.detach)
+    return detached(
+      workspace,
+      earlier === null ? input : { ...input, from: earlier.previousCastContext.cast },
+      plan.plan,
+      context,
+    );
+  const data = { ...plan.plan.data, ...earlier };
+  return driven(workspace, { ...plan.plan, data }, input, context, { look, quest });
+}
+
+type EarlierResults = { readonly previousCastContext: JsonObject & { readonly cast: string } };
+
+const RESULTS_MAX = 20;
+const RESULT_CHARS_MAX = 4_000;
+
+/** What an earlier cast came to, as data of the next one: its last accepted answers, cut to a bound. */
+async function resultsOf(workspace: Workspace, word: string): Promise<EarlierResults> {
+  const store = workspace.castStore();
+  const { cast: id } = await nameCast(store, word, workspace.program);
+  const view = await loadView(workspace, store, id, true);
+  const accepted = (view.turns ?? []).filter(({ verdict }) => isObject(verdict) && verdict.allow === true);
+  const results = accepted.slice(-RESULTS_MAX).map(({ socket, item, output }) => {
+    const name = view.sockets[socket]?.name ?? socket;
+    return { step: name, ...(item === null ? {} : { item }), output: truncate(output ?? '', RESULT_CHARS_MAX) };
+  });
+  const { cast, loadout, request, status } = view;
+  const branch = view.branch === undefined ? {} : { branch: view.branch };
+  const context = { cast, loadout, request: truncate(request, RESULT_CHARS_MAX), status, ...branch, results };
+  return { previousCastContext: context };
 }
 
 /** Without a configuration a person says which team works. A scripted cast costs nothing and just runs. */
-function askForBundled({ dir, program }: Workspace, plan: Plan, { loadout, file }: Input, { onEvent }: Context): void {
-  if (plan.file !== BUNDLED || loadout !== undefined || file !== undefined) return;
+function askForBundled({ dir, program }: Workspace, plan: Plan, input: Input, { onEvent }: Context): void {
+  const { loadout, file, materia, link, targets } = input;
+  const isNamed = [loadout, file, materia, link, targets].some((way) => way !== undefined);
+  if (plan.file !== BUNDLED || isNamed) return;
   const what = `${dir} has no configuration. The bundled loadout ${plan.loadout} would run: ${stepsOf(plan)}`;
   if (plan.script !== null) return onEvent({ kind: 'note', text: `${dir} has no configuration: ${plan.loadout} runs` });
   const fix = `Say it with \`${program} cast -l ${plan.loadout} …\`, or make a team of your own with \`${program} init\``;
@@ -132,9 +167,11 @@ async function detached(workspace: Workspace, input: Input, { data }: ReadyPlan,
 }
 
 /** The same input as arguments, with names of files that do not depend on where it is called. */
-function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, model, set = [] }: Input): string[] {
+function argsFor({ cwd }: Workspace, input: Input): string[] {
+  const { inPlace, loadout, file, agents, runner, model, materia, from, targets, set = [] } = input;
+  const link = input.link ?? targets?.map((each) => JSON.stringify(each)).join(' ');
   const named = (name: string, path: string | undefined) => (path === undefined ? [] : [name, resolve(cwd, path)]);
-  const given = Object.entries({ loadout, runner, model });
+  const given = Object.entries({ loadout, runner, model, materia, link, from });
   const which = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
   const keys = set.map((each) => `--set=${each}`);
   return [
@@ -153,13 +190,17 @@ function inputArgs(data: JsonObject): string[] {
   });
 }
 
+type Beginning = {
+  readonly look: RepositoryReading | null;
+  readonly quest?: ForQuest | undefined;
+};
+
 async function driven(
   workspace: Workspace,
   plan: ReadyPlan,
   { request, inPlace, turns = false }: Input,
   context: Context,
-  look: RepositoryReading | null,
-  quest?: ForQuest,
+  { look, quest }: Beginning,
 ) {
   const { actor } = context;
   const cast = idToStart(workspace.env);

@@ -34,6 +34,13 @@ const BY_FORM = { without: ['detach', 'turns', 'reason', 'again', 'revision'], d
 const FORM =
   'The client shows the sealed command to the person, whose answer decides; no argument does. Call it only when the person wants to decide.';
 
+const FROM = {
+  type: 'text',
+  value: 'CAST',
+  means: 'an earlier cast: its results are in the data of the new one, and its first agent is told them',
+  example: 'latest',
+} as const;
+
 export const START = {
   request: {
     type: 'text',
@@ -50,6 +57,15 @@ export const START = {
     means: 'which loadout (default: activeLoadout of the configuration)',
     example: 'Full-Auto',
   },
+  materia: { type: 'text', value: 'NAME', means: 'one materia alone, in the place of a loadout', example: 'Build' },
+  link: {
+    type: 'text',
+    value: 'TARGETS',
+    charsMax: 4_096,
+    means: 'loadouts and materia one after the other, in one cast; `baton link` says the same',
+    example: 'Architect-First materia:Project-Check',
+  },
+  from: FROM,
   file: {
     type: 'path',
     value: 'CONFIG',
@@ -100,6 +116,14 @@ export const START = {
   set: SET,
 } as const;
 
+const IN_PLACE = {
+  type: 'flag',
+  means: 'work in the directory itself; in a git repository agents otherwise get a worktree on a branch of their own',
+} as const;
+
+const { from, agents, runner, model } = START;
+const LINKED = { from, agents, runner, model } as const;
+
 export const DRIVING_ROWS = entriesOf('casts', {
   'cast.start': {
     act: 'steer',
@@ -108,11 +132,7 @@ export const DRIVING_ROWS = entriesOf('casts', {
     example: 'baton cast -l Full-Auto "Add a --version flag"',
     fields: {
       ...START,
-      inPlace: {
-        type: 'flag',
-        means:
-          'work in the directory itself; in a git repository agents otherwise get a worktree on a branch of their own',
-      },
+      inPlace: IN_PLACE,
       probe: PROBE,
       detach: DETACH,
       turns: TURNS,
@@ -124,6 +144,38 @@ export const DRIVING_ROWS = entriesOf('casts', {
       description:
         'Start a cast: a team of agents works on the request, step by step. inputs are the values that the loadout declares. It runs in the background; details.cast is its id. Use cast_wait then.',
       without: [...BY_TOOL.without, 'file', 'inPlace', 'probe', 'set', 'input', 'inputFile'],
+      defaults: BY_TOOL.defaults,
+    },
+  },
+  'cast.link': {
+    act: 'steer',
+    peopleOnly: 'start a cast',
+    means: 'run several loadouts and materia one after the other, in one cast',
+    example: 'baton link Architect-First materia:Project-Check -- "Add a search box"',
+    fields: {
+      targets: {
+        type: 'list',
+        of: { type: 'text' },
+        word: 'TARGET…',
+        required: true,
+        itemsMin: 1,
+        itemsMax: 12,
+        means: 'loadout:NAME, materia:NAME, or a NAME that only one of them has, in their order',
+        example: ['Architect-First', 'materia:Project-Check'],
+      },
+      request: { ...START.request, word: '-- REQUEST…' },
+      ...LINKED,
+      inPlace: IN_PLACE,
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'link',
+    mcp: {
+      name: 'cast_link',
+      audience: 'person',
+      description:
+        'Start a cast of several loadouts and materia one after the other. It runs in the background; details.cast is its id. Use cast_wait then.',
+      without: [...BY_TOOL.without, 'inPlace'],
       defaults: BY_TOOL.defaults,
     },
   },

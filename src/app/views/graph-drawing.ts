@@ -76,7 +76,8 @@ export function wayIn(fact: Fact): TakenWay | null {
 
 export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, progress = NOWHERE): GraphDrawing {
   const counts = countWays(graph, progress.taken);
-  const sockets = Object.values(graph.sockets);
+  // The log keeps no order of members.
+  const sockets = Object.values(graph.sockets).toSorted((one, other) => numberOf(one.id) - numberOf(other.id));
   const names = socketNames({ graph, materia });
   const generators = new Set(graph.loops.flatMap(({ consumes }) => consumes ?? []));
   return {
@@ -105,6 +106,10 @@ export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, 
       return { id, over, atOnce: isParallel ? maxConcurrency : 1, steps: members };
     }),
   };
+}
+
+function numberOf(socket: string): number {
+  return Number(socket.replace('Socket-', ''));
 }
 
 const SCOPES: Readonly<Record<string, string>> = {

@@ -18,7 +18,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
       options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' }, ui: { type: 'boolean' } },
       shownBy: () => import('../commands/cast.ts').then((file) => file.castCommand),
     }),
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--input NAME=VALUE …] [--input-file FILE] [--set KEY=VALUE …] [--in-place] [--detach] [--dry-run] [--ui] [--turns] REQUEST… | - | --request-file FILE',
+    args: '[-l LOADOUT | --materia NAME | --link TARGETS] [--from CAST] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--input NAME=VALUE …] [--input-file FILE] [--set KEY=VALUE …] [--in-place] [--detach] [--dry-run] [--ui] [--turns] REQUEST… | - | --request-file FILE',
     words: [0, MANY],
   },
   oneOperation('status', {
@@ -106,6 +106,11 @@ a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. F
 ];
 
 export const CASTS_COMMANDS: readonly Command[] = [
+  oneOperation('cast.link', {
+    summary: 'several loadouts and materia one after the other, in one cast',
+    note: `What is composed is frozen in the cast and written nowhere else. ${EXITS}`,
+    shownBy: () => import('../commands/cast.ts').then((file) => file.linkCommand),
+  }),
   oneOperation('cast.list'),
   oneOperation('inbox'),
   oneOperation('cast.show', {

@@ -42,6 +42,17 @@ export async function castCommand(call: Call, giving: Giving): Promise<number> {
   return end.verdict.allow ? showDriven(call, end, given) : refused(call, end.verdict);
 }
 
+/** `--` ends the targets: everything behind it is the request. */
+export async function linkCommand(call: Call, giving: Giving): Promise<number> {
+  if (call.wordsBefore === undefined)
+    throw new UsageError(`say: ${again(call)} link TARGET… -- REQUEST (-- ends the targets)`);
+  const given = await giving();
+  if (!isString(given.request) || given.request.trim() === '')
+    throw new UsageError('say behind -- what the cast shall do');
+  const end = await driven(call, 'cast.link', given);
+  return end.verdict.allow ? showDriven(call, end, given) : refused(call, end.verdict);
+}
+
 async function besidePage(call: Call): Promise<number> {
   const [{ argumentsOf, castBesidePage }, { withWorkspace }] = await Promise.all([
     import('../page.ts'),

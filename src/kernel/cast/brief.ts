@@ -147,10 +147,19 @@ function sectionsOf(
     may(materia.generator ? upstreamItems(cast) : ''),
     may(block(turn.item ? 'What was done for this item' : 'What was done so far', workText(cast, turn))),
     may(block('The items and what became of them', itemSummaries(state, cast, turn))),
+    may(resultsOfEarlierCast(cast)),
     may(earlierContext(cast, turn)),
     may(resultBefore(cast, turn)),
     must(block('Your answer', answer)),
   ];
+}
+
+/** The cast goes on from another one. Its first agent is told what that came to, and hands on what matters. */
+function resultsOfEarlierCast({ data, lastAgent }: Cast): string {
+  const earlier = data.previousCastContext;
+  if (lastAgent !== null || !isObject(earlier)) return '';
+  const text = truncate(JSON.stringify(earlier, null, 2), EARLIER_CHARS_MAX);
+  return block('What an earlier cast came to', asData(text));
 }
 
 /** For an agent that goes on in the conversation of its last turn on the item: what has changed since. */
