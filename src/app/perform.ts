@@ -131,6 +131,7 @@ async function turnAway(workspace: Workspace, entry: OperationEntry, verdict: De
 /** Where the function of each operation is. The type holds each to the fields of its entry. */
 const LOAD: { readonly [N in OperationName]: () => Promise<Operation<N>> } = {
   compile: () => import('./operations/loadouts.ts').then((file) => file.compileLoadout),
+  'import.materia': () => import('./operations/import.ts').then((file) => file.materiaImport),
   'config.explain': () => import('./operations/config.ts').then((file) => file.configExplain),
   'loadout.draft': () => import('./operations/draft.ts').then((file) => file.loadoutDraft),
   'loadout.apply': () => import('./operations/draft.ts').then((file) => file.loadoutApply),

@@ -508,6 +508,10 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     allowed: ok(model, (_fence, _id, { url = '' }) => ({ name: 'openai', model: 'test-model', baseUrl: url })),
     refused: no('BAD_USAGE', empty, { name: 'nothing' }),
   },
+  'import.materia': {
+    allowed: ok(empty, { config: { materia: { A: { prompt: 'x', tools: 'none' } }, loadouts: {} }, yes: true }),
+    refused: no('CONFIRMATION_NEEDED', empty, { config: { materia: {}, loadouts: {} } }),
+  },
   'config.explain': {
     allowed: ok(casted, { explain: 'budget.maxTokens' }),
     refused: no('BAD_USAGE', casted, { set: ['checkers.x.command=["x"]'] }),

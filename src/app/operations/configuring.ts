@@ -104,6 +104,24 @@ export const CONFIGURING_ROWS = entriesOf('project', {
       without: ['agents'],
     },
   },
+  'import.materia': {
+    act: 'govern',
+    peopleOnly: 'write a configuration',
+    means: 'take a configuration of Materia over, with a report of what could not be carried over',
+    example: 'baton import materia materia.json',
+    fields: {
+      config: {
+        type: 'json',
+        word: 'FILE',
+        required: true,
+        means: 'the configuration of Materia: its materia and loadouts',
+        example: { materia: {}, loadouts: {} },
+      },
+      yes: YES,
+      replace: REPLACE,
+    },
+    mcp: { leftOut: 'a person looks at what becomes of a configuration before it is written' },
+  },
   'loadout.apply': {
     act: 'govern',
     peopleOnly: 'write a loadout',

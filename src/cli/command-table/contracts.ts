@@ -11,6 +11,18 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
     note: `Layers, from the lowest: bundled, administrator (/etc/baton/config.json), user, project, file (--file), flags (--set).
 An object is merged member by member, null deletes, and a key in \`locked\` of the user or administrator may be set by no higher layer.`,
   }),
+  operationCommand(
+    {
+      name: 'import',
+      group: 'contracts',
+      summary:
+        'take a configuration of another program over; shows what it becomes, and what could not be carried over',
+      note: `An existing .baton/config.json keeps what it has; new entries are added with --replace.
+Exit: 0 written, 1 refused, 2 not written.`,
+      shownBy: () => import('../commands/propose.ts').then((file) => file.importCommand),
+    },
+    ['import.materia'],
+  ),
   oneOperation('compile'),
   oneOperation('loadout.list', {
     summary: 'the loadouts that `cast -l` takes here: your own, and those that come with Baton',

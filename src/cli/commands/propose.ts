@@ -32,22 +32,25 @@ export async function newCommand(call: Call, giving: Giving): Promise<number> {
   return code;
 }
 
+export async function importCommand(call: Call, giving: Giving): Promise<number> {
+  return proposed(call, 'import.materia', await giving());
+}
+
 /** Shows what would be written, asks, and writes it. */
 export async function proposed(call: Call, name: OperationName, given: Given): Promise<number> {
   const planned = await ended(call, name, { ...given, yes: false });
   const { diff } = planned.details;
   if (!Array.isArray(diff)) return shown(call, planned);
   for (const line of diff) (call.json ? note : out)(String(line));
-  tell(call, planned);
+  tell(planned);
   const isAgreed = given.yes === true || (await confirm('Write this?'));
   return shown(call, isAgreed ? await ended(call, name, { ...given, yes: true }) : planned);
 }
 
-function tell(call: Call, { details }: Verdict): void {
+function tell({ details }: Verdict): void {
   const { issues, report } = details as JsonObject;
   for (const { code, path, message } of rowsIn(issues)) note(`warning ${code} ${path}: ${message}`);
-  for (const { path, reason, fix } of rowsIn(report))
-    (call.json ? note : out)(`not carried over: ${path}: ${reason}. ${fix}`);
+  for (const { kind, path, reason, fix } of rowsIn(report)) note(`${kind}: ${path}: ${reason}. ${fix}.`);
 }
 
 function shown(call: Call, verdict: Verdict): number {
