@@ -510,7 +510,7 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   },
   'import.materia': {
     allowed: ok(empty, { config: { materia: { A: { prompt: 'x', tools: 'none' } }, loadouts: {} }, yes: true }),
-    refused: no('CONFIRMATION_NEEDED', empty, { config: { materia: {}, loadouts: {} } }),
+    refused: no('BAD_USAGE', empty, { config: { name: 'x' } }),
   },
   'config.explain': {
     allowed: ok(casted, { explain: 'budget.maxTokens' }),
