@@ -2,6 +2,7 @@
 // A file that changed meanwhile is never overwritten.
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
+import { userFolder } from '../access/user-folder.ts';
 import { type EditorDocument, emptyDocument, loadoutOf, materiaOf, openDocument } from '../editor/document.ts';
 import {
   documentOf,
@@ -16,17 +17,23 @@ import { isObject, isSameJson, isText, type Json, type JsonObject, objectAt } fr
 import { compile } from '../short-form/compile.ts';
 import { readSource } from '../short-form/source.ts';
 import { BUNDLED, teamFilesIn } from './find-config.ts';
+import { personalLayers } from './layers.ts';
 import { BrokenJson, digestOf, readBeside, readJsonFile, readText } from './load-config.ts';
 import type { LocatedWorkspace } from './locate.ts';
 
 /** SHA-256 of files by their path from the `.baton` folder; null where there is none. */
 export type FileDigests = Readonly<Record<string, string | null>>;
 
+/** Where a loadout can be saved: in the project, or in the person's own configuration for every workspace. */
+export type Layer = 'user' | 'project';
+
 export type OpenedLoadout = {
   readonly name: string;
   /** `config`: a member of config.json. `short`: a file of the short form. `new`: nowhere yet. */
   readonly home: 'config' | 'short' | 'new';
-  readonly layer: 'bundled' | 'project';
+  readonly layer: 'bundled' | Layer;
+  /** The folder that the names of its files start from. */
+  readonly folder: string;
   readonly kind: 'json' | 'yaml' | 'jsonc' | 'ts';
   readonly file: string;
   /** Why it cannot be saved where it is; null where it can. */
@@ -50,32 +57,58 @@ export function openLoadout(workspace: LocatedWorkspace, name: string): OpenedLo
   const { configFile } = workspace;
   const home = dirname(configFile);
   const team = teamFilesIn(home).find((each) => each.name === name);
-  if (team) return openTeam(configFile, name, team.file);
-  if (existsSync(configFile)) {
-    const opened = openInConfig(configFile, name, 'project');
+  if (team) return openTeam(configFile, name, team.file, materiaBelow(workspace, 'project'));
+  for (const layer of ['project', 'user'] as const) {
+    const file = configFileOf(workspace, layer);
+    const opened = existsSync(file) ? openInConfig(file, name, layer, materiaBelow(workspace, layer)) : null;
     if (opened) return opened;
   }
-  return openInConfig(BUNDLED, name, 'bundled');
+  return openInConfig(BUNDLED, name, 'bundled', {});
+}
+
+function configFileOf({ configFile, env }: LocatedWorkspace, layer: Layer): string {
+  return layer === 'project' ? configFile : join(userFolder(env ?? process.env), 'config.json');
+}
+
+/** The materia of lower layers, with their prompts in them: they may be used, and are not written anew. */
+function materiaBelow(workspace: LocatedWorkspace, layer: Layer): JsonObject {
+  const layers = personalLayers(workspace).filter(({ name }) => layer === 'project' || name === 'administrator');
+  const found: JsonObject[] = layers.map(({ config }) => objectAt(config, 'materia'));
+  return Object.assign({}, ...found) as JsonObject;
+}
+
+function withBelow(config: JsonObject, below: JsonObject): JsonObject {
+  const own = objectAt(config, 'materia');
+  const unset = Object.entries(below).filter(([id]) => own[id] === undefined);
+  return unset.length === 0 ? config : { ...config, materia: { ...own, ...Object.fromEntries(unset) } };
 }
 
 /** A loadout that is nowhere yet, with the materia that the project has. */
-export function blankLoadout({ configFile }: LocatedWorkspace, name: string): OpenedLoadout {
+export function blankLoadout(workspace: LocatedWorkspace, name: string, layer: Layer = 'project'): OpenedLoadout {
+  const configFile = configFileOf(workspace, layer);
   const config = existsSync(configFile) ? readJsonFile(configFile) : {};
   const home = dirname(configFile);
   const written = isObject(config) ? config : {};
-  const document = emptyDocument(name, written, { files: namedTexts(written, home) });
+  const around = withBelow(written, materiaBelow(workspace, layer));
+  const document = emptyDocument(name, around, { files: namedTexts(written, home) });
   return {
-    ...{ name, home: 'new', layer: 'project', kind: 'json', file: configFile, readOnly: null, text: '' },
+    ...{ name, home: 'new', layer, folder: home, kind: 'json', file: configFile, readOnly: null, text: '' },
     digests: digestsOf(configFile, null, document),
     ...{ document, faults: [] },
   };
 }
 
-function openInConfig(file: string, name: string, layer: OpenedLoadout['layer']): OpenedLoadout | null {
+function openInConfig(
+  file: string,
+  name: string,
+  layer: OpenedLoadout['layer'],
+  below: JsonObject,
+): OpenedLoadout | null {
+  const folder = dirname(file);
   const text = readText(file);
   const readOnly = layer === 'bundled' ? `${name} comes with Baton. Duplicate it, and change the duplicate.` : null;
   const broken = (message: string): OpenedLoadout => ({
-    ...{ name, home: 'config', layer, kind: 'json', file, readOnly, text, digests: {}, document: null },
+    ...{ name, home: 'config', layer, folder, kind: 'json', file, readOnly, text, digests: {}, document: null },
     faults: [{ line: 1, column: 1, message }],
   });
   let config: Json;
@@ -86,20 +119,23 @@ function openInConfig(file: string, name: string, layer: OpenedLoadout['layer'])
     throw error;
   }
   if (!isObject(config) || !isObject(objectAt(config, 'loadouts')[name])) return null;
-  const document = openDocument(config, name, { files: namedTexts(config, dirname(file)) });
+  const document = openDocument(withBelow(config, below), name, { files: namedTexts(config, folder) });
   const digests = digestsOf(file, null, document);
-  return { ...{ name, home: 'config', layer, kind: 'json', file, readOnly, text, digests, document }, faults: [] };
+  return {
+    ...{ name, home: 'config', layer, folder, kind: 'json', file, readOnly, text, digests, document },
+    faults: [],
+  };
 }
 
-function openTeam(configFile: string, name: string, file: string): OpenedLoadout {
+function openTeam(configFile: string, name: string, file: string, below: JsonObject): OpenedLoadout {
   const text = readText(file);
   const kind = KINDS[extname(file)] ?? 'yaml';
   const home = dirname(configFile);
   const around = existsSync(configFile) ? readJsonFile(configFile) : {};
   const config = isObject(around) ? around : {};
   const readOnly = kind === 'ts' ? `${basename(file)} is a program. Edit the file, or duplicate it as YAML.` : null;
-  const base = emptyDocument(name, config);
-  const opened = { name, home: 'short', layer: 'project', kind, file, readOnly, text } as const;
+  const base = emptyDocument(name, withBelow(config, below));
+  const opened = { name, home: 'short', layer: 'project', folder: home, kind, file, readOnly, text } as const;
   const read = kind === 'ts' ? readTyped(text, base) : readShortFace(text, base, kind === 'jsonc' ? 'jsonc' : 'yaml');
   if (!read.ok) return { ...opened, digests: digestsOf(configFile, file, base), document: null, faults: read.faults };
   const document = { ...read.document, files: namedTexts(read.document.config, home) };
@@ -172,7 +208,12 @@ export type PlannedWrite = {
 };
 
 export type SavePlan =
-  | { readonly ok: true; readonly writes: readonly PlannedWrite[]; readonly notes: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly folder: string;
+      readonly writes: readonly PlannedWrite[];
+      readonly notes: readonly string[];
+    }
   | {
       readonly ok: false;
       readonly code: 'INVALID_CONFIG' | 'LOADOUT_READ_ONLY';
@@ -180,25 +221,28 @@ export type SavePlan =
       readonly details: JsonObject;
     };
 
-/** What saving would write. `form` counts for a loadout that is nowhere yet. */
+/** What saving would write. Form and layer count for a loadout that is nowhere yet; one that is there stays where it is. */
 export function planSave(
   workspace: LocatedWorkspace,
   document: EditorDocument,
-  form: 'config' | 'short' = 'config',
+  { form = 'config', layer = 'project' }: { readonly form?: 'config' | 'short'; readonly layer?: Layer } = {},
 ): SavePlan {
-  const { configFile } = workspace;
   const there = openLoadout(workspace, document.name);
-  if (there?.layer === 'bundled') return refused('LOADOUT_READ_ONLY', there.readOnly ?? '');
   if (there && there.readOnly !== null) return refused('LOADOUT_READ_ONLY', there.readOnly);
+  const at = there?.layer === 'user' || (!there && layer === 'user') ? 'user' : 'project';
   const home = there?.home ?? form;
-  const prompts = promptWrites(dirname(configFile), document);
+  if (home === 'short' && at === 'user')
+    return refused('INVALID_CONFIG', 'Your own configuration holds loadouts in config.json only.');
+  const file = configFileOf(workspace, at);
+  const below = materiaBelow(workspace, at);
+  const prompts = promptWrites(dirname(file), document);
   if ('reason' in prompts) return prompts;
   const notes: string[] = [];
   const files =
-    home === 'short' ? planShort(workspace, document, there, notes) : planConfig(configFile, document, notes);
+    home === 'short' ? planShort(file, document, there, below, notes) : planConfig(file, document, below, notes);
   if ('reason' in files) return files;
   const writes = [...files, ...prompts].filter(({ before, after }) => before !== after);
-  return { ok: true, writes, notes };
+  return { ok: true, folder: dirname(file), writes, notes };
 }
 
 function refused(code: 'INVALID_CONFIG' | 'LOADOUT_READ_ONLY', reason: string, details: JsonObject = {}) {
@@ -207,12 +251,12 @@ function refused(code: 'INVALID_CONFIG' | 'LOADOUT_READ_ONLY', reason: string, d
 
 type Planned = readonly PlannedWrite[] | Extract<SavePlan, { ok: false }>;
 
-function planConfig(configFile: string, document: EditorDocument, notes: string[]): Planned {
+function planConfig(configFile: string, document: EditorDocument, below: JsonObject, notes: string[]): Planned {
   const before = existsSync(configFile) ? readText(configFile) : null;
   const written = before === null ? {} : readJsonFile(configFile);
   if (!isObject(written)) return refused('INVALID_CONFIG', 'config.json holds no object. Repair it first.');
   const loadouts = { ...objectAt(written, 'loadouts'), [document.name]: loadoutOf(document) };
-  const next = withRest(written, { ...document.config, loadouts }, notes);
+  const next = withRest(written, { ...document.config, loadouts }, below, notes);
   return [{ path: basename(configFile), before, after: textOf(before, next) }];
 }
 
@@ -221,10 +265,14 @@ function textOf(before: string | null, next: JsonObject): string {
 }
 
 /** The configuration with what the document says of everything but the other loadouts. */
-function withRest(written: JsonObject, now: JsonObject, notes: string[]): JsonObject {
+function withRest(written: JsonObject, now: JsonObject, below: JsonObject, notes: string[]): JsonObject {
   const kept = ['activeLoadout', 'activeLoadoutId'].filter((key) => written[key] !== undefined);
   const head = Object.fromEntries(kept.map((key) => [key, written[key] ?? null]));
-  const materia = { ...objectAt(now, 'materia') };
+  // What a lower layer says stays there.
+  const said = Object.entries(objectAt(now, 'materia')).filter(
+    ([id, each]) => objectAt(written, 'materia')[id] !== undefined || !isSameJson(each, below[id]),
+  );
+  const materia: Record<string, Json> = Object.fromEntries(said);
   for (const [id, definition] of Object.entries(objectAt(written, 'materia'))) {
     const user = materia[id] === undefined ? userOf(objectAt(now, 'loadouts'), id) : null;
     if (user === null) continue;
@@ -250,9 +298,10 @@ function userOf(loadouts: JsonObject, materia: string): string | null {
 const FILE_NAME = /^[A-Za-z0-9][\w-]{0,79}$/;
 
 function planShort(
-  { configFile }: LocatedWorkspace,
+  configFile: string,
   document: EditorDocument,
   there: OpenedLoadout | null,
+  below: JsonObject,
   notes: string[],
 ): Planned {
   if (there === null && !FILE_NAME.test(document.name))
@@ -266,7 +315,7 @@ function planShort(
   const home = dirname(configFile);
   const path = there ? pathIn(home, there.file) : `loadouts/${document.name}.yaml`;
   const own = { path, before: there?.text ?? null, after: face.text };
-  const around = aroundShort(configFile, document, face.text, kind, notes);
+  const around = aroundShort(configFile, document, { text: face.text, kind, below }, notes);
   return 'reason' in around ? around : [own, ...around];
 }
 
@@ -274,8 +323,7 @@ function planShort(
 function aroundShort(
   configFile: string,
   document: EditorDocument,
-  text: string,
-  kind: ShortKind,
+  { text, kind, below }: { readonly text: string; readonly kind: ShortKind; readonly below: JsonObject },
   notes: string[],
 ): Planned {
   const before = existsSync(configFile) ? readText(configFile) : null;
@@ -304,10 +352,10 @@ function aroundShort(
   const now: JsonObject = {
     ...rest,
     ...(Object.keys(budgetNow).length === 0 ? {} : { budget: budgetNow }),
-    ...(ids.length === 0 && Object.keys(ordered).length === 0 ? {} : { materia: ordered }),
+    materia: ordered,
     ...(written.loadouts === undefined ? {} : { loadouts: written.loadouts }),
   };
-  const next = withRest(written, now, notes);
+  const next = withRest(written, now, below, notes);
   const settled = written.materia === undefined && isSameJson(next.materia, {}) ? without(next, 'materia') : next;
   if (isSameJson(settled, written)) return [];
   return [{ path: basename(configFile), before, after: textOf(before, settled) }];

@@ -258,6 +258,57 @@ test('each issue of a document has its place and, where that is mechanical, its 
   ]);
 });
 
+describe('the layer of the person', () => {
+  const USER =
+    '{\n  "materia": { "Mine": { "tools": "none", "prompt": "Mine." } },\n  "checkers": { "lint": { "command": ["npm", "run", "lint"] } }\n}\n';
+
+  function withUser() {
+    const found = opened();
+    const folder = join(found.dir, 'user');
+    mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(join(folder, 'config.json'), USER, { mode: 0o600 });
+    const env = environment(found.dir, { BATON_CONFIG: folder });
+    const file = join(folder, 'config.json');
+    return { ...found, workspace: openWorkspace(found.dir, { env }), mine: () => readFileSync(file, 'utf8') };
+  }
+
+  test('holds a loadout for every workspace, where that is asked for', async () => {
+    const { workspace, mine, read } = withUser();
+    const { details } = await workspace.loadout.open({ name: 'everywhere', blank: true, layer: 'user' });
+    const document = edited(details, { edit: 'socket.add', materia: 'Mine' });
+    expect(await workspace.loadout.save({ document, layer: 'user' })).toMatchObject({
+      allow: true,
+      details: { layer: 'user' },
+    });
+    expect(JSON.parse(mine())).toEqual({
+      ...JSON.parse(USER),
+      loadouts: { everywhere: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Mine' } } } },
+    });
+    expect(mine().startsWith(USER.trimEnd().slice(0, -2))).toBe(true);
+    expect(read('config.json')).toBe(CONFIG);
+    // It stays where it is.
+    const again = await workspace.loadout.open({ name: 'everywhere' });
+    const next = edited(again.details, model('Mine'));
+    expect(await workspace.loadout.save({ document: next })).toMatchObject({ details: { layer: 'user' } });
+    expect(mine()).toContain('"model": "opus"');
+  });
+
+  test('gives its materia and checkers to the project, and they are not written there', async () => {
+    const { workspace, mine, read } = withUser();
+    const { details } = await workspace.loadout.open({ name: 'Own' });
+    const document = edited(
+      details,
+      { edit: 'materia.set', socket: 'Socket-1', materia: 'Mine' },
+      { edit: 'field.set', of: { socket: 'Socket-1' }, path: ['lockScope'], value: ['src'] },
+      { edit: 'field.set', of: { socket: 'Socket-1' }, path: ['checkers'], value: ['lint', 'test'] },
+    );
+    expect((await workspace.loadout.check({ document })).details.issues).toEqual([]);
+    expect(await workspace.loadout.save({ document })).toMatchObject({ allow: true });
+    expect(mine()).toBe(USER);
+    expect(JSON.parse(read('config.json')).materia).toEqual(JSON.parse(CONFIG).materia);
+  });
+});
+
 describe('what a sender says is not believed', () => {
   test.each([
     '../package.json',

@@ -6,6 +6,12 @@ import { entriesOf, FOREIGN } from '../operation.ts';
 
 const NOT_FOR_AGENTS = { leftOut: 'people write configurations, and an agent may not change them' } as const;
 
+const LAYER = {
+  type: 'choice',
+  of: ['project', 'user'],
+  means: 'where a new loadout goes: the project (the default), or your own configuration for every workspace',
+} as const;
+
 const DOCUMENT = {
   type: 'json',
   word: 'FILE',
@@ -44,6 +50,7 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
     fields: {
       name: { type: 'text', word: 'NAME', required: true, means: 'the loadout', example: 'bugfix' },
       blank: { type: 'flag', means: 'an empty one of that name, which is nowhere yet' },
+      layer: LAYER,
     },
     mcp: NOT_FOR_AGENTS,
   },
@@ -82,6 +89,7 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
         of: ['config', 'short'],
         means: 'where a new loadout goes: config.json (the default), or a file of the short form',
       },
+      layer: LAYER,
       preview: { type: 'flag', means: 'say what would be written, and write nothing' },
     },
     mcp: NOT_FOR_AGENTS,
@@ -94,6 +102,7 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
     fields: {
       name: { type: 'text', word: 'NAME', required: true, means: 'the loadout', example: 'Full-Auto' },
       as: { type: 'text', required: true, value: 'NAME', means: 'the name of the copy', example: 'Ours' },
+      layer: LAYER,
       preview: { type: 'flag', means: 'say what would be written, and write nothing' },
     },
     mcp: NOT_FOR_AGENTS,

@@ -14,6 +14,7 @@ import { counted, nearestName, utf8Length } from '../../kernel/text.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { loadAll, withManifestIds } from '../../workspace/find-config.ts';
+import { personalLayers } from '../../workspace/layers.ts';
 import {
   blankLoadout,
   changedSince,
@@ -30,11 +31,11 @@ import { drawingOf } from '../views/graph-drawing.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
-export const loadoutOpen: Operation<'loadout.open'> = async (workspace, { name, blank = false }) => {
+export const loadoutOpen: Operation<'loadout.open'> = async (workspace, { name, blank = false, layer }) => {
   const there = openLoadout(workspace, name);
-  if (blank && there?.layer === 'project')
+  if (blank && there && there.layer !== 'bundled')
     return deny('LOADOUT_EXISTS', `There is a loadout ${name} already. Choose another name.`, { name });
-  const opened = blank ? blankLoadout(workspace, name) : there;
+  const opened = blank ? blankLoadout(workspace, name, layer) : there;
   if (!opened) return unknownLoadout(workspace, name);
   const pins = pinnedIn(workspace, opened.document);
   return allow(`${name}: ${opened.readOnly ?? opened.file}`, {
@@ -126,7 +127,7 @@ export const loadoutCheck: Operation<'loadout.check'> = async (workspace, { docu
   if (!read.ok) return read.refusal;
   const { document } = read;
   const home = dirname(workspace.configFile);
-  const config = withManifestIds(home, withDefaultRunner(filledIn(document)));
+  const config = withManifestIds(home, withDefaultRunner(underneath(workspace, filledIn(document))));
   const boundaries = await nearestBoundaries(workspace, home, config);
   const found = check(config, { utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) });
   const missing = checkDocument(document).filter(({ path }) => path.endsWith('.promptFile'));
@@ -136,6 +137,26 @@ export const loadoutCheck: Operation<'loadout.check'> = async (workspace, { docu
   const reason = `${counted(errors, 'error')}, ${counted(issues.length - errors, 'warning')}`;
   return allow(issues.length === 0 ? 'no issues' : reason, { ok: errors === 0, issues });
 };
+
+/** The sections that lower layers set: a checker of the user is one here, too. */
+function underneath(workspace: Workspace, config: JsonObject): JsonObject {
+  const merged: Record<string, Json> = { ...config };
+  for (const layer of personalLayers(workspace).toReversed()) {
+    const {
+      loadouts: _loadouts,
+      materia: _materia,
+      activeLoadout: _active,
+      activeLoadoutId: _id,
+      ...rest
+    } = layer.config;
+    for (const [key, value] of Object.entries(rest)) {
+      const own = merged[key];
+      if (own === undefined) merged[key] = value;
+      else if (isObject(own) && isObject(value)) merged[key] = { ...value, ...own };
+    }
+  }
+  return merged;
+}
 
 const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
 
@@ -159,21 +180,20 @@ export const loadoutPrint: Operation<'loadout.print'> = async (_workspace, { doc
 
 export const loadoutSave: Operation<'loadout.save'> = async (
   workspace,
-  { document: given, base, as, preview = false },
+  { document: given, base, as, layer, preview = false },
 ) => {
   const read = documentIn(given);
   if (!read.ok) return read.refusal;
   const { document, digests } = read;
-  const planned = planSave(workspace, document, as);
+  const planned = planSave(workspace, document, { ...(as ? { form: as } : {}), ...(layer ? { layer } : {}) });
   if (!planned.ok) return deny(planned.code, planned.reason, planned.details);
-  const { writes, notes } = planned;
-  const home = dirname(workspace.configFile);
-  const changed = changedSince(home, writes, digests);
+  const { writes, notes, folder } = planned;
+  const changed = changedSince(folder, writes, digests);
   if (changed.length > 0) return conflictOf(workspace, document, base, changed);
   const details = { name: document.name, notes: [...notes], files: writes.map((each) => ({ ...each })) };
   if (writes.length === 0) return allow('nothing differs from what is saved', { ...details, saved: false });
   if (preview) return allow(`${counted(writes.length, 'file')} would change`, { ...details, saved: false });
-  writeFiles(home, writes);
+  writeFiles(folder, writes);
   const after = openLoadout(workspace, document.name);
   return allow(`saved ${document.name}: ${writes.map(({ path }) => path).join(', ')}`, {
     ...details,
@@ -205,7 +225,7 @@ function conflictOf(
 
 export const loadoutDuplicate: Operation<'loadout.duplicate'> = async (
   workspace,
-  { name, as: copy, preview = false },
+  { name, as: copy, layer, preview = false },
 ) => {
   const source = openLoadout(workspace, name);
   if (!source) return unknownLoadout(workspace, name);
@@ -213,22 +233,23 @@ export const loadoutDuplicate: Operation<'loadout.duplicate'> = async (
     return deny('INVALID_CONFIG', `${name} cannot be read: ${source.faults[0]?.message ?? ''}`, { file: source.file });
   if (openLoadout(workspace, copy))
     return deny('LOADOUT_EXISTS', `There is a loadout ${copy} already. Choose another name.`, { name: copy });
-  const target = blankLoadout(workspace, copy);
+  const target = blankLoadout(workspace, copy, layer);
   const { document, notes } = duplicateOf(source.document, target.document as EditorDocument, {
     isBundled: source.layer === 'bundled',
-    isShort: source.home === 'short',
+    isShort: source.home === 'short' && layer !== 'user',
   });
   const read = documentIn({ ...asJson(document), digests: { ...target.digests } });
   if (!read.ok) return read.refusal;
-  const planned = planSave(workspace, document, source.home === 'short' ? 'short' : 'config');
+  const isShort = source.home === 'short' && layer !== 'user';
+  const planned = planSave(workspace, document, { form: isShort ? 'short' : 'config', ...(layer ? { layer } : {}) });
   if (!planned.ok) return deny(planned.code, planned.reason, planned.details);
-  const changed = changedSince(dirname(workspace.configFile), planned.writes, target.digests);
+  const changed = changedSince(planned.folder, planned.writes, target.digests);
   if (changed.length > 0) return conflictOf(workspace, document, undefined, changed);
-  return written(workspace, document, planned.writes, [...notes, ...planned.notes], preview);
+  return written(planned.folder, document, planned.writes, [...notes, ...planned.notes], preview);
 };
 
 function written(
-  workspace: Workspace,
+  folder: string,
   document: EditorDocument,
   writes: readonly PlannedWrite[],
   notes: readonly string[],
@@ -237,6 +258,6 @@ function written(
   const details = { name: document.name, notes: [...notes], files: writes.map((each) => ({ ...each })) };
   const steps = Object.keys(objectAt(loadoutOf(document), 'sockets')).length;
   if (preview) return allow(`${counted(writes.length, 'file')} would change`, { ...details, saved: false });
-  writeFiles(dirname(workspace.configFile), writes);
+  writeFiles(folder, writes);
   return allow(`saved ${document.name} with ${counted(steps, 'step')}`, { ...details, saved: true });
 }
