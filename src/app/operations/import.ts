@@ -29,16 +29,17 @@ export const materiaImport: Operation<'import.materia'> = async (workspace, { co
 
 /** A file on the command line is text; a program gives the value. */
 function configIn(given: Json): JsonObject {
-  if (isObject(given)) return given;
-  if (!isString(given)) throw new UsageError('a configuration is a JSON object');
-  const parsed = parseJsonText(given, { maxBytes: BYTES_MAX });
+  const parsed = isString(given)
+    ? parseJsonText(given, { maxBytes: BYTES_MAX })
+    : ({ ok: true, value: given } as const);
   if (!parsed.ok)
     throw new UsageError(`the file is no JSON: line ${parsed.line}, column ${parsed.column}: ${parsed.message}`);
-  if (!isObject(parsed.value))
+  const { value } = parsed;
+  if (!isObject(value))
     throw new UsageError('the file holds no object; name a configuration with materia and loadouts');
-  if (parsed.value.materia === undefined && parsed.value.loadouts === undefined)
+  if (value.materia === undefined && value.loadouts === undefined)
     throw new UsageError('the file has neither materia nor loadouts; name a configuration of Materia');
-  return parsed.value;
+  return value;
 }
 
 /** What ships, as a definition of one's own: with its prompt, and without its id in the registry that ships. */
