@@ -3,11 +3,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answer, type ModelRequest, modelServer } from '../../src/testing/index.ts';
-import { batonProcess as baton, CHECKOUT, json, project, put } from '../cli/baton.ts';
+import { batonProcess as baton, CHECKOUT, json, project, put, start } from '../cli/baton.ts';
 import { worktreesOf } from '../cli/repository.ts';
 import { assertInstalled, CLI, homeFolder, scratchFolder, showsAll } from './contenders.ts';
 import { REAL, type RealProgram } from './real-cast.ts';
@@ -15,11 +16,11 @@ import { REAL, type RealProgram } from './real-cast.ts';
 const BUNDLED = join(CHECKOUT, 'src', 'bundled');
 /** How the prompt of each role begins. */
 const ROLES = {
-  plan: 'You plan software work',
-  build: 'You build one work item',
-  evaluate: 'You check one work item',
-  maintain: 'The current work item was built',
-  narrate: 'All work items are done',
+  plan: 'You are the planner of a software team',
+  build: 'You are the builder of a software team',
+  evaluate: 'You are the judge of a software team',
+  maintain: 'You keep the project tidy',
+  narrate: 'You write the closing words',
 };
 type Role = keyof typeof ROLES;
 
@@ -85,8 +86,11 @@ function configFor(program: RealProgram, own: JsonObject): JsonObject {
 
 type Answers = (request: ModelRequest, results: readonly string[], folder: string) => Answer | null;
 
-/** Casts the bundled team; `answers` says what differs from a team that does its work. */
-async function castTeam(program: RealProgram, answers: Answers = () => null) {
+/**
+ * Casts the bundled team; `answers` says what differs from a team that does its work. At each of the `kills` the driver is killed, and
+ * the cast resumed.
+ */
+async function castTeam(program: RealProgram, answers: Answers = () => null, kills: readonly RegExp[] = []) {
   const home = homeFolder();
   const dir = project({ 'README.md': '# Words\n', 'check.sh': CHECK, '.gitignore': '*.log\n' });
   const folder = () => worktreesOf(dir)[0] ?? '';
@@ -107,14 +111,25 @@ async function castTeam(program: RealProgram, answers: Answers = () => null) {
   }
   put(dir, { '.baton/config.json': config });
   const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
-  const ran = await baton(dir, ['cast', '--json', '--turns', 'write the words'], {
-    env: { ...env, HOME: home, PATH, TMPDIR: scratchFolder() },
-  });
+  const around = { env: { ...env, HOME: home, PATH, TMPDIR: scratchFolder() } };
+  const cast = ['cast', 'write the words'];
+  for (const [at, step] of kills.entries()) {
+    const run = start(dir, at === 0 ? cast : ['resume'], around);
+    for (let waited = 0; !step.test(run.stderr()) && waited < 240_000; waited += 50) await sleep(50);
+    expect(run.stderr()).toMatch(step);
+    run.child.kill('SIGKILL');
+    await run.ended;
+  }
+  const [verb = '', ...words] = kills.length === 0 ? cast : ['resume'];
+  const ran = await baton(dir, [verb, '--json', '--turns', ...words], around);
   const view = json<CastView>(ran);
   const path = view.path.map(({ socket, item }) => `${socket.replace('Socket-', '')}${item ? `:${item}` : ''}`);
   const turnsOf = (id: string) => (view.turns ?? []).filter(({ socket }) => socket === id);
   return { dir, home, view, path: path.join(' '), turnsOf };
 }
+
+const FULL_PATH = '1 2 3 4:WI-1 5:WI-1 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7';
+const GOOD_PATH = '1 2 3 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7';
 
 describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_name, program) => {
   beforeAll(assertInstalled);
@@ -124,7 +139,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_n
   }, async () => {
     const { dir, home, view, path, turnsOf } = await castTeam(program);
     expect([view.status, view.code, view.items]).toMatchObject(['completed', null, { total: 2, done: 2 }]);
-    expect(path).toBe('1 2 3 4:WI-1 5:WI-1 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7');
+    expect(path).toBe(FULL_PATH);
     const judged = turnsOf('Socket-5');
     expect(judged).toHaveLength(3);
     // The brief holds the diff and what the checks found; the checks ran as well in the evaluator's own shell.
@@ -137,6 +152,17 @@ describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_n
       'greet well',
       'bye well',
     ]);
+  });
+
+  test('killed while it builds and while it judges, the default team comes to the same', {
+    timeout: 400_000 * program.slowness,
+  }, async () => {
+    const { dir, home, view, path } = await castTeam(program, undefined, [/▸ Build · 1\/2/, /▸ Auto-Eval · 2\/2/]);
+    expect([view.status, view.code, view.items]).toMatchObject(['completed', null, { total: 2, done: 2 }]);
+    // A builder that was cut off may have been answered already: then its next try is the good one.
+    expect([FULL_PATH, GOOD_PATH]).toContain(path);
+    expect((await baton(dir, ['merge', view.cast ?? 'latest'], { env: { HOME: home } })).code).toBe(0);
+    expect(readFileSync(join(dir, 'bye.txt'), 'utf8')).toBe('bye well');
   });
 
   if (!showsAll(program)) return;
