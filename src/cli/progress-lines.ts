@@ -247,10 +247,12 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
       return [];
     case 'exit.taken': {
       if (fact.settles) forgetItem(seen.rounds, fact.settles);
-      const way = `the prompt of ${nameOf(fact.from, seen)} may say so, or the request gave it nothing to plan`;
-      return fact.empty
-        ? [indented(paint.warn(`! nothing was planned: the list of items is empty; ${way}`), seen)]
-        : [];
+      if (!fact.empty) return [];
+      const planner = view.cast?.rules.graph.loops.find(({ id }) => id === fact.loop)?.consumes ?? null;
+      const who = planner === null ? 'the list of items is empty' : `${nameOf(planner, seen)} listed no items`;
+      return [
+        indented(paint.warn(`! nothing was planned: ${who}; look at its prompt, or say more in the request`), seen),
+      ];
     }
     case 'cursor.reset':
       for (const loop of view.cast?.rules.graph.loops ?? []) if (loop.id === fact.loop) forgetItems(seen.rounds, loop);

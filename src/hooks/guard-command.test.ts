@@ -50,6 +50,10 @@ test.each<[string, readonly string[], string | null]>([
   expect(await asked({ hook: 'deny' }).write(...paths)).toBe(decision);
 });
 
+test('a tool that writes no file is not kept by a configuration that cannot be read', async () => {
+  expect(await asked({ hook: 'maybe' }).write()).toBe(null);
+});
+
 test.each([
   ['ls', null],
   ['git push', 'deny APPROVAL_NEEDED'],

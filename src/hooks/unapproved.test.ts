@@ -19,11 +19,16 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** What comes of an attempt in which these commands were seen. */
-async function toldOf(commands: readonly string[], more: Partial<Packet> = {}, hook?: string): Promise<AttemptResult> {
+async function toldOf(
+  commands: readonly string[],
+  more: Partial<Packet> = {},
+  hook?: string,
+  kind: AttemptResult['kind'] = 'output',
+): Promise<AttemptResult> {
   const stateDir = join(dir, '.baton/state');
   const configFile = join(dir, '.baton/config.json');
   writeFileSync(configFile, JSON.stringify(hook === undefined ? {} : { approvals: { hook } }));
-  const result: AttemptResult = { kind: 'output', output: 'x', agent: { commands } };
+  const result = { kind, output: 'x', agent: { commands } } as AttemptResult;
   const runners: Runners = { runnerFor: () => ({ run: async () => result, recover: async () => result }) };
   const packet = {
     materia: { type: 'agent', tools: 'coding' },
@@ -59,8 +64,14 @@ test.each<[string, Partial<Packet>, string | undefined, number]>([
   ['where they are switched off', {}, 'off', 0],
   ['an agent without tools', { materia: { type: 'agent', tools: 'none' } as Packet['materia'] }, undefined, 0],
   ['a scripted agent', { scripted: {} }, undefined, 0],
+  ['a configuration that cannot be read: check says what is wrong with it', {}, 'dney', 0],
 ])('where it is told: %s', async (_what, more, hook, count) => {
   expect(await unapproved(['git push'], more, hook)).toHaveLength(count);
+});
+
+test('an attempt that was lost runs again, so nothing is told of it', async () => {
+  const { agent } = await toldOf(['git push'], {}, undefined, 'lost');
+  expect(agent).toEqual({ commands: ['git push'] });
 });
 
 test('what the hook let through is not told', async () => {

@@ -64,7 +64,7 @@ test('an empty plan says that nothing was planned', async () => {
   const dir = await withTeam({ 'Socket-3': [{ workItems: [] }], 'Socket-7': ['Nothing.'] });
   const { stdout, stderr } = await castIn(dir);
   expect(stdout).toMatch(/^Nothing was planned: the list of work items is empty\.$/m);
-  expect(stderr).toContain('nothing was planned');
+  expect(stderr).toContain('nothing was planned: Auto-Plan listed no items');
   expect((await baton(dir, ['why'])).stdout).toContain('Nothing was planned');
   const { turns = [] } = json<CastView>(await baton(dir, ['show', '--turns', '--json']));
   expect(turns.at(-1)?.brief).toContain('Nothing was planned: the list of work items is empty.');
