@@ -12,6 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { CODES } from '../src/kernel/codes.ts';
 import type { Json } from '../src/kernel/json.ts';
 import { agent, always, BATON, baton, CHECKOUT, environment, flow, personToken, project, put } from './cli/baton.ts';
+import { forwardBaton } from './cli/forwarded.ts';
 import { commit, git } from './cli/repository.ts';
 import { asBlock, reportOf } from './reports.ts';
 
@@ -227,9 +228,14 @@ async function faultsOfRun(page: string, { blocks }: Page): Promise<string[]> {
         });
   });
   put(root, { 'page.sh': `set -o pipefail\n${script.join('\n')}\n` });
-  const PATH = `${join(CHECKOUT, 'bin')}:${join(CHECKOUT, 'node_modules/.bin')}:${process.env.PATH}`;
+  // What a start does is shown by other tests. A page that kills a cast needs a process to kill.
+  const kills = steps.some(({ commands }) => commands.some(({ text }) => /\bkill\b/.test(text)));
+  const forwarded = kills ? null : await forwardBaton(root);
+  const PATH = `${forwarded ? `${forwarded.bin}:` : ''}${join(CHECKOUT, 'bin')}:${join(CHECKOUT, 'node_modules/.bin')}:${process.env.PATH}`;
   const env = { PATH, HOME: join(root, 'home'), TMPDIR: tmp, BATON_TOKEN: personToken() };
-  const shell = await baton(dir, [], { program: ['bash', join(root, 'page.sh')], env });
+  const shell = await baton(dir, [], { program: ['bash', join(root, 'page.sh')], env }).finally(() =>
+    forwarded?.close(),
+  );
 
   let last = '';
   const faults: string[] = shell.stderr === '' ? [] : [shell.stderr];
