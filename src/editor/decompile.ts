@@ -289,9 +289,11 @@ class Decompiler {
 
   #stepOf(id: string): Json {
     const name = this.#name(id);
-    const options = {
-      ...this.#behaviourOf(id),
+    const { agent, ...behaviour } = this.#behaviourOf(id);
+    const options: JsonObject = {
+      ...(agent === undefined ? {} : { agent }),
       ...this.#answerOf(id),
+      ...behaviour,
       ...this.#limitsOf(id),
       ...this.#waysOf(id),
       ...this.#remarksOf(id),

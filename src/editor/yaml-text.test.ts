@@ -70,7 +70,7 @@ test.each<[string, (value: Steps) => unknown, string, string]>([
 
 test('a new file is written as people write it', () => {
   const value = { ...parse(TEXT), agents: { shared: { prompt: 'a: b', tools: 'none' } } };
-  expect(yamlText(value)).toBe(`description: "Plan, build, review."
+  expect(yamlText(value)).toBe(`description: Plan, build, review.
 steps:
   - plan: { makes: items, tools: read }
   - each: plan

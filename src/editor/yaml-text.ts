@@ -15,12 +15,16 @@ export function yamlText(value: JsonObject): string {
 
 // Rendering
 
+/** A text that needs no quotes behind a key of a block. */
+const SENTENCE = /^[A-Za-z][\w ,.;?()/+-]*[\w.?)]$/;
+
 /** Lists of steps. */
 const STEPS: readonly string[] = ['steps', 'do'];
 
 /** What follows `key:` in a block that is indented so. */
 function afterKey(value: Json, indent: string, column: number, key: string): string {
   if (isString(value) && isLiteral(value)) return ` ${literal(value, `${indent}  `)}`;
+  if (isString(value) && SENTENCE.test(value) && !WORDS.test(value)) return ` ${value}`;
   const line = flowText(value);
   const isBlock =
     holdsSteps(value) ||
