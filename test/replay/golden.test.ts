@@ -211,6 +211,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-10': KINDS_10,
   'golden-11': KINDS_NOW,
   'golden-12': KINDS_14,
+  'golden-13': KINDS_NOW,
   'golden-14': KINDS_NOW,
 };
 
@@ -256,6 +257,14 @@ test('there are old logs', () => {
 
 test('the newest log shows what a clock behind the log said', () => {
   expect(newest.filter(({ clock }) => clock !== undefined)).toMatchObject([{ fact: { kind: 'ledger.unheld' } }]);
+});
+
+test('a log shows the inputs that a cast was started with, frozen in its graph and its data', () => {
+  const started = entriesOf(load('golden-13').stored).flatMap(({ fact }) =>
+    fact.kind === 'cast.started' ? [fact] : [],
+  );
+  const given = started.find(({ loadout }) => loadout === 'Given');
+  expect([given?.rules.graph.inputs, given?.data]).toEqual([['severity'], { inputs: { severity: 'high' } }]);
 });
 
 test('the newest log shows how long casts ran, as their drivers measured it', () => {

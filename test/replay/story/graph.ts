@@ -108,6 +108,11 @@ const config: JsonObject = {
       },
     },
     Park: PARKED,
+    Given: {
+      inputs: { severity: { enum: ['low', 'high'], default: 'low' } },
+      entry: 'Socket-1',
+      sockets: { 'Socket-1': { materia: 'Build', parse: 'text' } },
+    },
     Ask: {
       entry: 'Socket-1',
       sockets: {
@@ -254,6 +259,11 @@ export async function tellOfGraph(stage: Stage): Promise<void> {
   };
   await stage.start('streams', { config, loadout: 'Streams', script: streams as unknown as Record<string, Json[]> });
   await stage.play('streams');
+
+  // Values that the loadout declares are frozen with the cast.
+  const given = { data: { inputs: { severity: 'high' } }, script: { Build: ['Built.'] } };
+  await stage.start('given', { config, loadout: 'Given', ...given });
+  await stage.play('given');
 
   // An edge that is spent: worked on once more from there, then revived.
   const round = { config, loadout: 'Round' };
