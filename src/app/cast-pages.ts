@@ -1,5 +1,7 @@
-// The page of a cast as of any of its entries. The newest view of a cast is kept and folded on; of the past, a copy is kept
-// every thousand entries, so that a look at any moment folds no more than that.
+// The page of a cast as of any of its entries. The newest view of a cast is kept and folded on. A look at the past folds from the
+// nearest keyframe and leaves keyframes on its way, one every thousand entries; so whoever never looks back pays for none. A keyframe
+// is written out: as an object it would be many times as large, and slower to make.
+import { deserialize, serialize } from 'node:v8';
 import type { Store } from '../engine/store.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -8,7 +10,7 @@ import { emptyView, foldSent, type View } from './views/cast-view.ts';
 import { tasksIn } from './views/result.ts';
 
 const EVERY_ENTRIES = 1_000;
-/** Of a longer cast every second copy goes, and the others lie twice as far apart. */
+/** In a longer cast they lie twice as far apart, or four times, and so on. */
 const KEYFRAMES_MAX = 32;
 /** More than are open at once in most workspaces. */
 const CASTS_MAX = 32;
@@ -18,15 +20,19 @@ const PAGE_ENTRIES = 1_000;
 export type CastPart = 'state' | 'ledger';
 export type CastRows = { readonly seq: number; readonly rows: readonly JsonObject[] };
 
-type Keyframe = { readonly seq: number; readonly count: number; readonly view: View };
-
-type Kept = {
-  view: View;
+type Place = {
   /** The last entry of the cast that is in the view, and how many are. */
   seq: number;
   count: number;
+};
+
+type Kept = Place & {
+  view: View;
   every: number;
-  keyframes: Keyframe[];
+  /** In the order of their entries. */
+  keyframes: (Readonly<Place> & { readonly written: Uint8Array })[];
+  /** The moment that was looked at last: the next one is mostly a step further. */
+  past: (Place & { readonly view: View }) | null;
   /** One look at a time: folding goes on from where the last one stopped. */
   busy: Promise<unknown>;
 };
@@ -80,7 +86,7 @@ export class CastPages {
   #keptFor(cast: string): Kept {
     const known = this.#kept.get(cast);
     const kept = known ?? {
-      ...{ view: emptyView(), seq: 0, count: 0, every: EVERY_ENTRIES, keyframes: [] },
+      ...{ view: emptyView(), seq: 0, count: 0, every: EVERY_ENTRIES, keyframes: [], past: null },
       busy: Promise.resolve(),
     };
     this.#kept.delete(cast);
@@ -96,19 +102,33 @@ async function foldOn(store: Reading, cast: string, kept: Kept, until: number): 
     foldSent(kept.view, entry);
     kept.seq = entry.seq;
     kept.count += 1;
-    if (kept.count % kept.every !== 0) continue;
-    kept.keyframes.push({ seq: kept.seq, count: kept.count, view: structuredClone(kept.view) });
-    if (kept.keyframes.length <= KEYFRAMES_MAX) continue;
-    kept.every *= 2;
-    kept.keyframes = kept.keyframes.filter(({ count }) => count % kept.every === 0);
   }
 }
 
-async function viewAt(store: Reading, cast: string, { keyframes }: Kept, until: number): Promise<View> {
+async function viewAt(store: Reading, cast: string, kept: Kept, until: number): Promise<View> {
+  while (kept.count > kept.every * KEYFRAMES_MAX) kept.every *= 2;
+  kept.keyframes = kept.keyframes.filter(({ count }) => count % kept.every === 0);
+  const past = startOf(kept, until);
+  // A look that fails in between leaves nothing half folded behind.
+  kept.past = null;
+  for await (const entry of entriesOf(store, cast, past.seq, until)) {
+    foldSent(past.view, entry);
+    past.seq = entry.seq;
+    past.count += 1;
+    if (past.count % kept.every !== 0 || kept.keyframes.some(({ count }) => count === past.count)) continue;
+    const at = kept.keyframes.findLastIndex(({ count }) => count < past.count) + 1;
+    kept.keyframes.splice(at, 0, { seq: past.seq, count: past.count, written: serialize(past.view) });
+  }
+  kept.past = past;
+  return past.view;
+}
+
+/** Where to fold from: the moment that was looked at last, or a keyframe if one is nearer. */
+function startOf({ past, keyframes }: Kept, until: number): Place & { readonly view: View } {
   const frame = keyframes.findLast(({ seq }) => seq <= until);
-  const view = frame ? structuredClone(frame.view) : emptyView();
-  for await (const entry of entriesOf(store, cast, frame?.seq ?? 0, until)) foldSent(view, entry);
-  return view;
+  if (past && past.seq <= until && past.seq >= (frame?.seq ?? 0)) return past;
+  if (!frame) return { seq: 0, count: 0, view: emptyView() };
+  return { seq: frame.seq, count: frame.count, view: deserialize(frame.written) as View };
 }
 
 async function* entriesOf(store: Reading, cast: string, after: number, until: number): AsyncGenerator<Entry> {
