@@ -52,12 +52,11 @@ export class CastPages {
   /** In the order of their last use. */
   readonly #kept = new Map<string, Kept>();
 
-  /** Null for a moment before the cast began. Without `at`, as it is now. */
-  pageOf(store: Reading, cast: string, at: number | null): Promise<CastPage | null> {
+  /** Null for a moment before the cast began, and where the caller has left by its turn. Without `at`, as it is now. */
+  pageOf(store: Reading, cast: string, at: number | null, signal?: AbortSignal): Promise<CastPage | null> {
     // Of the past, times are told as of then.
-    return this.#look(store, cast, at, (view) =>
-      at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view),
-    );
+    const page = (view: View) => (at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view));
+    return this.#look(store, cast, at, page, signal);
   }
 
   /** The rows of its state or its ledger, whole, as of the same moments. */
@@ -72,9 +71,17 @@ export class CastPages {
   }
 
   /** Looks at the view while nobody folds it on. */
-  async #look<T>(store: Reading, cast: string, at: number | null, look: (view: View) => T): Promise<T> {
+  async #look<T>(
+    store: Reading,
+    cast: string,
+    at: number | null,
+    look: (view: View) => T,
+    signal?: AbortSignal,
+  ): Promise<T | null> {
     const kept = this.#keptFor(cast);
     const found = kept.busy.then(async () => {
+      // Whoever scrubs asks for many moments and waits for the last.
+      if (signal?.aborted) return null;
       const until = at ?? Number.POSITIVE_INFINITY;
       if (until >= kept.seq) await foldOn(store, cast, kept, until);
       return look(until >= kept.seq ? kept.view : await viewAt(store, cast, kept, until));

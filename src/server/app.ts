@@ -143,7 +143,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     if (at === undefined) return respond(deny('BAD_USAGE', 'at must be the number of an entry'));
     const from = workspace.castStore();
     const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
-    const page = await castPages(from).pageOf(from, cast, at);
+    const page = await castPages(from).pageOf(from, cast, at, c.req.raw.signal);
     if (page === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
     return respond(allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
   });

@@ -24,7 +24,7 @@ import { Button } from '../parts/button.tsx';
 import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { ItemPill, ItemTrack } from '../parts/items.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
-import { clockSeconds, inLine, plural, stopwatch } from '../words.ts';
+import { clockSeconds, count as grouped, inLine, plural, stopwatch } from '../words.ts';
 import { arrange } from './arrange.ts';
 import { type Box, END, edgesOf, type Frame, type Layout, laneRows, layoutOf, pathOf, type Route } from './layout.ts';
 import { belowName, cellOf, isWaiting, pillOf, SAYS, SIGN, saysOf } from './shown.ts';
@@ -367,9 +367,9 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
             {way.kind === 'exit' ? <span className="diamond" aria-hidden="true" /> : null}
             {item ? <ItemPill n={item.n} state="waiting" title={item.title} /> : null}
             {isRework && !item ? <Glyph status="rework" isQuiet /> : null}
-            {way.count > 0 && way.words.startsWith('item') ? <b>{way.count}</b> : null}
+            {way.count > 0 && way.words.startsWith('item') ? <b>{grouped(way.count)}</b> : null}
             {way.words}
-            {way.count > 0 && !way.words.startsWith('item') ? <b>{way.count}</b> : null}
+            {way.count > 0 && !way.words.startsWith('item') ? <b>{grouped(way.count)}</b> : null}
           </div>
         </EdgeLabelRenderer>
       ) : null}

@@ -2,6 +2,7 @@
 import type { AttemptRow, CastPage, PageItem, PageSocket, ShownState } from '../../../src/app/views/cast-page.ts';
 import type { Status } from '../parts/glyphs.tsx';
 import type { ItemState } from '../parts/items.tsx';
+import { plural } from '../words.ts';
 
 export const SIGN: Readonly<Record<ShownState, Status>> = {
   idle: 'open',
@@ -70,7 +71,7 @@ export function belowName({ kind, runner, model, does, turns }: PageSocket): str
         : kind === 'utility'
           ? ['utility', does]
           : ['empty'];
-  const often = turns === 0 ? 'not started' : kind === 'utility' ? '' : `${turns} turn${turns === 1 ? '' : 's'}`;
+  const often = turns === 0 ? 'not started' : kind === 'utility' ? '' : plural(turns, 'turn');
   return [...who.filter((word) => (word !== null && word !== 'utility' ? true : word === 'utility')), often]
     .filter(Boolean)
     .join(', ');
