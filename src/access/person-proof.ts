@@ -59,7 +59,7 @@ const KINDS = /"kind":"(?:cast|turn|attempt)\.started"/;
  * The first attempt by the log's clock, if its record is missing. Scripted attempts and people's turns have no process. The clock is
  * converted to time since boot, as for process starts.
  */
-function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
+export function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
   const bootAt = bootTime();
   if (bootAt === null) return null;
   const sockets = new Map<number, string>();
