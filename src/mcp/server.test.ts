@@ -50,6 +50,7 @@ const OFFERED: readonly [string, boolean, boolean][] = [
   ['lock_check', true, true],
   ['lock_request', true, false],
   ['cast_start', false, true],
+  ['cast_link', false, true],
   ['cast_wait', false, true],
   ['cast_answer', false, true],
   ['cast_talk', false, true],
