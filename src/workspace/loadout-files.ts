@@ -98,6 +98,17 @@ export function blankLoadout(workspace: LocatedWorkspace, name: string, layer: L
   };
 }
 
+/** The materia that come with Baton, for a palette. A copy in a project is not the pinned agent, so it has no identity. */
+export function shippedMateria(): { readonly materia: JsonObject; readonly files: Readonly<Record<string, string>> } {
+  const config = readJsonFile(BUNDLED);
+  const written = isObject(config) ? config : {};
+  const materia = Object.entries(objectAt(written, 'materia')).map(([id, each]): [string, Json] => [
+    id,
+    isObject(each) ? without(each, 'identity') : each,
+  ]);
+  return { materia: Object.fromEntries(materia), files: namedTexts(written, dirname(BUNDLED)) };
+}
+
 function openInConfig(
   file: string,
   name: string,

@@ -211,6 +211,14 @@ describe('a file that changed underneath', () => {
 });
 
 describe('what ships', () => {
+  test('its utilities are offered to a project that does not have them, in the group Utility', async () => {
+    const { workspace } = opened();
+    const { shipped } = (await workspace.loadout.open({ name: 'Own' })).details as { shipped: { materia: JsonObject } };
+    for (const id of ['Ignore-Artifacts', 'Detect-VCS', 'Blackbelt-Bootstrap'])
+      expect(shipped.materia[id]).toMatchObject({ type: 'utility', group: 'Utility' });
+    expect(JSON.stringify(shipped.materia)).not.toContain('identity');
+  });
+
   test('is read-only, and one act makes a copy that can be changed and cast', async () => {
     const { workspace, read } = opened();
     const { details } = await workspace.loadout.open({ name: 'Full-Auto' });

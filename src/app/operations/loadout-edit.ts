@@ -23,6 +23,7 @@ import {
   openLoadout,
   type PlannedWrite,
   planSave,
+  shippedMateria,
   writeFiles,
 } from '../../workspace/loadout-files.ts';
 import { nearestBoundaries } from '../../workspace/registry-boundaries.ts';
@@ -41,6 +42,7 @@ export const loadoutOpen: Operation<'loadout.open'> = async (workspace, { name, 
   return allow(`${name}: ${opened.readOnly ?? opened.file}`, {
     ...shown(opened),
     locked: pins,
+    shipped: { ...shippedMateria() },
     utilities: { ...UTILITY_NAMES } as unknown as JsonObject,
   });
 };
