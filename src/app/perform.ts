@@ -135,6 +135,7 @@ const LOAD: { readonly [N in OperationName]: () => Promise<Operation<N>> } = {
   'config.explain': () => import('./operations/config.ts').then((file) => file.configExplain),
   'loadout.draft': () => import('./operations/draft.ts').then((file) => file.loadoutDraft),
   'loadout.apply': () => import('./operations/draft.ts').then((file) => file.loadoutApply),
+  'loadout.try': () => import('./operations/loadout-try.ts').then((file) => file.loadoutTry),
   'loadout.list': () => import('./operations/loadouts.ts').then((file) => file.loadoutList),
   'loadout.open': () => import('./operations/loadout-edit.ts').then((file) => file.loadoutOpen),
   'loadout.check': () => import('./operations/loadout-edit.ts').then((file) => file.loadoutCheck),

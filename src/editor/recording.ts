@@ -3,7 +3,8 @@
 import { isObject, isString, isText, type Json } from '../kernel/json.ts';
 import { utf8Length } from '../kernel/text.ts';
 import { type EditorDocument, nameOf, socketsOf } from './document.ts';
-import { playTrial, TRIAL_ANSWERS_MAX, type TrialAnswer, type TrialRecording } from './trial.ts';
+import { playTrial, TRIAL_ANSWERS_MAX } from './trial.ts';
+import type { TrialAnswer, TrialRecording } from './trial-script.ts';
 
 /** What a file of `.baton/tests` holds. */
 export type LoadoutTest = TrialRecording & {

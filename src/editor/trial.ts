@@ -14,53 +14,8 @@ import { isObject, type Json, type JsonObject, objectAt } from '../kernel/json.t
 import { pending } from '../kernel/pending.ts';
 import { emptyState } from '../kernel/state.ts';
 import { type EditorDocument, filledIn, nameOf } from './document.ts';
+import type { DoneStep, OpenStep, Trial, TrialAnswer, TrialItem, TrialScript } from './trial-script.ts';
 import { without } from './write-in.ts';
-
-/** What somebody said at a step. Without a text the attempt failed. */
-export type TrialAnswer = { readonly socket: string; readonly text: string | null };
-
-export type TrialScript = { readonly request: string; readonly answers: readonly TrialAnswer[] };
-
-export type TrialItem = { readonly number: number; readonly title: string };
-
-/** A step that waits for its answer. */
-export type OpenStep = {
-  readonly socket: string;
-  readonly name: string;
-  readonly item: TrialItem | null;
-  readonly attempt: number;
-  /** What the agent reads; for a utility, what it is given. */
-  readonly brief: string;
-  readonly isUtility: boolean;
-  /** Why the answer before was refused. */
-  readonly refusal: string | null;
-  /** An answer that leads on. */
-  readonly usual: string;
-};
-
-export type DoneStep = {
-  readonly socket: string;
-  readonly name: string;
-  readonly item: TrialItem | null;
-  readonly brief: string;
-  readonly answer: string;
-  readonly outcome: 'accepted' | 'refused' | 'failed';
-  /** What came of it, each a sentence: where it led, why it was refused, how the cast ended. */
-  readonly says: readonly string[];
-  /** The data of the cast after it. */
-  readonly data: JsonObject;
-};
-
-export type Trial = {
-  readonly script: TrialScript;
-  readonly done: readonly DoneStep[];
-  readonly open: readonly OpenStep[];
-  readonly data: JsonObject;
-  readonly path: readonly string[];
-  readonly status: Cast['status'];
-  readonly code: string | null;
-  readonly reason: string;
-};
 
 export type TrialStart =
   | { readonly ok: true; readonly trial: Trial }
@@ -69,8 +24,8 @@ export type TrialStart =
 export const TRIAL_ANSWERS_MAX = 500;
 const CAST = 'trial';
 
-/** Plays the answers one after the other. Those for which there is no step any more are left out. */
-export function playTrial(document: EditorDocument, script: TrialScript): TrialStart {
+/** Plays the answers one after the other. Those for which there is no step any more are left out. `toEnd` goes on with usual ones. */
+export function playTrial(document: EditorDocument, script: TrialScript, toEnd = false): TrialStart {
   const config = staged(filledIn(document));
   const issues = issuesOf(check(config), document.name, config).filter(({ level }) => level === 'error');
   if (issues.length > 0) return { ok: false, issues };
@@ -78,6 +33,12 @@ export function playTrial(document: EditorDocument, script: TrialScript): TrialS
   stage.start(script.request);
   const answers: TrialAnswer[] = [];
   for (const answer of script.answers.slice(0, TRIAL_ANSWERS_MAX)) if (stage.answer(answer)) answers.push(answer);
+  while (toEnd && answers.length < TRIAL_ANSWERS_MAX) {
+    const [next] = stage.open();
+    const answer = next && { socket: next.socket, text: next.usual };
+    if (!answer || !stage.answer(answer)) break;
+    answers.push(answer);
+  }
   return { ok: true, trial: stage.trial({ request: script.request, answers }) };
 }
 
@@ -289,16 +250,4 @@ function usualValue(field: string): Json {
   if (field === 'workItems')
     return [1, 2].map((n) => ({ title: `Item ${n}`, context: `What there is to know about item ${n}.` }));
   return `the ${field}`;
-}
-
-/** What is kept of a trial: played again, it must take the same path to the same end. */
-export type TrialRecording = TrialScript & {
-  readonly loadout: string;
-  readonly path: readonly string[];
-  readonly end: string;
-  readonly code: string | null;
-};
-
-export function recordingOf(document: EditorDocument, { script, path, status, code }: Trial): TrialRecording {
-  return { loadout: document.name, ...script, path, end: status, code };
 }

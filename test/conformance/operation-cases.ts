@@ -461,6 +461,19 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   },
   'cast.list': { allowed: ok(casted) },
   'loadout.list': { allowed: ok(scripted) },
+  'loadout.try': {
+    allowed: ok(empty, {
+      document: {
+        ...{ name: 'Tidy', files: {} },
+        config: {
+          materia: { tidy: { tools: 'none', prompt: 'Tidy up.' } },
+          loadouts: { Tidy: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'tidy' } } } },
+        },
+      },
+      answers: [{ socket: 'Socket-1', text: 'tidy' }],
+    }),
+    refused: no('BAD_USAGE', empty, { document: { name: 'Tidy' } }),
+  },
   inbox: { allowed: ok(wished) },
   'usage.days': { allowed: ok(casted), refused: no('BAD_USAGE', empty, { since: 'lately' }) },
   'cast.pause': {

@@ -131,6 +131,33 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
     },
     mcp: NOT_FOR_AGENTS,
   },
+  'loadout.try': {
+    act: 'look',
+    means: 'play a draft of a loadout in memory with answers given by hand; nothing is started and nothing is kept',
+    example: '',
+    fields: {
+      document: {
+        type: 'json',
+        required: true,
+        means: 'the draft: {"name", "config", "files"}, with its loadout in config.loadouts',
+        example: { name: 'Tidy', config: { materia: {}, loadouts: { Tidy: { sockets: {} } } }, files: {} },
+      },
+      request: { type: 'text', charsMax: 20_000, means: 'what the cast is asked to do', example: 'Add a login' },
+      answers: {
+        type: 'json',
+        means: 'what was answered at each step: [{"socket", "text"}]; without a text the attempt failed',
+        example: [{ socket: 'Socket-1', text: 'done' }],
+      },
+      toEnd: { type: 'flag', means: 'go on with answers that lead on, until the cast ends or waits' },
+      brief: {
+        type: 'text',
+        means: 'instead, only the brief that the agent of this socket would read',
+        example: 'Socket-2',
+      },
+    },
+    cli: { leftOut: 'the editor of the page tries a draft' },
+    mcp: NOT_FOR_AGENTS,
+  },
   compile: {
     act: 'look',
     means: 'print the long form of a loadout in the short form',

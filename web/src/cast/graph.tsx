@@ -21,7 +21,7 @@ import { createContext, memo, type ReactNode, useCallback, useContext, useEffect
 import type { CastPage, LiveLine, PageEdge, PageItem, PageLoop, PageSocket } from '../../../src/app/views/cast-page.ts';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';
-import { Glyph, Icon } from '../parts/glyphs.tsx';
+import { Glyph, Icon, type IconName } from '../parts/glyphs.tsx';
 import { ItemPill, ItemTrack } from '../parts/items.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { clockSeconds, count as grouped, inLine, plural, stopwatch } from '../words.ts';
@@ -59,7 +59,7 @@ type FrameNode = Node<
   },
   'frame'
 >;
-type MarkNode = Node<{ readonly says: string }, 'exit' | 'end'>;
+export type MarkNode = Node<{ readonly says: string }, 'exit' | 'end'>;
 type AnyNode = SocketNode | FrameNode | MarkNode;
 type WayEdge = Edge<
   { readonly way: ShownWay; readonly route: Route; readonly isTaken: boolean; readonly item: Carried | null },
@@ -191,7 +191,7 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
 }
 
 /** All of it, and no larger than life. At the top there is room for the choice of the face. */
-function fitted(
+export function fitted(
   { size: { x, y, w, h } }: Layout,
   width: number,
   height: number,
@@ -206,7 +206,7 @@ function fitted(
 }
 
 /** From afar, a node shows less. The steps are classes, so that nothing is drawn anew while somebody zooms. */
-function Distance(): ReactNode {
+export function Distance(): ReactNode {
   const step = useStore(({ transform: [, , zoom] }) => (zoom < 0.3 ? 'far' : zoom < 0.6 ? 'middle' : 'near'));
   const mark = useRef<HTMLSpanElement>(null);
   useEffect(() => {
@@ -275,7 +275,7 @@ function useNodes(page: CastPage, layout: Layout): AnyNode[] {
   }, [page, layout]);
 }
 
-function placed(id: string, { x, y, w, h }: Box) {
+export function placed(id: string, { x, y, w, h }: Box) {
   return {
     id,
     position: { x, y },
@@ -443,22 +443,7 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
           <Now socket={socket} lines={live} />
         </span>
       </button>
-      {marks.length > 0 ? (
-        <span className="legends" aria-hidden="true">
-          {marks.map((mark) => (
-            <span key={mark} className="legend">
-              {mark === 'Generator' ? (
-                <Icon name="fan" size={11} />
-              ) : mark === 'Loop consumer' ? (
-                <Icon name="loop" size={11} />
-              ) : mark === 'Conversation' ? (
-                <Icon name="say" size={11} />
-              ) : null}
-              {mark}
-            </span>
-          ))}
-        </span>
-      ) : null}
+      <Legends marks={marks} />
       {refused ? (
         <button
           type="button"
@@ -475,8 +460,29 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
   );
 }
 
+const MARK_ICONS: Readonly<Record<string, IconName>> = {
+  Generator: 'fan',
+  'Loop consumer': 'loop',
+  Conversation: 'say',
+};
+
+/** What a socket is, on its upper border. */
+export function Legends({ marks }: { marks: readonly string[] }): ReactNode {
+  if (marks.length === 0) return null;
+  return (
+    <span className="legends" aria-hidden="true">
+      {marks.map((mark) => (
+        <span key={mark} className="legend">
+          {MARK_ICONS[mark] ? <Icon name={MARK_ICONS[mark]} size={11} /> : null}
+          {mark}
+        </span>
+      ))}
+    </span>
+  );
+}
+
 /** The colour of a materia is a bar. Which one it is says nothing; it only helps to find the same one again. */
-function colourOf(materia: string): number {
+export function colourOf(materia: string): number {
   let sum = 0;
   for (const char of materia) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) >>> 0;
   return sum % 6;
@@ -626,7 +632,7 @@ function LaneRow({
   );
 }
 
-function ExitMark({ data: { says } }: NodeProps<MarkNode>): ReactNode {
+export function ExitMark({ data: { says } }: NodeProps<MarkNode>): ReactNode {
   return (
     <span className="exit-mark" title={says}>
       <Handle type="source" position={Position.Right} isConnectable={false} />
@@ -637,7 +643,7 @@ function ExitMark({ data: { says } }: NodeProps<MarkNode>): ReactNode {
   );
 }
 
-function EndMark(): ReactNode {
+export function EndMark(): ReactNode {
   return (
     <span className="end-mark">
       <Handle type="target" position={Position.Left} isConnectable={false} />
@@ -647,7 +653,12 @@ function EndMark(): ReactNode {
 }
 
 /** The socket that lies in the direction of the key: along a way if there is one, else the nearest. */
-function neighbour(layout: Layout, edges: readonly PageEdge[], id: string, key: string): string | null {
+export function neighbour(
+  layout: Layout,
+  edges: readonly Pick<PageEdge, 'from' | 'to'>[],
+  id: string,
+  key: string,
+): string | null {
   const own = layout.nodes.get(id);
   if (!own) return null;
   const along = new Set(edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])));

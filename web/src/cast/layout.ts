@@ -1,7 +1,7 @@
 // Where everything of a graph stands. Sockets outside of loops form rows, each loop is a row in a frame of its own, and rows
 // follow each other from top to bottom; a row after a loop reads from right to left, so that its first socket stands below
 // the way out. dagre places the sockets within a row. Ways are orthogonal and run in the space between.
-import type { CastPage, PageEdge, PageLoop } from '../../../src/app/views/cast-page.ts';
+import type { PageEdge, PageLoop, PageSocket } from '../../../src/app/views/cast-page.ts';
 
 export type Box = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
 export type Point = readonly [x: number, y: number];
@@ -21,18 +21,23 @@ export type Layout = {
 };
 
 /** What the layout needs of a graph: nothing of it changes while a cast runs. */
-export type Plan = Pick<CastPage, 'graph'>['graph'];
+export type Plan = {
+  readonly sockets: readonly Pick<PageSocket, 'id' | 'isEntry'>[];
+  readonly edges: readonly PlanEdge[];
+  readonly loops: readonly PlanLoop[];
+};
 export type PlanEdge = Pick<PageEdge, 'id' | 'from' | 'to' | 'when' | 'kind'>;
+export type PlanLoop = Pick<PageLoop, 'id' | 'steps' | 'lanes' | 'list'>;
 
 export const END = 'end';
 export const NODE_W = 168;
-const NODE_H = { inside: 76, outside: 60 } as const;
-const END_SIZE = { w: 44, h: 22 } as const;
+export const NODE_H = { inside: 76, outside: 60 } as const;
+export const END_SIZE = { w: 44, h: 22 } as const;
 const GAP = 48;
 const LANE_H = 26;
 const LANES_SHOWN = 4;
 const PAD = { left: 40, right: 24, top: 64, bottom: 20 } as const;
-const STEP = 12;
+export const STEP = 12;
 /** The legends of a loop and the titles of its items need so much. */
 const LOOP_W_MIN = 600;
 
@@ -44,12 +49,12 @@ export type Arrange = (
 
 type Row = {
   readonly ids: readonly string[];
-  readonly loop: PageLoop | null;
+  readonly loop: PlanLoop | null;
   isMirrored: boolean;
 };
 
 /** The rows of lanes that a frame keeps free: the most that it shows, and one line for the others. */
-export function laneRows({ lanes, list }: Pick<PageLoop, 'lanes' | 'list'>): number {
+export function laneRows({ lanes, list }: Pick<PlanLoop, 'lanes' | 'list'>): number {
   if (list === null) return 0;
   return lanes > LANES_SHOWN ? LANES_SHOWN : Math.max(1, lanes);
 }
@@ -148,7 +153,7 @@ function rowsOf(plan: Plan, ways: readonly PlanEdge[]): readonly Row[] {
           (!contains(loop, other) || plan.loops.indexOf(other) < plan.loops.indexOf(loop)),
       ),
   );
-  const loopOf = new Map<string, PageLoop>();
+  const loopOf = new Map<string, PlanLoop>();
   for (const loop of outer) for (const id of loop.steps) if (!loopOf.has(id)) loopOf.set(id, loop);
   const order = orderOf(plan, ways, loopOf);
   const rows: Row[] = [];
@@ -169,12 +174,12 @@ function rowsOf(plan: Plan, ways: readonly PlanEdge[]): readonly Row[] {
   return rows;
 }
 
-function contains({ steps }: PageLoop, other: PageLoop): boolean {
+function contains({ steps }: PlanLoop, other: PlanLoop): boolean {
   return other.steps.every((id) => steps.includes(id));
 }
 
 /** Sockets and whole loops in an order in which ways lead on, as far as that can be. */
-function orderOf(plan: Plan, ways: readonly PlanEdge[], loopOf: ReadonlyMap<string, PageLoop>): readonly string[][] {
+function orderOf(plan: Plan, ways: readonly PlanEdge[], loopOf: ReadonlyMap<string, PlanLoop>): readonly string[][] {
   const groupOf = (id: string) => loopOf.get(id)?.id ?? id;
   const members = new Map<string, string[]>();
   for (const { id } of plan.sockets) members.set(groupOf(id), [...(members.get(groupOf(id)) ?? []), id]);
@@ -231,7 +236,7 @@ function wrapped(run: readonly string[], ways: readonly PlanEdge[]): Row[] {
 }
 
 /** Ways that lead to where the cast came from. */
-function backEdges({ sockets }: Plan, ways: readonly PlanEdge[]): ReadonlySet<string> {
+export function backEdges({ sockets }: Plan, ways: readonly PlanEdge[]): ReadonlySet<string> {
   const next = new Map<string, PlanEdge[]>();
   // Work that is sent back is looked at last: what goes on shows the direction.
   const rank = ({ when }: PlanEdge) => (when === 'not_satisfied' ? 1 : 0);
@@ -477,7 +482,7 @@ function isInside(box: Box | undefined, frame: Box): boolean {
   );
 }
 
-function selfRoute({ x, y, w }: Box): Route {
+export function selfRoute({ x, y, w }: Box): Route {
   const [a, b] = [x + w - 30, x + w + 20];
   return {
     points: [
@@ -580,7 +585,11 @@ function forth(
   return { ...overRoute(from, to, n), sort: 'forth' };
 }
 
-function sizeOfAll(nodes: ReadonlyMap<string, Box>, frames: readonly Frame[], routes: ReadonlyMap<string, Route>): Box {
+export function sizeOfAll(
+  nodes: ReadonlyMap<string, Box>,
+  frames: readonly Frame[],
+  routes: ReadonlyMap<string, Route>,
+): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   const see = (x: number, y: number): void => {
     [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];

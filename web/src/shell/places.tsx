@@ -15,6 +15,7 @@ export const PLACES: readonly Place[] = [
   { name: 'Inbox', path: '/inbox', key: 'i', icon: 'inbox' },
   { name: 'Casts', path: '/casts', key: 'a', icon: 'casts' },
   { name: 'Ledger', path: '/ledger', key: 'l', icon: 'ledger' },
+  { name: 'Loadouts', path: '/loadouts', key: 'o', icon: 'loadouts' },
   { name: 'History', path: '/history', key: 't', icon: 'history' },
 ];
 

@@ -26,6 +26,7 @@ const VIEWS = {
   inbox: () => import('../inbox/inbox.tsx'),
   ledger: () => import('../ledger/ledger.tsx'),
   history: () => import('../history/history.tsx'),
+  loadouts: () => import('../editor/loadouts.tsx'),
   cast: () => import('../cast/CastView.tsx'),
   graph: () => import('../cast/graph.tsx'),
 };
@@ -34,6 +35,7 @@ const Casts = lazy(VIEWS.casts);
 const Inbox = lazy(VIEWS.inbox);
 const Ledger = lazy(VIEWS.ledger);
 const History = lazy(VIEWS.history);
+const Loadouts = lazy(VIEWS.loadouts);
 const CastView = lazy(VIEWS.cast);
 
 /** The other views are fetched when nothing else is to be done: they are wanted most when the server is gone. */
@@ -120,6 +122,7 @@ function View({ route: { path } }: { route: Route }): ReactNode {
   if (place === 'inbox') return <Inbox id={id} />;
   if (place === 'ledger' && id === undefined) return <Ledger />;
   if (place === 'history') return <History tab={id} />;
+  if (place === 'loadouts' && sub === undefined) return <Loadouts name={id} />;
   if (place === 'cast' && id !== undefined && (sub === undefined || sub === 'turn'))
     return <CastView key={id} cast={id} turn={sub === 'turn' ? subId : undefined} />;
   return (

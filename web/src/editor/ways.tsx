@@ -1,0 +1,167 @@
+// The edges and exits on the canvas. The words on one are a button: it selects, and once selected it cycles the condition.
+import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
+import { memo, type ReactNode, useContext, useMemo } from 'react';
+import { pathOf, type Route } from '../cast/layout.ts';
+import { Button, Kbd, Segments } from '../parts/button.tsx';
+import { Glyph } from '../parts/glyphs.tsx';
+import { Foreign } from '../parts/text.tsx';
+import { inLine } from '../words.ts';
+import type { Draft } from './draft.ts';
+import { wayRef } from './draft.ts';
+import { type DrawnWay, labelOf, ordinal, sentenceOf } from './drawn.ts';
+import { CanvasContext, FlagMark } from './nodes.tsx';
+
+export type WayEdge = Edge<
+  { readonly way: DrawnWay; readonly route: Route; readonly isChosen: boolean; readonly isAimed: boolean },
+  'way'
+>;
+
+export const EDGE_TYPES = { way: memo(Way) };
+
+function Way({ data }: EdgeProps<WayEdge>): ReactNode {
+  const { pickWay, cycle, flags, nameIn, isReadOnly } = useContext(CanvasContext);
+  const path = useMemo(() => (data ? pathOf(data.route.points) : ''), [data]);
+  if (!data) return null;
+  const { way, route, isChosen, isAimed } = data;
+  const isRework = way.when === 'not_satisfied';
+  const sort = way.kind === 'exit' ? 'exit' : isRework ? 'rework' : 'plain';
+  const [x, y] = route.label;
+  const flag = flags.get(way.id);
+  const words = labelOf(way);
+  const says = sentenceOf(way, nameIn);
+  return (
+    <>
+      <BaseEdge
+        path={path}
+        className={`way way-${sort}${isChosen ? ' way-chosen' : ''}${isAimed ? ' way-aimed' : ''}${way.id.endsWith(':end') ? ' way-implied' : ''}`}
+        markerEnd={`url(#tip-${isChosen ? 'chosen' : isRework ? 'rework' : 'plain'})`}
+        interactionWidth={way.id.endsWith(':end') ? 0 : 16}
+      />
+      {way.id.endsWith(':end') ? null : (
+        <EdgeLabelRenderer>
+          <button
+            type="button"
+            className={`way-label way-label-${sort} way-button nodrag nopan${isChosen ? ' way-label-chosen' : ''}${words === '' ? ' way-bare' : ''}`}
+            style={{ transform: `translate(${way.kind === 'exit' ? '-82%' : '-50%'}, -50%) translate(${x}px, ${y}px)` }}
+            aria-label={inLine(says)}
+            aria-pressed={isChosen}
+            title={inLine(says)}
+            data-way={way.id}
+            onClick={() => (isChosen && !isReadOnly ? cycle(way.id) : pickWay(way.id))}
+          >
+            {way.kind === 'exit' ? <span className="diamond" aria-hidden="true" /> : null}
+            {isRework ? <Glyph status="rework" isQuiet /> : null}
+            <Foreign text={words} />
+          </button>
+          {flag ? (
+            <span className="way-flag" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y - 22}px)` }}>
+              <FlagMark id={`flag-${way.id}`} flag={flag} />
+            </span>
+          ) : null}
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+}
+
+/** About how wide the popover is. */
+const POPOVER = 590;
+
+const CONDITIONS = [
+  ['always', 'always'],
+  ['satisfied', 'satisfied'],
+  ['not_satisfied', 'not satisfied'],
+] as const;
+
+/** The tip of a chosen way. */
+export function ChosenTip(): ReactNode {
+  return (
+    <svg width="0" height="0" className="tips" aria-hidden="true">
+      <defs>
+        <marker
+          id="tip-chosen"
+          viewBox="0 0 8 8"
+          refX="7.5"
+          refY="4"
+          markerWidth="11"
+          markerHeight="11"
+          markerUnits="userSpaceOnUse"
+          orient="auto"
+        >
+          <path d="M0 .6 8 4 0 7.4Z" className="tip-ink" />
+        </marker>
+      </defs>
+    </svg>
+  );
+}
+
+/** What can be said about the chosen way, next to it. Its size does not follow the zoom. */
+export function WayPopover({ way, route, draft }: { way: DrawnWay; route: Route; draft: Draft }): ReactNode {
+  const [left, top, zoom] = useStore(({ transform }) => transform);
+  const width = useStore((store) => store.width);
+  const [x, y] = route.label;
+  const at = Math.max(POPOVER / 2 + 8, Math.min(width - POPOVER / 2 - 8, x * zoom + left));
+  const below = y * zoom + top < 90;
+  const { when, id, kind, max } = way;
+  const ref = wayRef(id);
+  const set = (condition: (typeof CONDITIONS)[number][0]): void => {
+    if ('exit' in ref) draft.edit({ edit: 'exit.set', exit: ref.exit, condition });
+    else draft.edit({ edit: 'edge.set', edge: ref, when: condition });
+  };
+  const isNamed = CONDITIONS.some(([name]) => name === when);
+  return (
+    <div
+      className={`way-popover${below ? ' way-popover-below' : ''}`}
+      role="group"
+      aria-label={kind === 'exit' ? 'This exit' : 'This edge'}
+      style={{ left: at, top: y * zoom + top }}
+    >
+      <span>when</span>
+      {isNamed ? (
+        <Segments label="Condition" of={CONDITIONS} chosen={when as (typeof CONDITIONS)[number][0]} onChoose={set} />
+      ) : (
+        <b>
+          <Foreign text={when} />
+        </b>
+      )}
+      {'exit' in ref ? (
+        <span className="quiet">when no item is left</span>
+      ) : (
+        <>
+          <label>
+            at most{' '}
+            <input
+              className="way-count"
+              type="number"
+              min={1}
+              step={1}
+              aria-label="At most, for each item"
+              placeholder="any"
+              value={max ?? ''}
+              onChange={({ target: { value } }) =>
+                draft.edit({
+                  edit: 'edge.set',
+                  edge: ref,
+                  maxTraversals: value === '' ? null : Math.max(1, Math.round(Number(value))),
+                })
+              }
+            />
+          </label>
+          <span className="quiet nowrap">
+            per item
+            {way.of > 1 ? `, tried ${ordinal(way.at + 1)} of ${way.of}` : ''}
+          </span>
+        </>
+      )}
+      <Kbd keys="e" />
+      <Button
+        kind="quiet"
+        icon="close"
+        label={kind === 'exit' ? 'Remove this exit' : 'Remove this edge'}
+        onPress={() =>
+          draft.edit('exit' in ref ? { edit: 'exit.remove', exit: ref.exit } : { edit: 'edge.remove', edge: ref })
+        }
+      />
+    </div>
+  );
+}
