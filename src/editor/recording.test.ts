@@ -4,7 +4,8 @@ import type { JsonObject } from '../kernel/json.ts';
 import { type EditorDocument, openDocument } from './document.ts';
 import { applyEdit, type Edit } from './edit.ts';
 import { type LoadoutTest, readTest, runTest, testFileOf, testOf } from './recording.ts';
-import { playTrial, recordingOf } from './trial.ts';
+import { playTrial } from './trial.ts';
+import { recordingOf } from './trial-script.ts';
 
 const CONFIG: JsonObject = {
   materia: {
@@ -56,7 +57,7 @@ const team = openDocument(CONFIG, 'Team');
 function recorded(document: EditorDocument = team): LoadoutTest {
   const played = playTrial(document, { request: 'do it', answers: ANSWERS });
   if (!played.ok) throw new Error(played.issues[0]?.message);
-  return testOf(document, recordingOf(document, played.trial), 'one item, sent back once');
+  return testOf(document, recordingOf(document.name, played.trial), 'one item, sent back once');
 }
 
 function edited(...edits: readonly Edit[]): EditorDocument {

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { openDocument } from '../../src/editor/document.ts';
 import { testOf } from '../../src/editor/recording.ts';
-import { playTrial, recordingOf } from '../../src/editor/trial.ts';
+import { playTrial } from '../../src/editor/trial.ts';
+import { recordingOf } from '../../src/editor/trial-script.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { baton, json, personToken, project, put, read } from './baton.ts';
 
@@ -36,7 +37,7 @@ function recording(): JsonObject {
   ];
   const played = playTrial(document, { request: 'do it', answers });
   if (!played.ok) throw new Error(played.issues[0]?.message);
-  return testOf(document, recordingOf(document, played.trial), 'sent back once') as unknown as JsonObject;
+  return testOf(document, recordingOf(document.name, played.trial), 'sent back once') as unknown as JsonObject;
 }
 
 test('a trial is kept, played again, and a path that parts is told in names with exit 1', async () => {
