@@ -98,8 +98,13 @@ test.each<[string, Verdict | null, boolean, boolean]>([
   expect([decisions.length, offered(false), offered(true)]).toEqual([2, isOffered, false]);
 });
 
-test('every tool has a row above, and a name of its own', () => {
-  expect(MCP_TOOLS.map(({ name }) => name).toSorted()).toEqual(OFFERED.map(([name]) => name).toSorted());
+test('every tool has a name of its own, and those without a row above are for a client outside alone', () => {
+  const names = MCP_TOOLS.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const rows = OFFERED.map(([name]) => name);
+  expect(rows.filter((name) => !names.includes(name))).toEqual([]);
+  const others = MCP_TOOLS.filter(({ name, isDecision }) => !rows.includes(name) && !isDecision);
+  expect(others.filter((tool) => tool.audience !== 'person').map(({ name }) => name)).toEqual([]);
 });
 
 test('what is kept from an agent is not even begun', async () => {
