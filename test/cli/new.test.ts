@@ -110,6 +110,36 @@ test('a real runner is asked without tools, and once more with the mistakes', as
   expect(json<JsonObject>(ran)).toMatchObject({ isRepaired: true, runner: 'openai', model: 'm' });
 });
 
+test('what the agent is asked holds no schema, no state and no configuration of the project', async () => {
+  const { url, close, requests } = await modelServer({ answers: [JSON.stringify(GOOD)] });
+  onTestFinished(close);
+  const dir = project({
+    '.baton/config.json': {
+      budget: { maxTokens: 424_242 },
+      materia: { Secretive: { prompt: 'The words of another prompt.', tools: 'none' } },
+      loadouts: { L: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Secretive' } } } },
+    },
+    'agents.json': { Secretive: ['The output of an earlier cast.'] },
+  });
+  await baton(dir, ['cast', '--agents', 'agents.json', 'an earlier request']);
+  const args = ['new', '--runner', 'openai', '--model', 'm', '--base-url', `${url}/v1`, '--json', 'build and judge'];
+  await baton(dir, args, { env: { OPENAI_API_KEY: 'k' } });
+  const asked = JSON.stringify(requests[0]?.body ?? '');
+  expect(asked.length).toBeLessThan(8_192);
+  expect(asked).toContain('build and judge');
+  for (const word of [
+    'additionalProperties',
+    '$schema',
+    'Socket-1',
+    'workItemIndex',
+    '424242',
+    'another prompt',
+    'an earlier cast',
+    'an earlier request',
+  ])
+    expect([word, asked.includes(word)]).toEqual([word, false]);
+});
+
 test('names that are taken stay: the loadout and its prompts get names of their own', async () => {
   const dir = drafting([GOOD, GOOD], {
     '.baton/loadouts/pair.yaml': 'steps: [build]\n',
