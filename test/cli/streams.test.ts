@@ -135,3 +135,10 @@ test('all: the others finish, the cast fails, and continue works on what failed 
   expect(new Set(cast.path.slice(before).map(({ item }) => item)).size).toBe(2);
   expect((await tasksOf(dir)).every((row) => row.endsWith('done'))).toBe(true);
 });
+
+test('the picture tells what runs once for each stream, how many at a time, and what the barrier waits for', async () => {
+  const dir = prepared('settled', {});
+  const { stdout } = await baton(dir, ['graph', '--file', 'team.json']);
+  expect(stdout).toMatch(/Ready +claude, edits \[Once per stream\]/);
+  expect(stdout).toContain('for each item of Split, 3 at a time, until all are settled');
+});

@@ -41,6 +41,8 @@ type DrawnLoop = {
   readonly over: string | null;
   /** How many items are in progress together. */
   readonly atOnce: number;
+  /** An item that fails lets the others finish; then what was done is enough. */
+  readonly isSettled?: true;
   readonly steps: readonly string[];
 };
 
@@ -93,6 +95,7 @@ export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, 
         marks: [
           ...(isGenerator ? ['Generator'] : []),
           ...(loop?.consumes ? ['Loop consumer'] : []),
+          ...(graph.loops.some(({ prelude = [] }) => prelude.includes(socket.id)) ? ['Once per stream'] : []),
           ...(own?.type === 'agent' && own.multiTurn ? ['Conversation'] : []),
         ],
         loop: loop?.id ?? null,
@@ -101,9 +104,10 @@ export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, 
       };
     }),
     ways: waysOf(graph).map((way) => ({ ...way, count: counts.get(way.id) ?? 0 })),
-    loops: graph.loops.map(({ id, consumes, sockets: members, isParallel, maxConcurrency }) => {
+    loops: graph.loops.map(({ id, consumes, sockets: members, isParallel, maxConcurrency, barrier }) => {
       const over = consumes === null ? null : (names[consumes]?.name ?? null);
-      return { id, over, atOnce: isParallel ? maxConcurrency : 1, steps: members };
+      const settled = barrier === 'settled' ? { isSettled: true as const } : {};
+      return { id, over, atOnce: isParallel ? maxConcurrency : 1, ...settled, steps: members };
     }),
   };
 }
@@ -203,9 +207,10 @@ export function wordsOfWay(way: DrawnWay): string {
 }
 
 /** `each item of plan, 3 at a time` */
-export function wordsOfLoop({ over, atOnce }: DrawnLoop): string {
+export function wordsOfLoop({ over, atOnce, isSettled }: DrawnLoop): string {
   const what = over === null ? 'loop' : `each item of ${over}`;
-  return atOnce > 1 ? `${what}, ${atOnce} at a time` : what;
+  const many = atOnce > 1 ? `${what}, ${atOnce} at a time` : what;
+  return isSettled ? `${many}, until all are settled` : many;
 }
 
 export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };

@@ -20,7 +20,7 @@ type Loadout = {
 };
 
 /** They have a place of their own, or make no sense here. */
-const OWN = new Set(['request', 'loadout', 'detach', 'turns', 'file']);
+const OWN = new Set(['request', 'loadout', 'materia', 'link', 'detach', 'turns', 'file']);
 
 export function Composer({
   ref,
