@@ -159,8 +159,8 @@ async function wordsFor(call: Call, command: Command, read: ReadWords): Promise<
   const forms = isFirst ? entriesOf(command).flatMap((each) => formIn(each)) : [];
   if (entry === null) return [...forms, ...(command.operations ? [] : wordsInArgs(command, words.length))];
   const fields = Object.entries(entry.fields).filter(([, { word }]) => word !== undefined);
-  const last = fields.at(-1);
-  const next = fields[words.length] ?? (last?.[1].type === 'list' ? last : undefined);
+  // A list takes all words from its place on.
+  const next = fields.slice(0, words.length + 1).find(([, { type }]) => type === 'list') ?? fields[words.length];
   return [...forms, ...(next ? await valuesOf(call, entry, ...next) : [])];
 }
 
@@ -177,7 +177,7 @@ function wordsInArgs({ args }: Command, at: number): readonly Candidate[] {
 
 type Source = (call: Call) => Promise<readonly Candidate[]>;
 
-/** Where values come from, by the field, else by the word that the help shows for it. Of other fields nothing is known. */
+/** Where values come from, by the field of an operation, by the word that the help shows for it, or by the field's name anywhere. */
 const SOURCES: Readonly<Record<string, Source>> = {
   CAST: casts,
   'CAST[:ITEM]': casts,
@@ -191,6 +191,10 @@ const SOURCES: Readonly<Record<string, Source>> = {
   CODE: codes,
   AGENT: (call) => rows(call, 'registry.list', 'agents', 'id', ({ name }) => String(name ?? '')),
   SECTION: (call) => rows(call, 'context.show', 'sections', 'section', () => ''),
+  QUEST: (call) => rows(call, 'quest.list', 'quests', 'id', ({ status, title }) => `${status}: ${title}`),
+  'TARGET…': async (call) => [...(await loadouts(call)), ...(await materia(call))],
+  materia,
+  runner: runners,
   'approve.id': (call) => waiting(call, 'approval'),
   'reject.id': (call) => waiting(call, 'approval'),
   'exec.approval': (call) =>
@@ -200,8 +204,6 @@ const SOURCES: Readonly<Record<string, Source>> = {
   'registry.release.id': (call) =>
     rows(call, 'registry.quarantine', 'blocked', 'id', ({ reason }) => String(reason ?? '')),
   'token.revoke.name': (call) => rows(call, 'token.list', 'tokens', 'name', ({ role }) => String(role)),
-  'cast.start.runner': runners,
-  'cast.plan.runner': runners,
 };
 
 async function valuesOf(
@@ -211,7 +213,7 @@ async function valuesOf(
   field: OperationField,
 ): Promise<readonly Candidate[]> {
   if (field.type === 'choice') return field.of.map((value) => [value, '']);
-  const keys = [`${entry.name}.${name}`, field.word ?? '', field.value ?? ''];
+  const keys = [`${entry.name}.${name}`, field.word ?? '', field.value ?? '', name];
   const source = keys.flatMap((key) => (Object.hasOwn(SOURCES, key) ? [SOURCES[key]] : [])).at(0);
   return (await source?.(call)) ?? [];
 }
@@ -240,6 +242,12 @@ async function own(call: Call): Promise<readonly Candidate[]> {
 
 function loadouts(call: Call): Promise<readonly Candidate[]> {
   return rows(call, 'loadout.list', 'loadouts', 'name', ({ steps }) => [steps].flat().join(', '));
+}
+
+/** The agents and utilities of the loadouts. */
+async function materia(call: Call): Promise<readonly Candidate[]> {
+  const all = await listed(call, 'loadout.list', 'loadouts', {});
+  return [...new Set(all.flatMap(({ steps }) => [steps].flat().map(String)))].map((name) => [name, 'a materia']);
 }
 
 async function codes(): Promise<readonly Candidate[]> {

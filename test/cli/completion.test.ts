@@ -36,7 +36,11 @@ test.each<[readonly string[], readonly string[]]>([
   [['cast', '--loadout=t'], ['--loadout=team']],
   [['cast', '--runner', 'cl'], ['claude']],
   [['cast', '--', '--runn'], []],
-  [['compile', ''], ['team']],
+  [['link', '--runner', 'cl'], ['claude']],
+  [['link', 'te'], ['team']],
+  [['link', 'team', 'fi'], ['fix']],
+  [['cast', '--materia', 'fi'], ['fix']],
+  [['compile', 't'], ['team']],
   [['init', '--template', 'b'], ['bugfix']],
   [['init', '--agent', 'co'], ['codex']],
   [['casts', '--status', 'wa'], ['waiting']],
@@ -67,6 +71,8 @@ test('it offers what the workspace holds: casts, parked items, tasks', async () 
   expect(await offered(dir, ['retry', ''])).toEqual([`${cast}:WI-1`]);
   expect(await offered(dir, ['-C', '/', 'show', ''])).toEqual([]);
   expect((await offered(dir, ['task', 'move', ''])).length).toBeGreaterThan(0);
+  expect((await baton(dir, ['quest', 'add', 'Do it later', '--title', 'Later'])).code).toBe(0);
+  expect(await offered(dir, ['quest', 'run', ''])).toEqual(['Q-1']);
   const { stdout } = await baton(dir, ['completion', 'words', '--', 'show', '']);
   expect(stdout).toContain(`${cast}\twaiting: Do: it\n`);
   // bash breaks words at the colon, so that only what follows it is put in.
@@ -105,7 +111,7 @@ test.each(SHELLS)('%s asks baton and offers what it answers', async (shell) => {
     (await completes(shell, dir, line)).map((each) => each.split(/\t|(?<!\\):/)[0] ?? '');
   expect(await values('baton explain LOCK_C')).toContain('LOCK_CONFLICT');
   expect((await values('baton cast -l ')).toSorted()).toEqual([...BUNDLED_LOADOUTS, 'team'].toSorted());
-  expect(await values(`baton -C '${dir}' compile `)).toEqual(['team']);
+  expect(await values(`baton -C '${dir}' compile `)).toContain('team');
   // Where nothing is known, the shell offers files.
   expect(await values('baton check some')).toEqual({ bash: [], zsh: ['files'], fish: ['some.json'] }[shell]);
 });
