@@ -24,9 +24,10 @@ export async function postJson(
   url: string,
   body: string,
   headers: Readonly<Record<string, string>> = {},
+  timeoutMs = TIMEOUT_MS,
 ): Promise<string | null> {
   const sent = { 'content-type': 'application/json', ...headers };
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { method: 'POST', headers: sent, body, signal, redirect: 'manual' });
     await response.body?.cancel();

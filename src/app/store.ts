@@ -54,6 +54,7 @@ export class WorkspaceStore implements Store {
       lost: async (cast) => (await this.#decides()).view('lost', cast),
       outages: async (now) => (await import('../engine/runner-register.ts')).outagesIn(log, now),
       beats: async () => (await import('../engine/heartbeat.ts')).beats(log),
+      sinks: async () => (await import('../engine/sink-register.ts')).sinksIn(log),
       quests: () => this.#quests(),
       approvals: async () => (await import('../approvals/open-approvals.ts')).approvalsIn(log),
       knowledge: async () => (await import('./at-head.ts')).knowledgeIn(log),

@@ -20,6 +20,7 @@ import {
   sessionCaller,
 } from '../access/server-callers.ts';
 import { actorHere } from '../access/who-acts.ts';
+import { deliverWhileServing } from '../app/driving/deliver-events.ts';
 import { keepDriven } from '../app/driving/detach.ts';
 import { noteRefusal, RefusalCount } from '../app/refusals.ts';
 import type { Workspace } from '../app/workspace.ts';
@@ -205,10 +206,12 @@ export async function serving<T>(
     serverFor(contextFor(workspace, { here, refusals }, caller), version()),
   );
   const driven = keepDriven(workspace, here, { say: note });
+  const delivered = await deliverWhileServing(workspace, note);
   try {
     return await work(server);
   } finally {
     driven.close();
+    delivered.close();
     await server.close();
     await refusals.close(Date.now());
   }

@@ -80,6 +80,8 @@ const TOLD_BY: Readonly<Record<string, Teller>> = {
   registry: trustTold,
   quarantine: trustTold,
   quest: questTold,
+  event: eventTold,
+  sink: eventTold,
   wait: waitTold,
 };
 
@@ -127,6 +129,21 @@ function waitTold(fact: Fact, known: Known): string | null {
       const how = fact.met === null ? 'waits anew' : fact.met ? 'has waited enough' : 'waited in vain';
       return `${where(known, fact.turn)} ${how}: ${fact.reason}`;
     }
+    default:
+      return null;
+  }
+}
+
+function eventTold(fact: Fact, known: Known): string | null {
+  switch (fact.kind) {
+    case 'event.emitted':
+      return `${where(known, fact.turn)} emits ${fact.type} (${fact.severity})${said(fact.message)}`;
+    case 'sink.stalled':
+      return `${fact.waiting} events or more wait for the sink ${fact.sink}: ${fact.reason}`;
+    case 'sink.recovered':
+      return `the sink ${fact.sink} takes events again`;
+    case 'sink.skipped':
+      return `the sink ${fact.sink} leaves out the event of entry ${fact.event}${said(fact.reason)}`;
     default:
       return null;
   }

@@ -38,6 +38,7 @@ import {
   slotName,
   withoutHolder,
 } from './runner-register.ts';
+import { moveSink, sinksIn, takeSink } from './sink-register.ts';
 import {
   type CallsOf,
   type CastChange,
@@ -75,6 +76,7 @@ export class LocalStore implements Store {
       outages: (now) => outagesIn(log, now),
       beats: () => beats(log),
       approvals: () => decider.look(({ approvals }) => structuredClone(approvals)),
+      sinks: () => sinksIn(log),
       quests: () => decider.look(({ quests }) => structuredClone(quests)),
       knowledge: () => decider.look(({ knowledge }) => structuredClone(knowledge)),
       workspace: () => decider.look(({ trust, quests, ledger: { hold } }) => structuredClone({ hold, trust, quests })),
@@ -95,6 +97,8 @@ export class LocalStore implements Store {
       },
       releaseSlot: async (slot, holder, now) =>
         void (await log.lease(slotName(slot), (held) => withoutHolder(held, holder, now))),
+      takeSink: (...about) => takeSink(log, ...about),
+      moveSink: (...about) => moveSink(log, ...about),
       admit: (...about) => this.#admit(...about),
       noteRunner: (...about) => this.#noteRunner(...about),
     };

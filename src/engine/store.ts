@@ -16,6 +16,7 @@ import type { Sign } from './heartbeat.ts';
 import type { CastLease, Driver, Driving } from './lease.ts';
 import type { CastQuery, Log, LogHead, Query } from './ports.ts';
 import type { Admitted, Holder, Outage, RunnerFinding } from './runner-register.ts';
+import type { SinkRow, SinkState } from './sink-register.ts';
 
 export interface Store {
   /**
@@ -66,6 +67,8 @@ export type Views = {
   /** The last signs of life, by the fence of the claim. */
   beats(): ReadonlyMap<number, Beat>;
   approvals(): Approvals;
+  /** How far each sink of events has come, by its name. */
+  sinks(): Readonly<Record<string, SinkRow>>;
   /** The queue: quests in their order, and schedules. */
   quests(): Quests;
   /** What the team knows and remembers. */
@@ -92,6 +95,13 @@ export type Leases = {
   releaseSlot(slot: Slot, holder: Holder, now: number): void;
   /** Whether a turn of the runner may start, else the milliseconds after which to ask again, and why. */
   admit(runner: string, holder: Holder, now: number): Admitted;
+  /**
+   * Makes `driver` the one who delivers to a sink, unless a living one does; a sink that is new begins at the head of the log. Null
+   * where another one delivers.
+   */
+  takeSink(sink: string, driver: Driver, now: number): SinkRow | null;
+  /** Records how far the sink has come; false where another one delivers meanwhile. `releases` ends the delivering. */
+  moveSink(sink: string, driver: Driver, row: SinkState, now: number, releases: boolean): boolean;
   /** What an attempt learned about its runner: down, well (null), or nothing, because it was stopped. */
   noteRunner(runner: string, holder: Holder, found: RunnerFinding | null | undefined, now: number): void;
 };

@@ -9,7 +9,7 @@ import { newCast } from './cast/bookkeeping.ts';
 import type { CastFact, Touched } from './cast/fact.ts';
 import { extended } from './cast/item.ts';
 import type { Usage } from './cast/state.ts';
-import { type Entry, type Fact, timeOf, type WorkspaceFact } from './fact.ts';
+import { type Entry, type Fact, type SinkFact, timeOf, type WorkspaceFact } from './fact.ts';
 import { bystanderAt } from './graph/route.ts';
 import { applyKnowledge, isKnowledgeFact } from './knowledge/state.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
@@ -40,6 +40,9 @@ const ACROSS: ByKind<Shared, [state: State], [at: number]> = {
   'workspace.opened': () => {},
   'snapshot.taken': () => {},
   'blob.erased': () => {},
+  'sink.stalled': () => {},
+  'sink.recovered': () => {},
+  'sink.skipped': () => {},
   'cast.started': (state, fact, at) => {
     state.casts[fact.cast] = newCast(fact, at);
     openRun(state.ledger, fact.cast, fact.runId ?? fact.cast);
@@ -55,7 +58,7 @@ const ACROSS: ByKind<Shared, [state: State], [at: number]> = {
   },
 };
 
-type Shared = Extract<Fact, { kind: 'cast.started' | 'items.planned' | 'run.named' }> | WorkspaceFact;
+type Shared = Extract<Fact, { kind: 'cast.started' | 'items.planned' | 'run.named' }> | WorkspaceFact | SinkFact;
 
 function isShared(fact: Fact): fact is Shared {
   return Object.hasOwn(ACROSS, fact.kind);

@@ -29,6 +29,7 @@ import {
 } from './cast/steer.ts';
 import { dropItem, noticeMoves, refusalOfMoveByHand, retryItem, takeParked } from './cast/stop.ts';
 import { blockAll, cancelBlocked } from './cast/task.ts';
+import { decideSink, isSinkRequest } from './event.ts';
 import type { Fact } from './fact.ts';
 import type { Seen } from './gate/changes.ts';
 import type { Input } from './input.ts';
@@ -80,6 +81,7 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (isApprovalRequest(input)) return decideApproval(pen, input);
   if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
   if (isQuestRequest(input)) return decideQuest(pen, input);
+  if (isSinkRequest(input)) return decideSink(pen, input);
   if (!('cast' in input)) {
     return (
       refusalOfResting(pen, input) ??

@@ -38,6 +38,8 @@ export type Handoff = {
   readonly payload: Json;
   /** What it comes to in a line or two, in the agent's words: for those who come after, or for the person it asks. */
   readonly note?: string;
+  /** Events that came beside the payload; absent where there are none. */
+  readonly events?: readonly JsonObject[];
 };
 
 export type Reading =

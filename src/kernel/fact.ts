@@ -9,7 +9,15 @@ import type { TrustFact } from './trust/state.ts';
 /** The version of the fact format that this program writes, and the newest it can read. */
 export const FACT_VERSION = 1;
 
-export type Fact = WorkspaceFact | LedgerFact | TrustFact | ApprovalFact | KnowledgeFact | QuestFact | CastFact;
+export type Fact =
+  | WorkspaceFact
+  | LedgerFact
+  | TrustFact
+  | ApprovalFact
+  | KnowledgeFact
+  | QuestFact
+  | SinkFact
+  | CastFact;
 
 export type WorkspaceFact =
   | { readonly kind: 'workspace.opened'; readonly origin: string }
@@ -19,6 +27,27 @@ export type WorkspaceFact =
       readonly kind: 'blob.erased';
       readonly digest: string;
       readonly from: readonly number[];
+      readonly reason: string;
+    };
+
+/** What went wrong on the way to a sink of events, and how it ended. */
+export type SinkFact =
+  /** More events wait for the sink than its bound. None is lost: they stay in the log, and the sink gets them later. */
+  | {
+      readonly kind: 'sink.stalled';
+      readonly sink: string;
+      readonly waiting: number;
+      /** The entry after which nothing was delivered. */
+      readonly after: number;
+      readonly reason: string;
+    }
+  | { readonly kind: 'sink.recovered'; readonly sink: string; readonly after: number }
+  /** A person let a sink leave an event out. */
+  | {
+      readonly kind: 'sink.skipped';
+      readonly sink: string;
+      /** The entry that holds the event. */
+      readonly event: number;
       readonly reason: string;
     };
 

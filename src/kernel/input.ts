@@ -5,6 +5,7 @@ import type { Capabilities } from './capabilities.ts';
 import type { Fault, Touched } from './cast/fact.ts';
 import type { AgentNote, ItemDiff, ParkedWork, TurnCheck, Usage } from './cast/state.ts';
 import type { Code } from './codes.ts';
+import type { SinkRequest } from './event.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/entries.ts';
@@ -31,6 +32,7 @@ export type Request =
   | ApprovalRequest
   | KnowledgeRequest
   | QuestRequest
+  | SinkRequest
   | Unsigned<LedgerRequest>;
 
 /** The requester, once for every request. */

@@ -57,6 +57,14 @@ const queued: SetUp = async () => {
   return { dir };
 };
 
+const sinking: SetUp = async () => {
+  const events = { sinks: { log: { file: 'events.jsonl' }, down: { command: ['false'] } } };
+  const dir = project({ '.baton/config.json': { ...FLOW, events }, 'agents.json': { A: ['done'] } });
+  await baton(dir, ['trust']);
+  await baton(dir, ['cast', '--agents', 'agents.json', 'go']);
+  return { dir };
+};
+
 const failedQuest: SetUp = async () => {
   const { dir } = await queued();
   put(dir, { 'none.json': {} });
@@ -489,6 +497,19 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   metrics: { allowed: ok(tasked) },
   init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', pinned, { agent: 'claude' }) },
   doctor: { allowed: ok(ownProgram) },
+  'event.list': {
+    allowed: ok(sinking, { cast: 'latest', all: true }),
+    refused: no('UNKNOWN_CAST', sinking, { cast: 'x' }),
+  },
+  'event.sinks': { allowed: ok(sinking) },
+  'event.deliver': {
+    allowed: ok(sinking, { sink: 'log' }),
+    refused: no('NOT_ALLOWED_NOW', sinking, { sink: 'down' }),
+  },
+  'event.skip': {
+    allowed: ok(sinking, { sink: 'down', reason: 'not needed' }),
+    refused: no('NOT_ALLOWED_NOW', sinking, { sink: 'log', reason: 'not needed' }),
+  },
   'quest.add': {
     allowed: ok(queued, { request: 'three', after: ['Q-1'], priority: 'high' }),
     refused: no('UNKNOWN_QUEST', queued, { request: 'three', after: ['Q-9'] }),

@@ -62,6 +62,7 @@ export const FACT_FORMS = {
   'edge.extended': {},
   'edge.spent': {},
   'edge.taken': { counts: true, settles: true, leaves: true },
+  'event.emitted': { message: true, payload: true, more: true },
   'evidence.deposited': {
     ...{ text: true, artifact_path: true, task_id: true, created_by_agent: true, size_bytes: true },
   },
@@ -101,6 +102,9 @@ export const FACT_FORMS = {
   'rework.cleared': {},
   'rework.noted': {},
   'run.named': {},
+  'sink.recovered': {},
+  'sink.skipped': {},
+  'sink.stalled': {},
   'snapshot.taken': {},
   'task.claimed': { replaces: true },
   'task.created': { reopens: true },

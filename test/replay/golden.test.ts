@@ -17,6 +17,9 @@ const SILENT: Readonly<Partial<Record<Fact['kind'], string>>> = {
   'context.rejected': 'nothing was written',
   'evidence.deposited': 'nothing that is decided rests on it',
   'handoff.judged': 'that its id is used up stands beside the facts',
+  'sink.recovered': 'how far a sink has come stands beside the log',
+  'sink.skipped': 'how far a sink has come stands beside the log',
+  'sink.stalled': 'how far a sink has come stands beside the log',
   'snapshot.taken': 'it says what the state is already',
   'workspace.opened': 'it is the beginning',
 };
@@ -121,6 +124,7 @@ const KINDS_14 = [...KINDS_11, 'attempt.interrupted'].sort() as readonly Fact['k
 const KINDS_NOW = [
   ...KINDS_14,
   ...(['wait.begun', 'wait.ended', 'wait.seen'] as const),
+  ...(['event.emitted', 'sink.recovered', 'sink.skipped', 'sink.stalled'] as const),
 ].toSorted() as readonly Fact['kind'][];
 
 /** The kinds of facts each log must hold. That they are kinds of today is checked by the compiler. */

@@ -20,7 +20,7 @@ import { tellOfQueue } from './story/queue.ts';
 import { tellOfReports } from './story/reports.ts';
 import { Stage } from './story/stage.ts';
 import { tellOfTrust } from './story/trust.ts';
-import { tellOfWaits } from './story/waits.ts';
+import { tellOfEvents, tellOfWaits } from './story/waits.ts';
 
 const stage = await Stage.open();
 await tellOfGraph(stage);
@@ -31,6 +31,7 @@ await tellOfApprovals(stage);
 await tellOfDriver(stage);
 await tellOfQueue(stage);
 await tellOfWaits(stage);
+await tellOfEvents(stage);
 // From the first registry on every agent is looked at, so trust comes after those who need none.
 await tellOfTrust(stage);
 await tellOfErasure(stage);

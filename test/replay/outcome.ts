@@ -117,6 +117,12 @@ function notedBy(fact: Fact): string | null {
       return `${fact.section} ${fact.code} ${fact.path ?? ''}`.trim();
     case 'evidence.deposited':
       return `${fact.id} ${fact.ac_id} ${fact.text ?? fact.artifact_path}`;
+    case 'sink.stalled':
+      return `${fact.sink} ${fact.waiting} ${fact.after}`;
+    case 'sink.recovered':
+      return `${fact.sink} ${fact.after}`;
+    case 'sink.skipped':
+      return `${fact.sink} ${fact.event}`;
     case 'handoff.judged':
       return `${fact.handoff} ${fact.code} ${fact.duplicateOf ?? ''}`.trim();
     default:

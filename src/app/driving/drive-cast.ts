@@ -33,6 +33,7 @@ import { bringIntoForce, keepQuarantine } from '../registry-in-force.ts';
 import { withLogIn } from '../store.ts';
 import type { CastView } from '../views/shown-cast.ts';
 import { asDamage, makeStateFolder, type Workspace } from '../workspace.ts';
+import { keepDelivering } from './deliver-events.ts';
 import { layeredRunners } from './layered-runners.ts';
 import { lookAtWait } from './look-at-wait.ts';
 import { notifier } from './notify.ts';
@@ -74,6 +75,7 @@ export async function driveCast(
   telling.learn(past);
   const tracing = tracer(workspace, say);
   tracing.learn(past);
+  const delivering = await keepDelivering(workspace, store, say);
   const signing = checkpointWhileDriven(workspace, say);
   try {
     const engine = new Engine({
@@ -95,6 +97,7 @@ export async function driveCast(
     await engine.drive(cast, started, ({ entries }) => {
       onEvent({ kind: 'change', entries });
       telling.saw(entries);
+      delivering.wake();
       tracing.saw(entries);
       for (const { seq } of entries.slice(-1)) signing.saw(seq);
     });
@@ -110,7 +113,8 @@ export async function driveCast(
     // The lease of a process that has ended counts for nothing, so a store that is broken by now does no harm.
     await store.lease('releaseCast', cast, me).catch(() => undefined);
   }
-  await Promise.all([telling.settled(), tracing.settled()]);
+  await Promise.all([telling.settled(), tracing.settled(), delivering.settled()]);
+  delivering.close();
   await writeWorklogsOf(cast, store, workspace, say);
   await keepQuarantine(store, workspace, say);
   await checkpointAtEnd(workspace, say);

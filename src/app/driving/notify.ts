@@ -1,8 +1,6 @@
 // Tells a person that a cast waits, failed or ended: by the bell, the desktop, a webhook or a program. The process that drives
 // the cast does it, once for each event. A notification that fails is said once and changes nothing for the cast. Words of
 // agents go along as data only: as a member of the JSON, and as one argument of the desktop's own program.
-import { spawn } from 'node:child_process';
-import { TOKEN_VARIABLE } from '../../access/actor.ts';
 import { isTrusted } from '../../git/folder-trust.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
@@ -17,6 +15,7 @@ import { postJson } from '../connection.ts';
 import type { Operation } from '../operations/table.ts';
 import { socketName, socketNames, withSocketNames } from '../views/in-words.ts';
 import type { Workspace } from '../workspace.ts';
+import { NOT_FOUND, run } from './send.ts';
 
 type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
@@ -97,11 +96,12 @@ async function sendNotice(
       },
     ]);
   }
-  if (desktop) ways.push(['desktop', async () => withFix('desktop', await run(desktopCommand(notice), '', dir, env))]);
+  if (desktop)
+    ways.push(['desktop', async () => withFix('desktop', await run(desktopCommand(notice), '', { cwd: dir, env }))]);
   const trusted = (sink: 'webhook' | 'command', way: () => Promise<string | null>) => async () =>
     untrusted(sink) ?? withFix(sink, await way());
   if (webhook !== null) ways.push(['webhook', trusted('webhook', () => postJson(webhook, body))]);
-  if (command !== null) ways.push(['command', trusted('command', () => run(command, `${body}\n`, dir, env))]);
+  if (command !== null) ways.push(['command', trusted('command', () => run(command, `${body}\n`, { cwd: dir, env }))]);
   return Promise.all(
     ways.map(async ([sink, way]): Promise<Sent> => {
       const why = await way().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
@@ -109,9 +109,6 @@ async function sendNotice(
     }),
   );
 }
-
-const TIMEOUT_MS = 10_000;
-const SAID_CHARS_MAX = 200;
 
 /** What to do where it failed, by the way that failed. */
 const FIXES: Readonly<Record<Exclude<Sink, 'bell'>, string>> = {
@@ -125,31 +122,6 @@ function withFix(sink: Sink, why: string | null): string | null {
   if (why === null || sink === 'bell') return why;
   const isMissing = sink === 'desktop' && why.startsWith('notify-send ') && why.endsWith(NOT_FOUND);
   return `${why}; ${isMissing ? `${DESKTOP_MISSING}, or ` : ''}${FIXES[sink]}`;
-}
-
-const NOT_FOUND = 'is not found';
-
-/** A program without a shell; a relative name is looked up in the folder of the workspace. */
-function run(argv: readonly string[], input: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const [file = '', ...args] = argv;
-  const { [TOKEN_VARIABLE]: _own, ...others } = env;
-  return new Promise((done) => {
-    const child = spawn(file, args, { cwd, env: others, stdio: ['pipe', 'ignore', 'pipe'], timeout: TIMEOUT_MS });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      said = `${said}${chunk.toString('utf8')}`.slice(-SAID_CHARS_MAX);
-    });
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
-      done(code === 'ENOENT' ? `${file} ${NOT_FOUND}` : code === 'EACCES' ? `${file} may not be run` : message),
-    );
-    child.on('close', (code, signal) => {
-      const end =
-        signal === 'SIGTERM' ? `it did not end within ${TIMEOUT_MS / 1_000} s` : `it ended with ${code ?? signal}`;
-      done(code === 0 ? null : [end, collapse(said)].filter(Boolean).join(': '));
-    });
-  });
 }
 
 const TEXT_CHARS_MAX = 300;

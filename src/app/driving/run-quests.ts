@@ -15,6 +15,7 @@ import type { WorkspaceStore } from '../store.ts';
 import { isZone, offsetsOf } from '../time-zone.ts';
 import type { Workspace } from '../workspace.ts';
 import { carryOn } from './carry-on.ts';
+import { deliverWhileServing } from './deliver-events.ts';
 
 type Input = Omit<InputOf<FieldsOf<'quest.run'>>, 'follow'>;
 type Mode = 'once' | 'all' | 'follow';
@@ -54,6 +55,8 @@ async function runQuests(workspace: Workspace, input: Input, mode: Mode, context
   const { signal, onEvent } = context;
   const note = (text: string) => onEvent({ kind: 'note', text });
   const before = await store.view('quests');
+  // What processes that ended have left is delivered while this one waits.
+  const delivered = mode === 'follow' ? await deliverWhileServing(workspace, note) : null;
   const named = input.quest === undefined ? null : idOf(input.quest);
   const refusal = named === null ? null : refusalOfNamed(before, named);
   if (refusal) return refusal;
@@ -121,6 +124,7 @@ async function runQuests(workspace: Workspace, input: Input, mode: Mode, context
     note(`${notStarted(verdict, quest, workspace.program).reason}; it is tried again in a minute`);
     await change(store, signal, TRY_AGAIN_MS, false);
   }
+  delivered?.close();
   return ended(await store.view('quests'), done, why);
 }
 

@@ -1,7 +1,15 @@
 // The log as history: reading it, proving it, and one cast of it as evidence.
-import { entriesOf } from '../operation.ts';
+import { entriesOf, FOREIGN } from '../operation.ts';
 
 const BY_HAND = { leftOut: 'a person or a script looks into the history, by the command line or the library' } as const;
+const ONE_SINK = {
+  type: 'text',
+  word: 'SINK',
+  charsMax: 64,
+  means: 'the sink, by its name in the configuration',
+  example: 'log',
+} as const;
+const SINK = { ...ONE_SINK, required: true } as const;
 const KEY = {
   type: 'text',
   value: 'KEY',
@@ -34,6 +42,65 @@ export const HISTORY_ROWS = entriesOf('history', {
       short: { type: 'flag', hidden: true, means: 'long texts by their digest, each with how it begins' },
     },
     mcp: BY_HAND,
+  },
+  'event.list': {
+    act: 'look',
+    means: 'show the events that agents and utilities emitted; with all, also what happened to casts and quests',
+    example: 'baton events list latest',
+    fields: {
+      cast: { type: 'text', word: 'CAST', mayBeEmpty: true, means: 'of one cast only', example: 'latest' },
+      all: { type: 'flag', means: 'also the events of the lifecycle, as sinks get them' },
+      type: {
+        type: 'text',
+        charsMax: 200,
+        value: 'GLOB',
+        means: 'only of types that fit; * fits any part',
+        example: 'result.*',
+      },
+      after: { type: 'count', noun: 'sequence number', means: 'only those after this entry of the log', example: 120 },
+      limit: { type: 'count', min: 1, max: 10_000, means: 'at most so many, the newest (default: 50)', example: 50 },
+    },
+    cli: 'events list',
+    mcp: {
+      name: 'events_list',
+      audience: 'person',
+      description: `Show the events that agents and utilities emitted beside their output. ${FOREIGN}`,
+    },
+  },
+  'event.sinks': {
+    act: 'look',
+    means: 'show where events go, how many wait for each sink, and why',
+    example: 'baton events sinks',
+    fields: {},
+    cli: 'events sinks',
+    mcp: { leftOut: 'it is about programs of the person' },
+  },
+  'event.deliver': {
+    act: 'steer',
+    peopleOnly: 'send events',
+    means: 'deliver now what waits for the sinks, or for one of them',
+    example: 'baton events deliver log',
+    fields: { sink: ONE_SINK },
+    cli: 'events deliver',
+    mcp: { leftOut: 'it is about programs of the person' },
+  },
+  'event.skip': {
+    act: 'decide',
+    peopleOnly: 'leave an event out',
+    means: 'leave out the event that a sink does not take, so that the next ones reach it; the log says so',
+    example: 'baton events skip log --reason "the address changed"',
+    fields: {
+      sink: SINK,
+      reason: {
+        type: 'text',
+        required: true,
+        charsMax: 2_000,
+        means: 'why, for the log',
+        example: 'the address changed',
+      },
+    },
+    cli: 'events skip',
+    mcp: { leftOut: 'it is about programs of the person' },
   },
   'usage.days': {
     act: 'look',

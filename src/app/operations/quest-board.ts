@@ -14,8 +14,8 @@ import {
 } from '../../kernel/quest/state.ts';
 import { collapse, truncate } from '../../kernel/text.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import { objectInFile } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
+import { sectionIn } from '../../workspace/sections.ts';
 import { planned, refusedPlan } from '../driving/check-start.ts';
 import type { Context } from '../operation.ts';
 import { isZone, offsetsOf, zoneHere } from '../time-zone.ts';
@@ -25,14 +25,10 @@ import type { Operation } from './table.ts';
 type QuestSettings = { readonly loadout: string | undefined; readonly atOnce: number };
 
 /** What the configuration says of the queue; `check` names its mistakes. */
-export function questSettings({ configFile }: Pick<Workspace, 'configFile'>): QuestSettings {
-  let section: JsonObject = {};
-  try {
-    const { quests } = objectInFile(configFile);
-    if (isObject(quests)) section = quests;
-  } catch {
-    // Without a configuration that can be read nothing starts, and that refusal says why.
-  }
+export function questSettings(place: Pick<Workspace, 'dir' | 'configFile' | 'env'>): QuestSettings {
+  // Without a configuration that can be read nothing starts, and that refusal says why.
+  const read = sectionIn(place, 'quests');
+  const section: JsonObject = read.ok && isObject(read.section) ? read.section : {};
   const { loadout, maxConcurrency } = section;
   return {
     loadout: typeof loadout === 'string' ? loadout : undefined,

@@ -9,6 +9,7 @@ import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import { checkersOfTurns, type Rules, readChecker, type Script } from '../../kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { detectProject, hasPackages, jsonOf, type Project } from '../../utilities/detect-project.ts';
+import { sinksOf } from '../driving/deliver-events.ts';
 import { addressFindings, agentFindings } from './agents.ts';
 import {
   clockFinding,
@@ -43,6 +44,7 @@ const CHECKS: readonly Check[] = [
   { by: 'everyone', find: addressFindings },
   { by: 'everyone', find: checkerFindings },
   { by: 'everyone', find: commandFindings },
+  { by: 'everyone', find: sinkFindings },
   { by: 'everyone', find: diskFinding },
   { by: 'everyone', find: stateFinding },
   { by: 'everyone', find: (start) => (start.isDoctor || start.needs.isApart ? worktreesFinding(start) : []) },
@@ -175,6 +177,25 @@ export function checkerFindings({ workspace: { dir, env }, needs }: PreflightCon
 }
 
 /** Commands between agents. An agent before may install what is missing, so this is a warning. */
+/** What a sink of events needs is missing: its events would wait. A cast starts all the same. */
+function sinkFindings({ workspace }: PreflightContext): readonly MachineFinding[] {
+  const { dir, env } = workspace;
+  return sinksOf(workspace).flatMap(({ name, command, secretVariable }) => {
+    const [program = ''] = command ?? [];
+    if (command && findExecutable(program, env.PATH, dir) === null)
+      return [
+        warningFinding(
+          'events',
+          `${program} of the sink ${name} was not found`,
+          `install it, or correct events.sinks.${name}`,
+        ),
+      ];
+    if (secretVariable === undefined || env[secretVariable]) return [];
+    const found = `the variable ${secretVariable}, which signs for the sink ${name}, is not set`;
+    return [warningFinding('events', found, `set it where casts start; until then the events wait`)];
+  });
+}
+
 export function commandFindings({ workspace: { dir, env }, needs }: PreflightContext): readonly MachineFinding[] {
   return needs.commands.flatMap(({ id, command }) => {
     const [program = '', script] = command;

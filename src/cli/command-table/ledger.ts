@@ -66,6 +66,15 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     note: 'Without either: the last 50; with --json everything.',
     shownBy: showBy(({ json }) => ({ name: 'log', ...(json ? {} : { more: { last: SHOWN_BY_DEFAULT } }) })),
   }),
+  operationCommand(
+    {
+      name: 'events',
+      summary: 'events of agents and casts, and the sinks that get them',
+      note: 'A sink that is down gets its events later, in order; none is lost. Exit of deliver: 0 when nothing waits, else 1.',
+      otherwise: 'event.list',
+    },
+    ['event.list', 'event.sinks', 'event.deliver', 'event.skip'],
+  ),
   oneOperation('usage.days'),
   operationCommand(
     {

@@ -1,9 +1,11 @@
 // How the answers about the history are shown.
 import type { Traced } from '../../app/operations/audit.ts';
+import type { ShownSink } from '../../app/operations/events.ts';
 import type { UsageRow } from '../../app/operations/log.ts';
 import { flat, type SocketNames } from '../../app/views/in-words.ts';
 import type { AuditFault } from '../../audit/fault.ts';
 import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
+import type { OutEvent } from '../../kernel/event.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
@@ -11,6 +13,7 @@ import { type ShownLine, table } from '../paint.ts';
 import { codeIn, storyteller } from '../story.ts';
 import { oneLine } from '../terminal-text.ts';
 import type { Form, Forms } from './form.ts';
+import { reasonLine } from './form.ts';
 
 const PROOF: Form = { lines: (details) => [JSON.stringify(details, null, 2)], refusal: 'lines' };
 
@@ -19,6 +22,10 @@ export const HISTORY_FORMS: Forms = {
     value: (details) => entriesIn(details).map((entry) => flat(entry, entry.leaf ?? undefined)),
     lines: story,
   },
+  'event.list': { value: 'events', lines: eventLines, refusal: 'fault' },
+  'event.sinks': { value: 'sinks', lines: sinkLines, refusal: 'fault' },
+  'event.deliver': { lines: reasonLine, refusal: 'lines' },
+  'event.skip': { lines: reasonLine, refusal: 'lines' },
   'usage.days': { value: 'rows', lines: usageLines, refusal: 'fault' },
   'audit.verify': { lines: (details, _call, _given, verdict) => summary(details, verdict), refusal: 'lines' },
   'audit.prove': PROOF,
@@ -112,6 +119,26 @@ function turnLines(turns: readonly TracedTurn[]): readonly ShownLine[] {
 /** Enough to tell them apart; --json has them whole. */
 function short(digest: string | null): string {
   return digest === null ? '-' : digest.slice(0, 'sha256:'.length + 12);
+}
+
+function eventLines({ events }: JsonObject): readonly ShownLine[] {
+  const rows = events as unknown as readonly OutEvent[];
+  if (rows.length === 0) return ['No events.'];
+  const cells = rows.map(({ seq, at, severity, type, message, cast }) => {
+    return [String(seq), at.slice(0, 19).replace('T', ' '), severity, type, cast ?? '', oneLine(message ?? '', 200)];
+  });
+  return table(cells, ['entry', 'at (UTC)', 'severity', 'type', 'cast', 'message'], ['entry', 'at (UTC)', 'severity']);
+}
+
+function sinkLines({ sinks }: JsonObject): readonly ShownLine[] {
+  const rows = sinks as unknown as readonly ShownSink[];
+  if (rows.length === 0) return ['The configuration names no sink: events stay in the log.'];
+  const cells = rows.map(({ name, to, waiting, tries, nextAt, why }) => {
+    const next = nextAt === null ? '' : `, next try ${nextAt.slice(0, 19).replace('T', ' ')}`;
+    const state = why === '' ? 'well' : `failed ${tries} times${next}: ${oneLine(why, 160)}`;
+    return [name, oneLine(to, 80), String(waiting), state];
+  });
+  return table(cells, ['sink', 'to', 'waiting', 'state'], ['sink', 'waiting']);
 }
 
 function usageLines({ rows }: JsonObject): readonly ShownLine[] {

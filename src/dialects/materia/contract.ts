@@ -1,6 +1,8 @@
 // What one socket asks of a materia handoff: the table of its fields, which are required, which paths `assign` reads, and
 // the words for a value that does not fit.
+
 import type { Contract } from '../../kernel/dialect.ts';
+import { SEVERITIES } from '../../kernel/event.ts';
 import { jsonSchemaOf } from '../../kernel/field-schema.ts';
 import { type Field, type Mismatch, mismatches } from '../../kernel/fields.ts';
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
@@ -125,7 +127,7 @@ const EVENT = {
     type: { type: 'text', required: true, means: 'what kind of event it is' },
     severity: {
       type: 'choice',
-      of: ['debug', 'info', 'warning', 'error', 'critical'],
+      of: SEVERITIES,
       default: 'info',
       means: 'how much it matters',
     },

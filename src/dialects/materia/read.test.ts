@@ -335,8 +335,7 @@ test('events are taken out of the payload and given beside the handoff', () => {
   ];
   expect(readMateria(JSON.stringify({ satisfied: true, event }), contract({ assign: { all: '$' } }))).toEqual({
     ok: true,
-    handoff: { outcome: 'done', satisfied: true, payload: { satisfied: true } },
-    events: event,
+    handoff: { outcome: 'done', satisfied: true, payload: { satisfied: true }, events: event },
   });
   expect(readMateria('{"event":[]}', contract())).toEqual({
     ok: true,
@@ -344,9 +343,16 @@ test('events are taken out of the payload and given beside the handoff', () => {
   });
 });
 
+test.each([
+  ['too many events', Array.from({ length: 65 }, () => ({ type: 'a' })), 'has 65 events'],
+  ['events that are too long', [{ type: 'a', message: 'x'.repeat(70_000) }], 'bytes; at most 65536'],
+])('%s are refused', (_what, event, words) => {
+  expect(issuesOf({ event })[0]).toMatchObject({ path: '$.event', message: expect.stringContaining(words) });
+});
+
 test.each(['debug', 'info', 'warning', 'error', 'critical'])('an event may be of the severity %s', (severity) => {
   const event = [{ type: 'a', severity }];
-  expect(readMateria(JSON.stringify({ event }), contract())).toMatchObject({ ok: true, events: event });
+  expect(readMateria(JSON.stringify({ event }), contract())).toMatchObject({ ok: true, handoff: { events: event } });
 });
 
 test('the reason is one sentence with the first issue and their number', () => {

@@ -2,7 +2,9 @@
 // can fix them all. Nothing invalid is corrected, guessed or dropped.
 import type { Code } from '../../kernel/codes.ts';
 import type { Contract, Reading } from '../../kernel/dialect.ts';
+import { EVENT_BYTES_MAX, EVENTS_MAX } from '../../kernel/event.ts';
 import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { utf8Length } from '../../kernel/text.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { extractObject } from '../json-answer.ts';
 import { JSON_BYTES_MAX } from '../json-text.ts';
@@ -26,12 +28,9 @@ import {
   termsOf,
 } from './contract.ts';
 
-/** A reading of this dialect, with the events that came along when there were any. */
-type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };
-
 const CONTRACT_FIELDS: ReadonlySet<string> = new Set(['workItems', 'satisfied', 'context', 'text']);
 
-export function readMateria(raw: string, contract: Contract): MateriaReading {
+export function readMateria(raw: string, contract: Contract): Reading {
   const found = extractObject(raw, {
     maxBytes: contract.maxBytes ?? JSON_BYTES_MAX,
     strict: contract.strict ?? false,
@@ -44,7 +43,7 @@ export function readMateria(raw: string, contract: Contract): MateriaReading {
   }
   const issues = new Issues();
   const { event } = found.value;
-  if (event !== undefined) checkField('event', event, HANDOFF.fields.event, issues);
+  if (event !== undefined) checkEvents(event, issues);
   const events = Array.isArray(event) ? event.filter(isObject) : [];
   const payload = withoutEvents(found.value);
   checkPayload(payload, contract, issues);
@@ -52,7 +51,16 @@ export function readMateria(raw: string, contract: Contract): MateriaReading {
   if (issues.count > 0) return { ok: false, verdict: deny('CONTRACT_VIOLATION', summarize(issues), issues.details()) };
   const satisfied = typeof payload.satisfied === 'boolean' ? payload.satisfied : null;
   const handoff = { outcome: satisfied === false ? 'rework' : 'done', satisfied, payload } as const;
-  return events.length === 0 ? { ok: true, handoff } : { ok: true, handoff, events };
+  return { ok: true, handoff: events.length === 0 ? handoff : { ...handoff, events } };
+}
+
+/** They are facts later, so they have bounds. */
+function checkEvents(event: Json, issues: Issues): void {
+  checkField('event', event, HANDOFF.fields.event, issues);
+  if (!Array.isArray(event)) return;
+  if (event.length > EVENTS_MAX) issues.add('$.event', `has ${event.length} events; at most ${EVENTS_MAX} are taken`);
+  const bytes = utf8Length(JSON.stringify(event));
+  if (bytes > EVENT_BYTES_MAX) issues.add('$.event', `has ${bytes} bytes; at most ${EVENT_BYTES_MAX} are taken`);
 }
 
 /** A list is JSON, and not what was asked for. Anything else that is no object was not meant as a handoff at all. */

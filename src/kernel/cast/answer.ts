@@ -2,6 +2,7 @@
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
 import type { Handoff, Reading } from '../dialect.ts';
+import { emittedFrom } from '../event.ts';
 import { AT_ANSWER, AT_HANDOFF, AT_VERIFICATION, begunIn, isGivingUp, unfinished } from '../gate/before-accept.ts';
 import { type Seen, touchedIn } from '../gate/changes.ts';
 import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
@@ -46,10 +47,14 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isV
   if (refused) return refuse(pen, cast, turn, output.text, extras, cleanVerdict(refused.refusal));
   if (!reading.ok) return reading.verdict;
   const payload = scrubJson(reading.handoff.payload);
-  const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
   const { note } = reading.handoff;
   const clean = note === undefined ? {} : { note: scrub(note).text };
-  const handoff = { ...reading.handoff, payload: payload.value, ...clean };
+  const events = (reading.handoff.events ?? []).map((event) => scrubJson(event));
+  const emitted = events.length === 0 ? {} : { events: events.map(({ value }) => value).filter(isObject) };
+  const scrubbed = [
+    ...new Set([...output.found, ...payload.found, ...events.flatMap(({ found }) => found)].map(({ kind }) => kind)),
+  ].sort();
+  const handoff = { ...reading.handoff, payload: payload.value, ...clean, ...emitted };
   const answered = { output: output.text, handoff, ...extras, truncated: truncated === true, scrubbed };
   // A permission is sealed where files and programs can be looked at, and so is evidence: they go by way of the verification.
   const isLookedAt = handoff.outcome === 'approval' || artifactsOf(cast, turn, handoff).length > 0;
@@ -146,7 +151,9 @@ function accept(
   seen: Seen,
   plan: readonly LedgerFact[],
 ): Verdict {
-  const { output, handoff, usage, truncated, scrubbed, agent } = answered;
+  const { output, usage, truncated, scrubbed, agent } = answered;
+  // Events are facts of their own.
+  const { events = [], ...handoff } = answered.handoff;
   const materia = materiaOf(cast, turn.socket);
   const broken =
     materia.type === 'utility' && isObject(handoff.payload) ? infrastructureFailure(handoff.payload) : null;
@@ -175,6 +182,11 @@ function accept(
     ...(agent ? { agent } : {}),
     ...recordedWork(seen),
   });
+  for (const event of events) {
+    const { socket, item } = turn;
+    const about = { cast: cast.id, turn: turn.id, socket, item: item?.key ?? null, sequence: (cast.events ?? 0) + 1 };
+    pen.write({ kind: 'event.emitted', ...about, ...emittedFrom(event) });
+  }
   learn(pen, cast, turn, handoff, seen.artifacts);
   if (!turn.item) finishItem(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
   resetCursors(pen, cast, turn, changes);

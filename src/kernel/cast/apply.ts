@@ -146,6 +146,9 @@ const ROWS: ByKind<OwnFact, [cast: Cast], [at: number]> = {
     update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief, asks: null });
   },
   'turn.accepted': accepted,
+  'event.emitted': (cast, { sequence }) => {
+    cast.events = sequence;
+  },
   'merge.awaited': (cast, fact) => {
     update(cast, fact.turn, { phase: 'merging' });
     cast.merges = [...(cast.merges ?? []), fact.turn];

@@ -317,6 +317,22 @@ export type CastFact =
       /** What was changed for its item so far. */
       readonly diff?: ItemDiff;
     }
+  /** What an accepted output told beside what it handed on. */
+  | {
+      readonly kind: 'event.emitted';
+      readonly cast: string;
+      readonly turn: number;
+      readonly socket: string;
+      readonly item: string | null;
+      /** Counts the events of the cast, from 1. */
+      readonly sequence: number;
+      readonly type: string;
+      readonly severity: 'debug' | 'info' | 'warning' | 'error' | 'critical';
+      readonly message?: string;
+      readonly payload?: JsonObject;
+      /** What else it held, such as its source. */
+      readonly more?: JsonObject;
+    }
   /** The work of the item is merged into the cast's branch before the item is over. */
   | { readonly kind: 'merge.awaited'; readonly cast: string; readonly turn: number }
   | {

@@ -54,6 +54,8 @@ export type Cast = {
   advancedBy?: Record<string, { readonly socket: string; readonly satisfied: boolean | null }>;
   /** The conversations of accepted turns, by socket and item: rework goes on in them; absent where there are none. */
   sessions?: Record<string, KeptSession>;
+  /** How many events its outputs emitted; absent where none did. */
+  events?: number;
   /** Words of a person that no agent has received yet; absent where there are none. */
   said?: readonly Said[];
   turnsStarted: number;

@@ -11,6 +11,7 @@ import {
   CHECKERS,
   CONTEXT,
   deletable,
+  EVENTS,
   HOOKS,
   lenient,
   NOTIFY,
@@ -196,6 +197,9 @@ const SECTIONS: Fields = {
     'the queue of quests',
     { maxConcurrency: 1 },
   ),
+  events: part(EVENTS, 'what agents emit and what happens, for other programs', {
+    sinks: { log: { file: 'events.jsonl' } },
+  }),
   notify: part(NOTIFY, 'how you are told that a cast waits, failed or ended', { bell: true, desktop: true }),
   hooks: part(HOOKS, 'what the hooks of agent programs ask for', { rules: { sleep: false } }),
   approvals: part(APPROVAL_FIELDS, 'permissions: tiers of commands, and how long requests and grants live', {

@@ -32,6 +32,8 @@ export const WHEN = {
   example: 'merge',
 } as const;
 
+const LISTED_EVENTS = { type: 'list', of: { type: 'text', charsMax: 200 }, itemsMin: 1, itemsMax: 64 } as const;
+
 /** When a person is notified about a cast. */
 export const NOTIFY_EVENTS = ['waiting', 'failed', 'ended'] as const;
 
@@ -60,6 +62,84 @@ export const NOTIFY: ObjectField = authored({
     wants: 'a list: the program and its arguments, which no shell sees',
     means: 'a program that gets the event as JSON on standard input',
     example: ['./notify.sh', 'team'],
+  },
+});
+
+const SINK_COMMON = {
+  include: {
+    ...LISTED_EVENTS,
+    means: 'the types that it takes; * fits any part of a name',
+    default: ['*'],
+    example: ['lifecycle.cast.*'],
+  },
+  exclude: { ...LISTED_EVENTS, means: 'the types that it does not take; they win', example: ['lifecycle.socket.*'] },
+  timeoutMs: { ...POSITIVE, max: 600_000, means: 'how long one event may take', default: 10_000, example: 30_000 },
+  waitingMax: {
+    ...POSITIVE,
+    max: 1_000_000,
+    means: 'how many events may wait for it before that is written to the log; none is lost',
+    default: 1_000,
+    example: 100,
+  },
+} as const satisfies Fields;
+
+/** Where events go, by the member that says which kind of sink it is. */
+export const SINKS: Readonly<Record<'file' | 'webhook' | 'command', ObjectField>> = {
+  file: authored({
+    file: {
+      type: 'path',
+      charsMax: 1_000,
+      required: true,
+      means: 'a file that gets a line of JSON for each event; from the folder of the workspace',
+      example: 'events.jsonl',
+    },
+    ...SINK_COMMON,
+  }),
+  webhook: authored({
+    webhook: {
+      type: 'text',
+      form: '^https?://\\S+$',
+      charsMax: 2_048,
+      required: true,
+      wants: 'an address that begins with https:// or http://',
+      means: 'an address that gets each event as JSON, by POST',
+      example: 'https://hooks.example.com/events',
+    },
+    secretVariable: {
+      type: 'text',
+      form: VARIABLE,
+      wants: 'the name of the environment variable that holds the secret, without its value',
+      means: 'the environment variable with the secret that signs each event',
+      example: 'EVENTS_SECRET',
+    },
+    ...SINK_COMMON,
+  }),
+  command: authored({
+    command: {
+      type: 'list',
+      of: { type: 'text', mayBeEmpty: true },
+      itemsMin: 1,
+      required: true,
+      wants: 'a list: the program and its arguments, which no shell sees',
+      means: 'a program that gets each event as JSON on standard input, and ends with 0 when it has it',
+      example: ['./on-event.sh'],
+    },
+    ...SINK_COMMON,
+  }),
+};
+
+export const EVENTS: ObjectField = authored({
+  sinks: {
+    type: 'map',
+    names: {
+      type: 'text',
+      form: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+      wants: 'a name of letters, digits, dots and dashes',
+    },
+    of: deletable({ type: 'oneOf', of: Object.values(SINKS), wants: 'an object with file, webhook or command' }),
+    entriesMax: 16,
+    means: 'where events go, by name',
+    example: { log: { file: 'events.jsonl' } },
   },
 });
 

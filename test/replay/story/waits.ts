@@ -17,6 +17,29 @@ const WAITS = graph(
   },
 );
 
+const EMITS = graph(
+  { 'Socket-1': { materia: 'Tell' } },
+  { materia: { Tell: { tools: 'none', prompt: 'Tell.', parse: 'json' } } },
+);
+
+/** Events of an output, and a sink that was down for a while. */
+export async function tellOfEvents(stage: Stage): Promise<void> {
+  await stage.start('emits', { config: EMITS });
+  await stage.prepare('emits');
+  const told = { type: 'result.pr_created', severity: 'warning', message: 'It is open.', payload: { number: 7 } };
+  const more = { source: { materia: 'Tell' } };
+  await stage.say(await stage.turn('emits'), { context: 'Done.', event: [{ type: 'note' }, { ...told, ...more }] });
+  await stage.tell({
+    kind: 'sink.stall',
+    sink: 'team',
+    waiting: 1_001,
+    after: 7,
+    reason: 'it answered with status 503',
+  });
+  await stage.tell({ kind: 'sink.skip', sink: 'team', event: 8, reason: 'the team knows it' });
+  await stage.tell({ kind: 'sink.recover', sink: 'team', after: 9 });
+}
+
 export async function tellOfWaits(stage: Stage): Promise<void> {
   await stage.drive('waits');
   await stage.start('waits', { config: WAITS });
