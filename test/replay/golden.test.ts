@@ -120,10 +120,14 @@ const KINDS_11 = [
 
 const KINDS_14 = [...KINDS_11, 'attempt.interrupted'].sort() as readonly Fact['kind'][];
 
-/** All of this release. */
-const KINDS_NOW = [
+const KINDS_13 = [
   ...KINDS_14,
   ...(['wait.begun', 'wait.ended', 'wait.seen'] as const),
+].toSorted() as readonly Fact['kind'][];
+
+/** All of this release. */
+const KINDS_NOW = [
+  ...KINDS_13,
   ...(['event.emitted', 'sink.recovered', 'sink.skipped', 'sink.stalled'] as const),
 ].toSorted() as readonly Fact['kind'][];
 
@@ -215,7 +219,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-10': KINDS_10,
   'golden-11': KINDS_NOW,
   'golden-12': KINDS_14,
-  'golden-13': KINDS_NOW,
+  'golden-13': KINDS_13,
   'golden-14': KINDS_NOW,
 };
 
