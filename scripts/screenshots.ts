@@ -134,6 +134,7 @@ async function harbor(): Promise<{ served: Served; casts: Readonly<Record<scene.
   const casts: Partial<Record<scene.SceneCastName, string>> = {};
   for (const name of names.toReversed()) casts[name] = await castOf(served, scene.startOf(name));
   for (const task of scene.TASKS) await served.ask('task.create', { packet: task });
+  for (const request of scene.QUESTS) await served.ask('quest.add', { request, loadout: 'Bugfix team' });
   await settled(served, [casts.running ?? '']);
   return { served, casts: casts as Readonly<Record<scene.SceneCastName, string>> };
 }
@@ -212,6 +213,7 @@ async function harborShots(served: Served, casts: Readonly<Record<scene.SceneCas
     { name: 'history-log', at: '/history/log' },
     { name: 'history-entry', at: `/history/log?entry=${entries[8]?.seq ?? 10}` },
     { name: 'history-costs', at: '/history/costs' },
+    { name: 'queue', at: '/queue' },
     { name: 'cast-approval', at: `/cast/${casts.approval}`, docs: 'cast' },
     { name: 'cast-failed', at: `/cast/${casts.failed}` },
     { name: 'palette', at: '/', act: press('ControlOrMeta+k') },
@@ -335,9 +337,11 @@ async function main(): Promise<void> {
       ...sessionsShots(play.casts),
       ...(await pastShots(play.served, play.casts.rework)),
     ]);
-    const empty: readonly Shot[] = ['/', '/casts', '/inbox', '/ledger', '/history/log', '/history/costs'].map((at) => {
-      return { name: `empty-${at.split('/').filter(Boolean).join('-') || 'home'}`, at };
-    });
+    const empty: readonly Shot[] = ['/', '/casts', '/inbox', '/ledger', '/queue', '/history/log', '/history/costs'].map(
+      (at) => {
+        return { name: `empty-${at.split('/').filter(Boolean).join('-') || 'home'}`, at };
+      },
+    );
     if (empty.some(isWanted)) await take(browser, await nothing(), empty);
   } finally {
     await browser.close();

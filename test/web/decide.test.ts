@@ -156,3 +156,28 @@ inBrowser('an agent whose prompt was changed is released where file and lock agr
   await until('the release', async () => (await blocked()).length === 0);
   expect(await blocked()).toEqual([]);
 });
+
+inBrowser('work is put into the queue, ordered and taken out again', async () => {
+  const page = await opened(at.link('/'));
+  for (const request of ['Upgrade the date parser', 'Write the release notes']) {
+    await page.goto(at.link('/'));
+    await page.getByLabel('What should it do?').fill(request);
+    await page.getByRole('button', { name: 'Add to queue' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor();
+    await page.getByRole('group', { name: request }).waitFor();
+  }
+  const titles = async () => {
+    const { details } = await at.ask('quest.list');
+    return (details as unknown as { quests: readonly { title: string }[] }).quests.map(({ title }) => title);
+  };
+  expect(await titles()).toEqual(['Upgrade the date parser', 'Write the release notes']);
+  await page.getByRole('button', { name: 'Move Q-2 up' }).click();
+  await until('the new order', async () => (await titles())[0] === 'Write the release notes');
+  // The same by the keys.
+  await page.getByRole('button', { name: 'Move Q-2 down' }).focus();
+  await page.keyboard.press('Alt+ArrowDown');
+  await until('the old order', async () => (await titles())[0] === 'Upgrade the date parser');
+  await page.getByRole('button', { name: 'Remove Q-1' }).click();
+  await page.getByRole('group', { name: 'Upgrade the date parser' }).waitFor({ state: 'detached' });
+  expect(await titles()).toEqual(['Write the release notes']);
+});

@@ -59,11 +59,12 @@ function goInPage(page: Page, path: string): Promise<unknown> {
 
 const TARGET_PX = 44;
 
-/** Rows of lists that a finger hits only with luck. */
+/** What a finger hits only with luck. A word in a line is large enough by what lies around it. */
 function smallTargets(page: Page): Promise<readonly string[]> {
-  return page.evaluate(`[...document.querySelectorAll('.virtual li > :is(a, button), .virtual li > div > button')]
+  return page.evaluate(`[...document.querySelectorAll(':is(main, .bottom-bar) :is(a, button, summary, select)')]
+    .filter((each) => !each.matches('.link, .unseen *'))
     .map((each) => [each.getBoundingClientRect().height, each.outerHTML.slice(0, 120)])
-    .filter(([height]) => height > 0 && height < ${TARGET_PX})
+    .filter(([height]) => height > 0 && height < ${TARGET_PX} - 0.5)
     .map(([height, html]) => height + ' px high: ' + html)`);
 }
 
@@ -89,6 +90,7 @@ async function views(): Promise<
     ['log', '/history/log'],
     ['log entry', '/history/log?entry=10'],
     ['costs', '/history/costs'],
+    ['queue', '/queue'],
     ['cast', of('approval')],
     ['cast that failed', of('failed')],
     ['cast items', of('running', '?face=items')],

@@ -86,6 +86,9 @@ export function toUtc(value, zone) {
 }
 `;
 
+/** What waits in the queue. */
+export const QUESTS = ['Rename the pilot service and everything that calls it', 'Nightly dependency check'] as const;
+
 export const COMMAND = 'node tools/migrate-expiry.mjs --apply --store store/sessions.db';
 
 const turn = (output: Json, more: JsonObject = {}): JsonObject => ({

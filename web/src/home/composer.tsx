@@ -79,6 +79,18 @@ export function Composer({
     refreshAll();
     if (cast !== undefined) go(castPath(cast));
   };
+  const enqueue = async (): Promise<void> => {
+    if (refused !== undefined || isBusy) return;
+    setBusy(true);
+    const { request: words, loadout: team } = input;
+    const verdict = await call('quest.add', { request: words, ...(team === undefined ? {} : { loadout: team }) });
+    setBusy(false);
+    setRefusal(verdict.allow ? null : verdict);
+    if (!verdict.allow) return;
+    setRequest('');
+    refreshAll();
+    go('/queue');
+  };
   useKeys('Start a cast', [{ keys: 'mod+Enter', says: 'Cast', run: () => void start(), inFields: true }]);
   return (
     <section className="side-part" aria-labelledby="composer">
@@ -134,8 +146,13 @@ export function Composer({
         >
           Cast
         </Button>
+        {may('quest.add') ? (
+          <Button refused={refused} onPress={() => void enqueue()}>
+            Add to queue
+          </Button>
+        ) : null}
         <span className="grow" />
-        <CopyCommand command={commandOf(operation, input)} />
+        <CopyCommand command={commandOf(operation, input)} isBare={may('quest.add')} />
       </div>
     </section>
   );

@@ -80,6 +80,7 @@ const ICONS = {
   inbox: 'M2.5 2.8h11v10.4h-11ZM2.5 9h3l1 1.8h3L10.5 9h3',
   ledger: 'M2.5 2.5h3v10h-3ZM6.8 2.5h3v5h-3ZM11 2.5h2.8v6.5H11Z',
   casts: 'M1.5 3h4v3h-4ZM10.5 3h4v3h-4ZM10.5 10h4v3h-4ZM5.5 4.5h5M8 4.5v7h2.5',
+  queue: 'M2.5 4h11M2.5 8h11M2.5 12h7',
   history: 'M8 2.3a5.7 5.7 0 1 1 0 11.4A5.7 5.7 0 0 1 8 2.3ZM8 4.8V8l2.3 1.5',
   search: 'M6.8 2.3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9ZM10.2 10.2l3.6 3.6',
   copy: 'M5.5 5.5h8v8h-8ZM3.5 10.5h-1v-8h8v1',

@@ -108,6 +108,8 @@ export type Overview = {
   readonly waits: readonly InboxRow[];
   readonly canWait: readonly InboxRow[];
   readonly hold: { readonly by: string; readonly reason: string } | null;
+  /** How many quests of the queue are to come. */
+  readonly queued: number;
 };
 
 export function useInbox(): Answer<{ readonly inbox: readonly InboxRow[] }> & { readonly refresh: () => void } {
@@ -122,7 +124,9 @@ export function useOverview(): Overview {
   );
   const inbox = useInbox();
   const status = useLook<Pick<Overview, 'hold'>>('status', {}, ['ledger.held', 'ledger.unheld']);
+  const queue = useLook<{ readonly counts: { readonly pending?: number } }>('quest.list', { limit: 1 }, ['quest.']);
   const hold = status.details?.hold ?? null;
+  const queued = queue.details?.counts.pending ?? 0;
   return useMemo(() => {
     const oldest = inbox.details?.inbox ?? [];
     return {
@@ -132,8 +136,9 @@ export function useOverview(): Overview {
       openCount: casts.details?.matching ?? 0,
       isRead: casts.details !== undefined && inbox.details !== undefined,
       hold,
+      queued,
     };
-  }, [casts.details, inbox.details, hold]);
+  }, [casts.details, inbox.details, hold, queued]);
 }
 
 export function isOpen({ status }: Pick<CastRow, 'status'>): boolean {

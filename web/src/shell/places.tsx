@@ -15,6 +15,7 @@ export const PLACES: readonly Place[] = [
   { name: 'Inbox', path: '/inbox', key: 'i', icon: 'inbox' },
   { name: 'Casts', path: '/casts', key: 'a', icon: 'casts' },
   { name: 'Ledger', path: '/ledger', key: 'l', icon: 'ledger' },
+  { name: 'Queue', path: '/queue', key: 'q', icon: 'queue' },
   { name: 'Loadouts', path: '/loadouts', key: 'o', icon: 'loadouts' },
   { name: 'History', path: '/history', key: 't', icon: 'history' },
 ];
@@ -37,7 +38,7 @@ export function Sidebar({
   onPalette: () => void;
 }): ReactNode {
   const { hello } = useWorkspace();
-  const { openCasts, openCount, waits } = overview;
+  const { openCasts, openCount, waits, queued } = overview;
   return (
     <nav className="sidebar" aria-label="Places">
       <div className="workspace" title={hello?.workspace.dir}>
@@ -65,6 +66,11 @@ export function Sidebar({
                   {count(waits.length)}
                   <span className="unseen"> wait for you</span>
                 </b>
+              ) : place.name === 'Queue' && queued > 0 ? (
+                <span className="place-items">
+                  {count(queued)}
+                  <span className="unseen"> to come</span>
+                </span>
               ) : null}
             </a>
           </li>

@@ -25,6 +25,7 @@ const VIEWS = {
   casts: () => import('../casts/casts.tsx'),
   inbox: () => import('../inbox/inbox.tsx'),
   ledger: () => import('../ledger/ledger.tsx'),
+  queue: () => import('../queue/queue.tsx'),
   history: () => import('../history/history.tsx'),
   loadouts: () => import('../editor/loadouts.tsx'),
   cast: () => import('../cast/CastView.tsx'),
@@ -34,6 +35,7 @@ const Home = lazy(VIEWS.home);
 const Casts = lazy(VIEWS.casts);
 const Inbox = lazy(VIEWS.inbox);
 const Ledger = lazy(VIEWS.ledger);
+const Queue = lazy(VIEWS.queue);
 const History = lazy(VIEWS.history);
 const Loadouts = lazy(VIEWS.loadouts);
 const CastView = lazy(VIEWS.cast);
@@ -121,6 +123,7 @@ function View({ route: { path } }: { route: Route }): ReactNode {
   if (place === 'casts' && id === undefined) return <Casts />;
   if (place === 'inbox') return <Inbox id={id} />;
   if (place === 'ledger' && id === undefined) return <Ledger />;
+  if (place === 'queue' && id === undefined) return <Queue />;
   if (place === 'history') return <History tab={id} />;
   if (place === 'loadouts' && sub === undefined) return <Loadouts name={id} />;
   if (place === 'cast' && id !== undefined && (sub === undefined || sub === 'turn'))
