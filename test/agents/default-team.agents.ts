@@ -40,6 +40,15 @@ function resultsIn({ messages }: ModelRequest): readonly string[] {
   return messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
 }
 
+/** How many briefs the conversation has: rework goes on in the agent's own, and each round calls one tool. */
+function roundsIn({ messages }: ModelRequest): number {
+  const briefs = messages.map(({ role, text }) => (role === 'tool' ? 0 : text.split('## Your answer').length - 1));
+  return Math.max(
+    1,
+    briefs.reduce((sum, count) => sum + count, 0),
+  );
+}
+
 function isBye({ messages }: ModelRequest): boolean {
   return messages.some(({ text }) => /Current item[^\n]*Write bye/.test(text));
 }
@@ -49,17 +58,18 @@ function answerTo(program: RealProgram, folder: () => string) {
   let greetings = 0;
   return (request: ModelRequest): Answer => {
     const results = resultsIn(request);
+    const isDone = results.length >= roundsIn(request);
     switch (roleOf(request)) {
       case 'plan':
         return JSON.stringify({ workItems: ITEMS });
       case 'build': {
-        if (results.length > 0) return 'It is written.';
+        if (isDone) return 'It is written.';
         if (isBye(request)) return { toolCalls: [program.write(folder(), 'bye.txt', 'bye well')] };
         greetings += 1;
         return { toolCalls: [program.write(folder(), 'greet.txt', greetings === 1 ? 'greet badly' : 'greet well')] };
       }
       case 'evaluate': {
-        if (results.length === 0) return { toolCalls: [program.shell('sh check.sh')] };
+        if (!isDone) return { toolCalls: [program.shell('sh check.sh')] };
         const isGood = results.at(-1)?.includes('PASS') === true;
         return JSON.stringify(isGood ? { satisfied: true } : { satisfied: false, context: 'check.sh fails' });
       }

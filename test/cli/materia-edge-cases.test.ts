@@ -216,7 +216,7 @@ test('a utility that sleeps beyond its time is ended, and what it had said of it
 });
 
 test.each<[string, JsonObject, string]>([
-  ['a generator of streams', { generator: true, parallel: true }, 'materia.A.parallel'],
+  ['what has streams and is no generator', { parallel: true }, 'materia.A.parallel'],
 ])('%s is refused by name before anything starts', async (_what, materia, path) => {
   const dir = project();
   const config = flow({ A: { ...agent, ...materia } }, { 'Socket-1': { materia: 'A' } });
