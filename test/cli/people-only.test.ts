@@ -66,6 +66,7 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'cast_why',
     'cast_wait',
     'cast_start',
+    'cast_link',
     'cast_continue',
     'cast_answer',
     'cast_talk',

@@ -619,11 +619,11 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     allowed: ok(tasked, { name: 'lock-update', payload: [] }),
     refused: no('BAD_USAGE', tasked, { name: 'nothing', payload: {} }),
   },
-  test: {
+  'loadout.test': {
     allowed: ok(team),
     refused: no('TESTS_FAILED', async () => ({ dir: project({ '.baton/tests/x.json': '{}' }) }), {}),
   },
-  'test.save': {
+  'loadout.record': {
     allowed: ok(team, {
       test: { test: 'says hello', loadout: 'one', request: 'x', answers: [], path: [], end: 'running', code: null },
     }),

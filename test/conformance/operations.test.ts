@@ -94,8 +94,10 @@ function argvOf({ name, cli, fields }: OperationEntry, input: JsonObject) {
     } else if (about.type === 'flag') options.push(...(value === true ? [dashed(field)] : []));
     else for (const each of [value].flat()) options.push(`${dashed(field)}=${String(each)}`);
   }
-  // Behind `--` all is text.
-  return { args: [...form, ...options, '--json', ...words], stdin };
+  // Behind `--` all is text. A form that ends with an option takes the next word as its value.
+  const isText = words.includes('--');
+  const args = isText ? [...form, ...options, '--json', ...words] : [...form, ...words, ...options, '--json'];
+  return { args, stdin };
 }
 
 function unknown(fields: Fields, name: string): [string, Fields[string]][] {

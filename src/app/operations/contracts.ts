@@ -107,20 +107,21 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
     },
     mcp: NOT_FOR_AGENTS,
   },
-  test: {
+  'loadout.test': {
     act: 'look',
     means: 'play the recorded trials of .baton/tests again: each must take the same path to the same end',
     example: 'baton test --loadout bugfix',
     fields: {
       loadout: { type: 'text', means: 'only the tests of this loadout', value: 'NAME', example: 'bugfix' },
     },
+    cli: 'test',
     mcp: {
       name: 'test_loadouts',
       audience: 'person',
       description: `Play the recorded trials of the loadouts again, in memory. details.tests says of each whether it took the same path, and where it parted. ${FOREIGN}`,
     },
   },
-  'test.save': {
+  'loadout.record': {
     act: 'govern',
     peopleOnly: 'save a test of a loadout',
     means: 'keep a trial as a test in .baton/tests',
@@ -129,6 +130,7 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
       test: { type: 'json', word: 'FILE', required: true, means: 'the trial, with a name: what the editor records' },
       force: { type: 'flag', means: 'replace a test of the same name' },
     },
+    cli: 'test save',
     mcp: NOT_FOR_AGENTS,
   },
   'loadout.try': {

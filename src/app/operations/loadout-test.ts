@@ -14,7 +14,7 @@ import type { Operation } from './table.ts';
 
 const TESTS_MAX = 2_000;
 
-export const runTests: Operation<'test'> = async (workspace, { loadout }) => {
+export const runTests: Operation<'loadout.test'> = async (workspace, { loadout }) => {
   const files = testFiles(dirname(workspace.configFile));
   const results = files.flatMap((file): JsonObject[] => {
     const result = resultOf(workspace, file);
@@ -79,7 +79,7 @@ function resultOf(workspace: Workspace, file: string): JsonObject {
   };
 }
 
-export const saveTest: Operation<'test.save'> = async (workspace, { test: given, force = false }) => {
+export const saveTest: Operation<'loadout.record'> = async (workspace, { test: given, force = false }) => {
   const read = readTest(valueIn(given));
   if (!read.ok) return deny('BAD_USAGE', `The test is none: ${read.why}.`);
   const opened = openLoadout(workspace, read.test.loadout);

@@ -44,7 +44,7 @@ that changed meanwhile is a conflict and stays. Comments, order and unknown x_ f
       summary: 'recorded trials of loadouts, played again: the same answers must take the same path',
       note: 'No agent and no command is run. Exit: 0 all passed, 1 a path differs.',
     },
-    ['test', 'test.save'],
+    ['loadout.test', 'loadout.record'],
   ),
   oneOperation('graph', {
     summary: 'a picture of a loadout, or of a cast and the way it took',
