@@ -137,12 +137,12 @@ export function useDisk(opened: Opened, draft: Draft): Disk {
         go(`/loadouts/${encodeURIComponent(opened.name)}`, { replace: true });
       return null;
     },
-    saveTest: may('test.save')
+    saveTest: may('loadout.record')
       ? async (test, recording) => {
           const { document } = draft.read();
           const sockets = new Set([...recording.path, ...recording.answers.map(({ socket }) => socket)]);
           const steps = Object.fromEntries([...sockets].map((id) => [id, nameOf(document, id)]));
-          const answer = await call('test.save', { test: { ...recording, steps, test } });
+          const answer = await call('loadout.record', { test: { ...recording, steps, test } });
           return answer.allow ? null : answer.reason;
         }
       : undefined,
