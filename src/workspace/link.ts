@@ -69,9 +69,10 @@ type Known = {
   readonly broken: readonly Loaded[];
 };
 
-/** Everything that can be named: what the project has comes before what is bundled. */
-function knownIn({ workspace }: ConfigRequest): Known {
-  const all = [...loadAll(workspace), loadConfig(BUNDLED)];
+/** Everything that can be named: what the named file or else the project has comes before what is bundled. */
+function knownIn(request: ConfigRequest): Known {
+  const own = request.file === undefined ? loadAll(request.workspace) : [loadFor({ ...request, loadout: undefined })];
+  const all = [...own, loadConfig(BUNDLED)];
   const loadout = new Map<string, Loaded>();
   const materia = new Map<string, JsonObject>();
   for (const loaded of all) {

@@ -147,6 +147,13 @@ test('one materia alone, and the same grammar as an option', async () => {
     path: [{ socket: 'Socket-1' }],
   });
   expect(pathOf(await run('--link', 'materia:"Write" judged'))).toBe('1, 2, 3, 2, 3');
+  const other = {
+    'other.json': { ...CONFIG, materia: { Alone: agent('Alone.') }, loadouts: {} },
+    'alone.json': { Alone: ['x'] },
+  };
+  put(dir, other);
+  const named = ['cast', '--file', 'other.json', '--materia', 'Alone', '--agents', 'alone.json', '--json', 'it'];
+  expect(json<CastView>(await baton(dir, named))).toMatchObject({ status: 'completed', loadout: 'Alone' });
   const two = await baton(dir, ['cast', '--materia', 'Plan', '-l', 'looped', '--agents', 'agents.json', 'it']);
   expect([two.code, two.stderr]).toEqual([2, expect.stringContaining('not several of them')]);
 });
