@@ -119,7 +119,7 @@ test('they are listed beside the loadouts of the project, whose own come first',
     ...others.map((name) => [name, true]),
   ]);
   const shown = await baton(dir, ['loadouts']);
-  expect(shown.stdout).toContain('Plan-Together');
+  expect(shown.stdout).toMatch(/Plan-Together +bundled +Plans in a conversation with you/);
 });
 
 test.each(BUNDLED_LOADOUTS)('init writes a copy of %s that checks, pins nothing and is cast', async (name) => {

@@ -35,6 +35,7 @@ export const loadoutList: Operation<'loadout.list'> = async (workspace) => {
       const [first] = issues.filter((issue) => issue.level === 'error' && isAbout(issue, name, steps));
       loadouts.push({
         ...{ name, file: loaded.file, steps, isUsual: name === usual, ...(isBundled ? { isBundled } : {}) },
+        ...(isText(loadout.description) ? { description: loadout.description } : {}),
         ...inputsIn(loadout),
         issue: first ? { code: first.code, path: first.path, message: first.message } : null,
       });

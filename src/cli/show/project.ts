@@ -239,9 +239,9 @@ function hanging(line: string): readonly ShownLine[] {
 }
 
 function loadoutLines({ loadouts }: JsonObject, call: Call): readonly ShownLine[] {
-  const rows = rowsIn(loadouts).map(({ name, steps, isUsual, isBundled, issue }) => {
+  const rows = rowsIn(loadouts).map(({ name, steps, description, isUsual, isBundled, issue }) => {
     const whose = isUsual === true ? 'used without -l' : isBundled === true ? 'bundled' : '';
-    const what = isObject(issue) ? `${issue.code}: ${issue.message}` : [steps].flat().join(', ');
+    const what = isObject(issue) ? `${issue.code}: ${issue.message}` : String(description ?? [steps].flat().join(', '));
     return [oneLine(String(name)), whose, oneLine(what)];
   });
   const inputs = rowsIn(loadouts).flatMap(({ name, inputs: all }) =>
@@ -253,7 +253,7 @@ function loadoutLines({ loadouts }: JsonObject, call: Call): readonly ShownLine[
     ]),
   );
   const asked = inputs.length === 0 ? [] : ['', ...table(inputs, ['loadout', 'input', '', 'is'])];
-  return [...table(rows, ['loadout', '', 'steps']), ...asked, `\nRun one with: ${again(call)} cast -l NAME "…"`];
+  return [...table(rows, ['loadout', '', 'what it does']), ...asked, `\nRun one with: ${again(call)} cast -l NAME "…"`];
 }
 
 function agentLines({ agents, models }: JsonObject, call: Call): readonly ShownLine[] {
