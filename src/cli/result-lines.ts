@@ -242,7 +242,7 @@ function reasonOf({ status, reason, sockets }: CastView): readonly string[] {
 
 /** Items, time, tokens, cost, files and checks, as far as there are any. */
 export function tableLines(view: CastView, paint: Paint): readonly ShownLine[] {
-  const { items, usage, elapsedMs, result, path, accepted } = view;
+  const { cast, events, items, usage, elapsedMs, result, path, accepted } = view;
   const { files, checks } = result;
   return [
     ...(items ? [row('items', itemsText(items).replace(/ items? done/, ' done'), paint)] : []),
@@ -251,6 +251,7 @@ export function tableLines(view: CastView, paint: Paint): readonly ShownLine[] {
       `${durationText(elapsedMs)} for ${counted(path.length, 'step')}, ${counted(accepted, 'handoff')} accepted`,
       paint,
     ),
+    ...(events === undefined ? [] : [row('events', `${events} (baton events list ${safe(cast)})`, paint)]),
     ...(usage.tokens > 0 ? [row('tokens', wholeNumber(usage.tokens), paint)] : []),
     ...costRows(view, paint),
     ...(files ? [row('files', filesLine(files), paint)] : []),

@@ -72,6 +72,8 @@ export type CastView = {
   readonly root?: string;
   /** The quest that it does. */
   readonly quest?: string;
+  /** How many events its outputs emitted. */
+  readonly events?: number;
   /** What its steps wait for, and until when at the latest. */
   readonly waits?: readonly WaitView[];
   readonly turns?: readonly TurnView[];
@@ -125,6 +127,7 @@ export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?
     request: cast.request,
     ...(cast.quest === undefined ? {} : { quest: cast.quest }),
     ...(waits.length === 0 ? {} : { waits }),
+    ...(cast.events === undefined ? {} : { events: cast.events }),
     path: pathOf(view),
     sockets: socketNames(cast.rules),
     data: cast.data,
