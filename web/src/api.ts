@@ -1,5 +1,8 @@
 // The server, as the page sees it: one way to ask, one way to act, one stream. Every answer is a verdict; nothing throws.
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { eventReader } from '../../src/client/event-lines.ts';
+import type { About, Live, SentEntry, TextRef } from '../../src/client/wire.ts';
+
+export type { Live, TextRef } from '../../src/client/wire.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
@@ -13,27 +16,12 @@ export type Refusal = {
   readonly details: Readonly<Record<string, unknown>>;
 };
 
-/** A text that is stored by digest. The page fetches it when somebody opens it. */
-export type TextRef = {
-  readonly digest: string;
-  readonly seq: number;
-  readonly bytes: number;
-  readonly preview: string;
-};
 export type Text = string | TextRef;
 
-/** An entry of the log, as the stream and the pages of entries send it. */
-export type Entry = {
-  readonly seq: number;
-  readonly at: string;
-  readonly by: string;
-  readonly clock?: string;
-  readonly ranMs?: number;
+/** An entry of the log, as the stream and the pages of entries send it. What is in a fact is looked at before it is used. */
+export type Entry = Omit<SentEntry, 'fact'> & {
   readonly fact: { readonly kind: string; readonly cast?: string; readonly [member: string]: unknown };
 };
-
-/** What an agent does right now. It is not kept. */
-export type Live = { readonly cast: string; readonly turn: number; readonly event: Readonly<Record<string, unknown>> };
 
 export type Field = {
   readonly type: 'text' | 'path' | 'flag' | 'count' | 'number' | 'list' | 'choice' | 'json';
@@ -56,12 +44,7 @@ export type Operation = {
   /** Whether the role of this token may do it. */
   readonly may: boolean;
 };
-export type Hello = {
-  readonly me: { readonly name: string; readonly role: string };
-  readonly workspace: { readonly name: string; readonly dir: string; readonly version: string };
-  readonly head: { readonly seq: number; readonly hash: string };
-  readonly operations: readonly Operation[];
-};
+export type Hello = Omit<About, 'operations'> & { readonly operations: readonly Operation[] };
 
 export type Input = Readonly<Record<string, unknown>>;
 
@@ -244,8 +227,8 @@ export function stream(
       if (!response.ok || !response.body) return null;
       events.onState({ is: 'open' });
       tries = 0;
-      const parsed = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-      const reader = parsed.getReader();
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const eventsIn = eventReader();
       // What arrives together is passed on together: ten thousand entries of a backlog are drawn once.
       let batch: Entry[] = [];
       let isPlanned = false;
@@ -264,17 +247,19 @@ export function stream(
         }
         clearTimeout(silence);
         silence = setTimeout(() => abort.abort(), SILENT_MS_MAX);
-        if (value.event === 'entry') {
-          const entry = JSON.parse(value.data) as Entry;
-          after = Math.max(after, entry.seq);
-          batch.push(entry);
-          if (!isPlanned) setTimeout(flush, 16);
-          isPlanned = true;
-        } else if (value.event === 'live') events.onLive?.(JSON.parse(value.data) as Live);
-        else if (value.event === 'head') {
-          flush();
-          const { seq } = JSON.parse(value.data) as { seq: number };
-          events.onHead?.(seq);
+        for (const { event, data } of eventsIn(value)) {
+          if (event === 'entry') {
+            const entry = JSON.parse(data) as Entry;
+            after = Math.max(after, entry.seq);
+            batch.push(entry);
+            if (!isPlanned) setTimeout(flush, 16);
+            isPlanned = true;
+          } else if (event === 'live') events.onLive?.(JSON.parse(data) as Live);
+          else if (event === 'head') {
+            flush();
+            const { seq } = JSON.parse(data) as { seq: number };
+            events.onHead?.(seq);
+          }
         }
       }
     } catch {

@@ -147,10 +147,10 @@ export class Follower {
   hear({ cast, turn, event }: Live): void {
     if (cast !== this.cast) return;
     const before = this.#speech.get(turn) ?? { text: '', chars: 0, tool: null };
-    if (event.kind === 'text' && typeof event.text === 'string') {
+    if (event.kind === 'text') {
       const text = `${before.text}${event.text}`.slice(-SPEECH_CHARS_MAX);
       this.#speech.set(turn, { text, chars: before.chars + event.text.length, tool: null });
-    } else if (typeof event.name === 'string') this.#speech.set(turn, { ...before, tool: event.name });
+    } else if ('name' in event) this.#speech.set(turn, { ...before, tool: event.name });
     for (const each of this.#speechListeners) each();
   }
 

@@ -5,8 +5,8 @@ import { Segments } from '../parts/button.tsx';
 import { Empty, LoadingRows } from '../parts/states.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockSeconds, count } from '../words.ts';
+import { sentenceOf } from './entry-words.tsx';
 import type { LogLine } from './follow.ts';
-import { sentenceOf } from './timeline.tsx';
 
 type Wanted = 'all' | 'turning' | 'cast';
 

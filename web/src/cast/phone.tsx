@@ -10,12 +10,12 @@ import { Foreign, Name } from '../parts/text.tsx';
 import { go, turnPath } from '../router.ts';
 import { clockSeconds, count, duration, money, plural, stopwatch } from '../words.ts';
 import { ActButton, MoreActs } from './acts.tsx';
+import { sentenceOf } from './entry-words.tsx';
 import type { LogLine } from './follow.ts';
 import { END, edgesOf } from './layout.ts';
 import { isWaiting, nameOf, pillOf, SIGN } from './shown.ts';
 import { Result } from './state-pane.tsx';
 import { useTick } from './tick.ts';
-import { sentenceOf } from './timeline.tsx';
 import './phone.css';
 
 export type PhoneProps = {
