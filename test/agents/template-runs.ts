@@ -340,10 +340,14 @@ function answerTo(
   const known = (key && visits.get(key)) || [];
   const conversations = known.includes(request.conversation) ? known : [...known, request.conversation];
   if (key) visits.set(key, conversations);
-  const part = key && parts[key]?.[conversations.indexOf(request.conversation)];
+  // Work that comes back goes on in the conversation in which it was done.
+  const begins = request.messages.flatMap(({ role }, at) =>
+    role === 'user' && request.messages[at - 1]?.role === 'assistant' ? [at] : [],
+  );
+  const part = key && parts[key]?.[conversations.indexOf(request.conversation) + begins.length];
   if (!part) return { status: 400, message: `the story has no part for ${step}, ${key ?? 'no item'}` };
   const calls = callsOf(part, text);
-  const next = calls[request.messages.filter(({ role }) => role === 'tool').length];
+  const next = calls[request.messages.slice(begins.at(-1) ?? 0).filter(({ role }) => role === 'tool').length];
   if (next) return { toolCalls: [next], usage: { input: 100, output: 20 } };
   return {
     text: typeof part.says === 'string' ? part.says : JSON.stringify(part.says),
