@@ -227,3 +227,23 @@ test('a cast in the background gets the same flags', async () => {
   expect(stdout).toContain('"maxNoAdvanceCycles":9');
   expect(read(dir, '.baton/config.json')).not.toContain('maxNoAdvanceCycles');
 });
+
+test.each<[string, string]>([
+  ['budgt.maxTokens', 'did you mean budget?'],
+  ['budget.maxTokns', 'did you mean budget.maxTokens?'],
+  ['materia.A.modl', 'did you mean materia.A.model?'],
+])('a misspelt key %s is wrong usage, with the nearest one', async (key, words) => {
+  const { code, stderr } = await layered({}).run('config', '--explain', key);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+});
+
+test('a key that nothing sets has its default, and one of a map has none', async () => {
+  const { run } = layered({});
+  const explained = async (key: string) => json<JsonObject>(await run('config', '--explain', key, '--json'));
+  expect(await explained('limits.repairTurnsMax')).toMatchObject({
+    value: 1,
+    layers: [],
+    why: expect.stringContaining('default'),
+  });
+  expect(await explained('checkers.none')).toMatchObject({ value: null, layers: [] });
+});

@@ -1,12 +1,14 @@
 // Says what the layers of the configuration come to, and why.
-import { tableFieldAt } from '../../kernel/field-schema.ts';
+import { fieldNames, tableFieldAt } from '../../kernel/field-schema.ts';
 import { WHOLE_CONFIG } from '../../kernel/graph/config-fields.ts';
 import { type ExplainedKey, explainKey, keyPathOf } from '../../kernel/graph/layers.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';
+import { nearestName } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { issuesBetween } from '../../workspace/layers.ts';
+import { UsageError } from '../../workspace/locate.ts';
 import type { Operation } from './table.ts';
 
 export const configExplain: Operation<'config.explain'> = async (workspace, { explain: key, loadout, file, set }) => {
@@ -27,6 +29,7 @@ export const configExplain: Operation<'config.explain'> = async (workspace, { ex
   const explained = merged
     ? explainKey(key, layers, merged)
     : explainKey(key, [], { config, locks: [], untrusted: [] });
+  if (explained.layers.length === 0) refuseUnknown(keyPathOf(explained.key, config));
   const field = tableFieldAt(WHOLE_CONFIG, keyPathOf(explained.key, config, ...layers.map((layer) => layer.config)));
   const about = field?.means === undefined ? {} : { means: field.means };
   const usual = field?.default === undefined ? {} : { default: field.default };
@@ -41,6 +44,20 @@ function withDefault(
   return layers.length === 0 && usual !== undefined
     ? { value: usual, why: 'no layer sets it, so the default counts' }
     : { value, why };
+}
+
+/** A misspelt key is set by no layer either, and its default would be a wrong answer. */
+function refuseUnknown(path: readonly string[]): void {
+  for (const [index, name] of path.entries()) {
+    const holder = tableFieldAt(WHOLE_CONFIG, path.slice(0, index));
+    if (holder?.type !== 'object' || Object.hasOwn(holder.fields, name) || name.startsWith('x_')) continue;
+    const known = fieldNames(holder.fields);
+    const near = nearestName(name, known);
+    const guess = near === null ? '' : `did you mean ${[...path.slice(0, index), near].join('.')}? `;
+    throw new UsageError(
+      `there is no key ${path.slice(0, index + 1).join('.')}; ${guess}there are: ${known.join(', ')}`,
+    );
+  }
 }
 
 /** Addresses of webhooks and the like may hold secrets. */
