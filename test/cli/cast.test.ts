@@ -186,7 +186,7 @@ test('where nothing was cast, looking answers with nothing and creates nothing',
   expect(answers.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
   expect(answers.map((ran) => json(ran))).toEqual([
     [],
-    { workspace: dir, head: 0, hold: null, trust: 'off', open: [], ended: [], cutOff: [], down: [] },
+    { workspace: dir, head: 0, hold: null, trust: 'off', quests: {}, open: [], ended: [], cutOff: [], down: [] },
     [],
     [],
   ]);
