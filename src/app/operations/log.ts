@@ -10,7 +10,6 @@ import { workRuns } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { leafHash } from '../../log/line.ts';
-import { loadFor } from '../../workspace/find-config.ts';
 import { nameCast } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
 import { type SocketNames, socketNames } from '../views/in-words.ts';
@@ -175,13 +174,16 @@ export const usageDays: Operation<'usage.days'> = async (workspace, { since = ''
   });
   return allow(`${within.length} rows`, {
     rows: within.map((row): JsonObject => ({ ...row })),
-    today: { day: today, hours, ...dayLimits(workspace) },
+    today: { day: today, hours, ...(await dayLimits(workspace)) },
   });
 };
 
+type DayLimits = { readonly maxCost: number | null; readonly maxTokens: number | null };
+
 /** What the configuration allows a day; a configuration that cannot be read limits nothing that could be shown. */
-function dayLimits(workspace: Workspace): { readonly maxCost: number | null; readonly maxTokens: number | null } {
+async function dayLimits(workspace: Workspace): Promise<DayLimits> {
   try {
+    const { loadFor } = await import('../../workspace/find-config.ts');
     const { config } = loadFor({ workspace, cwd: workspace.cwd, file: undefined, loadout: undefined });
     const budget = isObject(config) && isObject(config.budget) ? config.budget : {};
     const amount = (value: unknown) => (typeof value === 'number' ? value : null);
