@@ -19,7 +19,10 @@ const NAMED = /^`([^`]+)` “(.*)”$/;
 
 const STRING = String.raw`\s*(?:\w+: )?(?:'((?:\\.|[^'\\\n])*)'|"((?:\\.|[^"\\\n])*)"|${'`((?:\\\\.|[^`\\\\\\n])*)`'})`;
 /** What is called as a test, and what begins a row of a table. */
-const TITLE = new RegExp(String.raw`(?:\b(?:test|it|describe|inBrowser)(?:\.(?!skip|todo)\w+)*(?:<[^(]*>)?|\))\(${STRING}`, 'g');
+const TITLE = new RegExp(
+  String.raw`(?:\b(?:test|it|describe|inBrowser)(?:\.(?!skip|todo)\w+)*(?:<[^(]*>)?|\))\(${STRING}`,
+  'g',
+);
 const FIRST = new RegExp(`[[{]${STRING}`, 'g');
 
 function namesIn(source: string): ReadonlySet<string> {
