@@ -1,6 +1,6 @@
 // A loadout as the files it lies in, for editing: read with digests of what was read, and written back so that only what changed differs.
 // A file that changed meanwhile is never overwritten.
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { userFolder } from '../access/user-folder.ts';
 import { type EditorDocument, emptyDocument, loadoutOf, materiaOf, openDocument } from '../editor/document.ts';
@@ -19,7 +19,7 @@ import { readSource } from '../short-form/source.ts';
 import { BUNDLED, teamFilesIn } from './find-config.ts';
 import { personalLayers } from './layers.ts';
 import { BrokenJson, digestOf, readBeside, readJsonFile, readText } from './load-config.ts';
-import type { LocatedWorkspace } from './locate.ts';
+import { type LocatedWorkspace, UsageError } from './locate.ts';
 
 /** SHA-256 of files by their path from the `.baton` folder; null where there is none. */
 export type FileDigests = Readonly<Record<string, string | null>>;
@@ -425,13 +425,21 @@ export function changedSince(
   });
 }
 
-/** Each file at once or not at all. */
+/** Each file at once or not at all, and what others refer to first: a process that is killed leaves no name without its file. */
 export function writeFiles(home: string, writes: readonly PlannedWrite[]): void {
-  for (const { path, after } of writes) {
+  for (const { path, after } of writes.toReversed()) {
     const file = join(home, path);
-    mkdirSync(dirname(file), { recursive: true });
     const draft = `${file}.${process.pid}.draft`;
-    writeFileSync(draft, after);
-    renameSync(draft, file);
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(draft, after);
+      renameSync(draft, file);
+    } catch (error) {
+      if (existsSync(draft)) rmSync(draft);
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      throw new UsageError(
+        `${file} cannot be written: ${code === 'EACCES' ? 'you may not; change its permissions' : message}`,
+      );
+    }
   }
 }

@@ -6,7 +6,8 @@ import { openWorkspace } from '../../src/api/open-workspace.ts';
 import type { EditorDocument } from '../../src/editor/document.ts';
 import { applyEdit, type Edit } from '../../src/editor/edit.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { environment, personToken, project } from '../cli/baton.ts';
+import { writeFiles } from '../../src/workspace/loadout-files.ts';
+import { environment, personToken, project, put } from '../cli/baton.ts';
 
 const TEAM = `# Our team.
 steps:
@@ -158,6 +159,29 @@ describe('saving', () => {
     });
     expect(read('config.json')).toBe(CONFIG);
   });
+});
+
+test('a file that cannot be written is named, and nothing refers to it', async () => {
+  const { workspace, read, dir } = opened();
+  const { details } = await workspace.loadout.open({ name: 'Own' });
+  mkdirSync(join(dir, '.baton/prompts/new.md'));
+  const document = edited(
+    details,
+    { edit: 'materia.add', id: 'x', definition: { tools: 'none', promptFile: 'prompts/new.md' } },
+    { edit: 'socket.add', materia: 'x', after: 'Socket-1' },
+    { edit: 'prompt.set', materia: 'x', text: 'New.' },
+  );
+  const refused = await workspace.loadout.save({ document });
+  expect(refused).toMatchObject({ allow: false, code: 'BAD_USAGE', reason: expect.stringContaining('new.md') });
+  expect(read('config.json')).toBe(CONFIG);
+});
+
+test('what others refer to is written first', () => {
+  const dir = project();
+  const writes = ['a.json', 'prompts/b.md', 'c.md/d.md'].map((path) => ({ path, before: null, after: 'x' }));
+  put(dir, { 'c.md': 'a file where a folder is wanted' });
+  expect(() => writeFiles(dir, writes)).toThrow(/c\.md.* cannot be written/);
+  expect([existsSync(join(dir, 'a.json')), existsSync(join(dir, 'prompts/b.md'))]).toEqual([false, false]);
 });
 
 describe('a file that changed underneath', () => {
