@@ -81,6 +81,7 @@ export async function webTimes(): Promise<Row[]> {
       ...(await firstView(browser, url)),
       ...(await factToScreen(browser, url)),
       ...(await frameTimes(browser, url, store, dir)),
+      ...(await editorFrames(browser, url, dir)),
       ...(await requestRates(url, dir)),
     ];
     await store.close();
@@ -208,6 +209,75 @@ async function frameTimes(browser: Browser, url: string, store: WorkerStore, dir
       met: median(frames) <= 2 * FRAME_MS,
     },
   ];
+}
+
+const SOCKETS = 500;
+
+/** How smooth the canvas of the editor stays with many sockets: moved, brought nearer, and with one socket dragged. */
+async function editorFrames(browser: Browser, url: string, dir: string): Promise<Row[]> {
+  const sockets = Object.fromEntries(
+    Array.from({ length: SOCKETS }, (_, n) => {
+      const back = n % 7 === 6 ? [{ when: 'not_satisfied', to: `Socket-${n - 2}`, maxTraversals: 2 }] : [];
+      const on = n + 1 < SOCKETS ? [{ when: 'satisfied', to: `Socket-${n + 2}` }] : [];
+      return [`Socket-${n + 1}`, { materia: 'work', parse: 'json', edges: [...on, ...back] }];
+    }),
+  );
+  const places = Object.keys(sockets).map((id, n) => [id, { x: (n % 25) * 240, y: Math.floor(n / 25) * 180 }]);
+  const loadout = { entry: 'Socket-1', sockets, layout: { sockets: Object.fromEntries(places) } };
+  const materia = { work: { tools: 'none', prompt: 'Work.' } };
+  writeFileSync(join(dir, '.baton/config.json'), JSON.stringify({ materia, loadouts: { Large: loadout } }));
+  const page = await pageAt(browser, `${url}/loadouts/Large`);
+  const began = performance.now();
+  await page.locator('.canvas[data-current="true"] .node').first().waitFor({ timeout: 60_000 });
+  const drawnMs = performance.now() - began;
+  await wait(1_000);
+  const box = await page.locator('.canvas').boundingBox();
+  if (!box) throw new Error('the canvas is not drawn');
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const drag = async (fromX: number, fromY: number): Promise<void> => {
+    await page.mouse.move(fromX, fromY);
+    await page.mouse.down();
+    for (let step = 1; step <= 40; step++) {
+      await page.mouse.move(fromX + step * 4, fromY + step * 2);
+      await wait(8);
+    }
+    await page.mouse.up();
+  };
+  const rows: Row[] = [
+    { what: `${SOCKETS} sockets in the editor, until they are drawn`, value: `${drawnMs.toFixed(0)} ms` },
+  ];
+  const measure = async (what: string, act: () => Promise<void>): Promise<void> => {
+    await page.evaluate(`(() => {
+      globalThis.frames = [];
+      let last = performance.now();
+      const next = (now) => { globalThis.frames.push(now - last); last = now; globalThis.handle = requestAnimationFrame(next); };
+      globalThis.handle = requestAnimationFrame(next);
+    })()`);
+    await act();
+    const frames = (await page.evaluate(
+      'cancelAnimationFrame(globalThis.handle), globalThis.frames',
+    )) as readonly number[];
+    rows.push({
+      what: `a frame of the editor with ${SOCKETS} sockets, ${what}`,
+      value: `median ${median(frames).toFixed(0)} ms, p95 ${percentile(frames, 0.95).toFixed(0)} ms, worst ${Math.max(...frames).toFixed(0)} ms of ${frames.length}`,
+      target: `median ≤ ${(2 * FRAME_MS).toFixed(0)} ms`,
+      met: median(frames) <= 2 * FRAME_MS,
+    });
+  };
+  await measure('all in sight and moved', () => drag(x, box.y + 12));
+  await page.mouse.move(x, y);
+  await measure('while it comes nearer', async () => {
+    for (let step = 0; step < 12; step++) {
+      await page.mouse.wheel(0, -120);
+      await wait(30);
+    }
+  });
+  await wait(300);
+  await measure('near and moved', () => drag(x, box.y + 12));
+  const node = await page.locator('.node-open').nth(4).boundingBox();
+  if (node) await measure('with one socket dragged', () => drag(node.x + 8, node.y + 8));
+  await page.close();
+  return rows;
 }
 
 /** The same operation by a call of the library and by HTTP, one after the other and sixteen at once. */

@@ -128,7 +128,7 @@ inBrowser('by mouse: the workflow of the seed from an empty canvas, saved, of th
   await settled(page);
   await way(page, 'edge:Socket-7:1').click();
   await segment(page, 'Condition', 'satisfied').click();
-  await way(page, 'edge:Socket-7:1').getByText('satisfied').waitFor();
+  await way(page, 'edge:Socket-7:1').getByText('satisfied', { exact: true }).waitFor();
 
   // The loop is made of the three.
   await page.keyboard.press('Escape');
@@ -216,7 +216,7 @@ inBrowser('by the keys alone: the same workflow, drawn, saved, cast, and taken b
   await page.getByRole('combobox', { name: /^Connect/ }).waitFor();
   await keyboard.type('Build');
   await keyboard.press('Enter');
-  await way(page, 'edge:Socket-5:0').getByText('not satisfied, at most 3').waitFor();
+  await way(page, 'edge:Socket-5:0').getByText('not satisfied, at most 3', { exact: true }).waitFor();
   // The way on: its words are a button among the others. E cycles always to satisfied.
   await tabTo(page, /^Edge from Auto-Eval to Maintain, always/);
   await keyboard.press('Enter');
@@ -225,7 +225,7 @@ inBrowser('by the keys alone: the same workflow, drawn, saved, cast, and taken b
   await tabTo(page, /^Edge from Auto-Eval to Maintain, always/);
   await keyboard.press('Enter');
   await keyboard.press('e');
-  await way(page, 'edge:Socket-5:1').getByText('satisfied').waitFor();
+  await way(page, 'edge:Socket-5:1').getByText('satisfied', { exact: true }).waitFor();
   // Three sockets: arrows go along edges, the space bar adds to the selection.
   await toSocket('Build');
   await keyboard.press('ArrowRight');

@@ -75,8 +75,6 @@ export function PromptEditor({
         value={text}
         readOnly={isReadOnly}
         spellCheck={false}
-        role="combobox"
-        aria-expanded={fitting.length > 0}
         aria-controls={`${field}-list`}
         aria-autocomplete="list"
         aria-activedescendant={fitting.length > 0 ? `${field}-${open?.at}` : undefined}

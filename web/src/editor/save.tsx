@@ -41,7 +41,7 @@ type Saved = {
   readonly document?: EditorDocument | null;
 };
 
-export type Home = 'config' | 'short';
+export type Home = 'config' | 'short' | 'user';
 
 export type Disk = {
   /** When the file was seen changed; saving waits until that is decided. */
@@ -90,7 +90,7 @@ export function useDisk(opened: Opened, draft: Draft): Disk {
     call<Saved>('loadout.save', {
       document: { document: draft.read().document, digests: base.current.digests },
       base: { document: base.current.document },
-      ...(isNew.current ? { as: home } : {}),
+      ...(isNew.current ? (home === 'user' ? { layer: 'user' } : { as: home }) : {}),
       ...(preview ? { preview: true } : {}),
     });
   const took = (clash: Clash, document: EditorDocument): void => {
@@ -261,6 +261,7 @@ export function SaveDialog({ opened, disk, onClose }: { opened: Opened; disk: Di
               of={[
                 ['config', 'config.json of the project'],
                 ['short', 'a file of its own, in the short form'],
+                ['user', 'your own folder'],
               ]}
               chosen={home}
               onChoose={setHome}

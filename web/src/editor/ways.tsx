@@ -16,11 +16,15 @@ export type WayEdge = Edge<
   'way'
 >;
 
+const FAR = 0.3;
+
 export const EDGE_TYPES = { way: memo(Way) };
 
 function Way({ data }: EdgeProps<WayEdge>): ReactNode {
   const { pickWay, cycle, flags, nameIn, isReadOnly } = useContext(CanvasContext);
   const path = useMemo(() => (data ? pathOf(data.route.points) : ''), [data]);
+  // From afar words cannot be read, and hundreds of them are slow to move.
+  const isFar = useStore(({ transform: [, , zoom] }) => zoom < FAR);
   if (!data) return null;
   const { way, route, isChosen, isAimed } = data;
   const isRework = way.when === 'not_satisfied';
@@ -37,21 +41,23 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
         markerEnd={`url(#tip-${isChosen ? 'chosen' : isRework ? 'rework' : 'plain'})`}
         interactionWidth={way.id.endsWith(':end') ? 0 : 16}
       />
-      {way.id.endsWith(':end') ? null : (
+      {isFar || way.id.endsWith(':end') ? null : (
         <EdgeLabelRenderer>
           <button
             type="button"
             className={`way-label way-label-${sort} way-button nodrag nopan${isChosen ? ' way-label-chosen' : ''}${words === '' ? ' way-bare' : ''}`}
             style={{ transform: `translate(${way.kind === 'exit' ? '-82%' : '-50%'}, -50%) translate(${x}px, ${y}px)` }}
-            aria-label={inLine(says)}
             aria-pressed={isChosen}
             title={inLine(says)}
             data-way={way.id}
             onClick={() => (isChosen && !isReadOnly ? cycle(way.id) : pickWay(way.id))}
           >
-            {way.kind === 'exit' ? <span className="diamond" aria-hidden="true" /> : null}
-            {isRework ? <Glyph status="rework" isQuiet /> : null}
-            <Foreign text={words} />
+            <span className="unseen">{inLine(says)}</span>
+            <span className="way-words" aria-hidden="true">
+              {way.kind === 'exit' ? <span className="diamond" /> : null}
+              {isRework ? <Glyph status="rework" isQuiet /> : null}
+              <Foreign text={words} />
+            </span>
           </button>
           {flag ? (
             <span className="way-flag" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y - 22}px)` }}>
