@@ -1,6 +1,6 @@
 // Holds the borders of the architecture: what may import what, what the kernel may not touch, and what no file is called.
 // It reads the sources as text, with comments and the contents of strings taken out.
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { importsOf, programs, ROOT, scan, shapeOf, targetOf } from './sources.ts';
 
@@ -501,6 +501,12 @@ test.each([
   ['kernel/graph/nameOfTypes.ts', false],
 ])('%s is a drawer: %s', (path, expected) => {
   expect(isDrawer(path)).toBe(expected);
+});
+
+test('the use cases open a log in one place', () => {
+  const files = globSync('src/app/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
+  const opening = files.filter((file) => /new SqliteLog\(/.test(readFileSync(`${ROOT}/${file}`, 'utf8')));
+  expect(opening).toEqual(['src/app/store.ts']);
 });
 
 test('no file is a drawer for everything', () => {
