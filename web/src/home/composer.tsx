@@ -152,7 +152,7 @@ export function Composer({
           </Button>
         ) : null}
         <span className="grow" />
-        <CopyCommand command={commandOf(operation, input)} isBare={may('quest.add')} />
+        <CopyCommand command={commandOf(operation, input)} />
       </div>
     </section>
   );
