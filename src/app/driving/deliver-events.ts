@@ -101,8 +101,9 @@ export async function keepDelivering(place: Place, store: Reader, say: (line: st
       running = null;
     });
   };
+  // A new sink begins here, before the work of this process. The work does not wait for the deliveries.
+  for (const { name } of sinks) await store.lease('takeSink', name, thisDriver(), Date.now());
   wake();
-  await running;
   return {
     wake,
     async settled() {

@@ -45,6 +45,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'turn.reported': 'reported',
   'turn.started': 'has its turn',
   'turn.unknown': 'has an unknown outcome',
+  'event.emitted': 'emitted an event',
+  'wait.begun': 'waits',
+  'wait.ended': 'waits no longer',
+  'wait.seen': 'goes on waiting',
 };
 
 export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: CastPage): ReactNode {
