@@ -210,6 +210,24 @@ async function harborShots(served: Served, casts: Readonly<Record<scene.SceneCas
       },
       sizes: WIDE,
     },
+    { name: 'loadouts', at: '/loadouts' },
+    {
+      name: 'editor',
+      at: '/loadouts/Full-Auto',
+      until: '.canvas[data-current="true"] .node',
+      act: opened('[data-socket="Socket-5"] .node-open'),
+      docs: 'editor',
+    },
+    {
+      name: 'editor-trial',
+      at: '/loadouts/Full-Auto',
+      until: '.canvas[data-current="true"] .node',
+      act: async (page) => {
+        await page.keyboard.press('t');
+        await page.locator('.try-open').first().waitFor();
+      },
+      sizes: WIDE,
+    },
     { name: 'history-log', at: '/history/log' },
     { name: 'history-entry', at: `/history/log?entry=${entries[8]?.seq ?? 10}` },
     { name: 'history-costs', at: '/history/costs' },

@@ -531,6 +531,7 @@ inBrowser('a viewer reads a loadout and changes nothing', async () => {
   await node(page, 'Socket-4').click();
   await page.getByRole('heading', { level: 2, name: 'Build' }).waitFor();
   expect(await page.getByRole('button', { name: 'Save…' }).count()).toBe(0);
+  await way(page, 'edge:Socket-1:0').waitFor();
   await page.keyboard.press('Backspace');
   await page.keyboard.press('a');
   expect(await page.getByRole('dialog').count()).toBe(0);

@@ -101,9 +101,14 @@ function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here } }: Nod
         isConnectableStart={false}
         isConnectable={!isReadOnly}
       />
-      {isReadOnly ? null : (
-        <Handle type="source" position={Position.Right} className="node-out" title="Drag to connect" />
-      )}
+      {/* Without it the library draws no edge. */}
+      <Handle
+        type="source"
+        position={Position.Right}
+        className={isReadOnly ? 'node-out-off' : 'node-out'}
+        isConnectable={!isReadOnly}
+        title={isReadOnly ? undefined : 'Drag to connect'}
+      />
     </div>
   );
 }
