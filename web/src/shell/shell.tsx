@@ -27,7 +27,6 @@ const VIEWS = {
   ledger: () => import('../ledger/ledger.tsx'),
   queue: () => import('../queue/queue.tsx'),
   history: () => import('../history/history.tsx'),
-  loadouts: () => import('../editor/loadouts.tsx'),
   cast: () => import('../cast/CastView.tsx'),
   graph: () => import('../cast/graph.tsx'),
 };
@@ -37,7 +36,8 @@ const Inbox = lazy(VIEWS.inbox);
 const Ledger = lazy(VIEWS.ledger);
 const Queue = lazy(VIEWS.queue);
 const History = lazy(VIEWS.history);
-const Loadouts = lazy(VIEWS.loadouts);
+/** The editor is large and needs the server, so it is fetched when it is opened. */
+const Loadouts = lazy(() => import('../editor/loadouts.tsx'));
 const CastView = lazy(VIEWS.cast);
 
 /** The other views are fetched when nothing else is to be done: they are wanted most when the server is gone. */
