@@ -108,6 +108,8 @@ async function firstView(browser: Browser, url: string): Promise<Row[]> {
     const page = await context.newPage();
     await page.goto(`${url}/#token=${TOKEN}`);
     await page.locator('main h1').first().waitFor();
+    // Home is whole; what other views need comes later.
+    await page.getByRole('combobox', { name: 'Team' }).waitFor();
     const seen = (await page.evaluate(`(() => {
       const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
       const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now();

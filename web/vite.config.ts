@@ -2,6 +2,9 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+// What is built is what ships: with another value, as in a test, React would be twice as large.
+if (process.argv.includes('build')) process.env.NODE_ENV = 'production';
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],

@@ -1,4 +1,6 @@
 // How the server answers: a verdict as JSON, with the HTTP status of its code.
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { CODES } from '../kernel/codes.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 
@@ -15,6 +17,22 @@ export function json(value: unknown, status = 200, headers: Record<string, strin
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   });
+}
+
+const zip = promisify(gzip);
+const ZIPPED_CHARS_MIN = 8_192;
+
+export function takesGzip(acceptEncoding: string | undefined): boolean {
+  return /\bgzip\b/.test(acceptEncoding ?? '');
+}
+
+/** Compresses a large answer outside the main thread. For a small one that would cost more than it saves. */
+export async function jsonFor(acceptEncoding: string | undefined, value: unknown, status = 200): Promise<Response> {
+  const text = JSON.stringify(value);
+  const headers = { 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' };
+  if (text.length < ZIPPED_CHARS_MIN || !takesGzip(acceptEncoding)) return new Response(text, { status, headers });
+  const zipped = await zip(text, { level: 1 });
+  return new Response(zipped, { status, headers: { ...headers, 'content-encoding': 'gzip' } });
 }
 
 export function noRoute(path: string): Denied {

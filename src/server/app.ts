@@ -10,8 +10,8 @@ import { OPERATIONS } from '../app/operations/table.ts';
 import { verdictOf } from '../app/refused.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { allow, deny } from '../kernel/verdict.ts';
-import { headersFor, json, noRoute, respond } from './answer.ts';
+import { allow, deny, type Verdict } from '../kernel/verdict.ts';
+import { headersFor, httpStatusOf, json, jsonFor, noRoute, respond, takesGzip } from './answer.ts';
 import { callOperation, givenInBody, givenInQuery, operationNamed, operationRows } from './calls.ts';
 import { type EventHub, frameOf } from './event-hub.ts';
 import { eventStream } from './event-stream.ts';
@@ -52,6 +52,8 @@ export function appOf(parts: AppParts): Hono<Env> {
     return document;
   };
   let reference: string | null = null;
+  const encoding = (c: Context<Env>) => c.req.header('accept-encoding');
+  const answer = (c: Context<Env>, verdict: Verdict) => jsonFor(encoding(c), verdict, httpStatusOf(verdict));
   const callingOf = (c: Context<Env>) => ({ workspace, actor: c.get('actor'), signal: c.req.raw.signal });
 
   app.use(async (c, next) => {
@@ -83,12 +85,12 @@ export function appOf(parts: AppParts): Hono<Env> {
   };
   app.use('/api/*', identify);
   app.get('/metrics', identify, () => metricsText(store(), requests, parts.version));
-  app.get('/api/openapi.json', () => json(openApi()));
+  app.get('/api/openapi.json', (c) => jsonFor(encoding(c), openApi()));
   app.get('/api', async (c) => {
     const head = (await store()?.view('head')) ?? { seq: 0, hash: '' };
     const { name, role } = c.get('caller');
     const { dir, program } = workspace;
-    return json({
+    return jsonFor(encoding(c), {
       me: { name, role },
       workspace: { name: dir.split('/').at(-1) || dir, dir, version: parts.version },
       head,
@@ -134,7 +136,8 @@ export function appOf(parts: AppParts): Hono<Env> {
     const from = workspace.castStore();
     const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
     const entries = await hub.read(after, Math.min(limit, ENTRIES_MAX), cast);
-    return json({ entries: entries.map((entry) => frameOf(entry).entry), head: await from.view('head') });
+    const sent = entries.map((entry) => frameOf(entry).entry);
+    return jsonFor(encoding(c), { entries: sent, head: await from.view('head') });
   });
 
   app.get('/api/casts/:cast/view', async (c) => {
@@ -145,7 +148,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
     const page = await castPages(from).pageOf(from, cast, at, c.req.raw.signal);
     if (page === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
-    return respond(allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
+    return answer(c, allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
   });
 
   for (const part of ['state', 'ledger'] as const)
@@ -161,7 +164,7 @@ export function appOf(parts: AppParts): Hono<Env> {
       const found = await castPages(from).partOf(from, cast, at, part);
       if (found === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
       const rows = found.rows.slice(after, after + Math.min(limit, ENTRIES_MAX));
-      return json({ cast, seq: found.seq, rows, total: found.rows.length });
+      return jsonFor(encoding(c), { cast, seq: found.seq, rows, total: found.rows.length });
     });
 
   app.get('/api/:name', async (c) => {
@@ -171,7 +174,7 @@ export function appOf(parts: AppParts): Hono<Env> {
       return respond(deny('METHOD_NOT_ALLOWED', `${name} changes something; call it with POST`), { allow: 'POST' });
     const read = givenInQuery(name, new URL(c.req.url).searchParams);
     if ('refusal' in read) return respond(read.refusal);
-    return respond(await callOperation(name, read.given, callingOf(c)));
+    return answer(c, await callOperation(name, read.given, callingOf(c)));
   });
 
   app.post(
@@ -185,12 +188,12 @@ export function appOf(parts: AppParts): Hono<Env> {
       if (name === null) return respond(noRoute(c.req.path));
       const read = givenInBody(await c.req.text());
       if ('refusal' in read) return respond(read.refusal);
-      return respond(await callOperation(name, read.given, callingOf(c)));
+      return answer(c, await callOperation(name, read.given, callingOf(c)));
     },
   );
 
   app.all('/api/*', (c) => respond(noRoute(c.req.path)));
-  app.get('*', (c) => page.answer(c.req.path, /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')));
+  app.get('*', (c) => page.answer(c.req.path, takesGzip(encoding(c))));
   app.notFound((c) => secured(respond(noRoute(c.req.path))));
   return app;
 }

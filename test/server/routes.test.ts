@@ -4,7 +4,19 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { put, until } from '../cli/baton.ts';
-import { castIn, eventsUntil, isHead, lineProject, served } from './serving.ts';
+import { BEARER, castIn, eventsUntil, isHead, lineProject, served } from './serving.ts';
+
+test('a large answer goes compressed to a caller that takes it so, a small one as it is', async () => {
+  const { get } = await served();
+  const encodingOf = async (path: string, accepts: string) => {
+    const answer = await get(path, { ...BEARER, 'accept-encoding': accepts });
+    expect(await answer.json()).toBeTypeOf('object');
+    return answer.headers.get('content-encoding');
+  };
+  expect(await encodingOf('/api', 'gzip, deflate')).toBe('gzip');
+  expect(await encodingOf('/api', 'identity')).toBe(null);
+  expect(await encodingOf('/api/status', 'gzip')).toBe(null);
+});
 
 test('a caller learns who it is, where it is, and what it may do', async () => {
   const { get, dir } = await served();

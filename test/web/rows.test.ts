@@ -102,3 +102,25 @@ inBrowser('a log of thirty thousand entries is read from its end, and back page 
   await page.locator('.log-row').first().click();
   await page.getByRole('heading', { name: /^Entry 3\d,\d{3}$/ }).waitFor();
 });
+
+const FIRST_VIEW_BYTES_MAX = 200_000;
+
+inBrowser(
+  'the first view stays small, with ten thousand casts too: all that is fetched for it, compressed',
+  async () => {
+    const page = await opened(at.link('/'));
+    // What is fetched in advance when the browser has nothing to do is no part of the first view.
+    await page.addInitScript('window.requestIdleCallback = () => 0');
+    await page.reload();
+    await page.getByText('All 10,000 casts').waitFor();
+    await page.getByRole('combobox', { name: 'Team' }).waitFor();
+    const fetched = (await page.evaluate(`
+    [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+      .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])
+  `)) as [path: string, bytes: number][];
+    expect(fetched.map(([path]) => path)).toEqual(expect.arrayContaining(['/', '/api', '/api/cast.list']));
+    const bytes = fetched.reduce((sum, [, each]) => sum + each, 0);
+    expect(bytes, JSON.stringify(fetched)).toBeGreaterThan(10_000);
+    expect(bytes, JSON.stringify(fetched)).toBeLessThan(FIRST_VIEW_BYTES_MAX);
+  },
+);

@@ -40,11 +40,17 @@ const History = lazy(VIEWS.history);
 const Loadouts = lazy(() => import('../editor/loadouts.tsx'));
 const CastView = lazy(VIEWS.cast);
 
+/** After the first view, so that it shares its line with nothing. */
+const FETCH_VIEWS_AFTER_MS = 2_000;
+
 /** The other views are fetched when nothing else is to be done: they are wanted most when the server is gone. */
-function fetchViews(): void {
+function fetchViews(): () => void {
   const fetchAll = () => void Promise.allSettled(Object.values(VIEWS).map((view) => view()));
-  if ('requestIdleCallback' in window) requestIdleCallback(fetchAll, { timeout: 5_000 });
-  else setTimeout(fetchAll, 2_000);
+  const timer = setTimeout(() => {
+    if ('requestIdleCallback' in window) requestIdleCallback(fetchAll, { timeout: 5_000 });
+    else fetchAll();
+  }, FETCH_VIEWS_AFTER_MS);
+  return () => clearTimeout(timer);
 }
 
 export function Shell(): ReactNode {
