@@ -44,6 +44,22 @@ const charging = flow(
   { 'Socket-1': { materia: 'Charge', label: 'charge' } },
 );
 
+const LOOK = {
+  materia: { Look: { ...agent, prompt: 'Look in {{inputs.path}} for trouble of severity {{inputs.severity}}.' } },
+  loadouts: {
+    Look: {
+      entry: 'Socket-1',
+      inputs: {
+        severity: { enum: ['low', 'high'], default: 'low', description: 'what to look for' },
+        path: { type: 'string', pattern: '^src' },
+        deep: { type: 'boolean', default: false },
+        rounds: { type: 'integer', default: 2 },
+      },
+      sockets: { 'Socket-1': { materia: 'Look', parse: 'text' } },
+    },
+  },
+};
+
 let at: Served;
 
 beforeAll(async () => {
@@ -156,6 +172,47 @@ inBrowser('an agent whose prompt was changed is released where file and lock agr
   await until('the release', async () => (await blocked()).length === 0);
   expect(await blocked()).toEqual([]);
 });
+
+inBrowser(
+  'a team with inputs is started with them: required ones marked, defaults shown, a refusal at its field',
+  async () => {
+    const looking = new Served((dir) => mkdirSync(join(dir, '.baton')));
+    onTestFinished(() => looking.close());
+    put(looking.dir, { '.baton/config.json': { ...LOOK, activeLoadout: 'Look' }, 'look.json': { Look: ['Nothing.'] } });
+    await looking.start();
+    const page = await opened(looking.link('/'), { mayLog: REFUSALS });
+    const inputs = page.getByRole('group', { name: 'Inputs of the team' });
+    const [path, severity] = [inputs.getByLabel('path, required'), inputs.getByLabel('severity')];
+    await path.waitFor();
+    expect(await path.getAttribute('aria-required')).toBe('true');
+    expect(await severity.getByRole('option').allTextContents()).toEqual(['low, the default', 'high']);
+    expect(await inputs.getByLabel('deep').getByRole('option').allTextContents()).toEqual(['no, the default', 'yes']);
+    expect(await inputs.getByLabel('rounds').getAttribute('placeholder')).toBe('2');
+    await inputs.getByText('What to look for.').waitFor();
+
+    await page.getByLabel('What should it do?').fill('Look around');
+    const go = page.getByRole('button', { name: 'Cast', exact: true });
+    expect(await go.getAttribute('title')).toBe('Fill in path.');
+    await path.fill('docs');
+    await severity.selectOption('high');
+    await page.locator('.composer-more summary').click();
+    await page.getByLabel(/^agents/).fill('look.json');
+    await go.click();
+    const fault = inputs.getByRole('alert');
+    await fault.waitFor();
+    expect(await fault.textContent()).toMatch(/pattern.*docs/i);
+    expect(await path.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByText('INPUT_INVALID').count()).toBe(0);
+
+    await path.fill('src/api');
+    await go.click();
+    await page.waitForURL(/\/cast\//);
+    const [started] = (await looking.ask('log', { kind: 'cast.started' })).details.entries as unknown as [
+      { fact: { data: JsonObject } },
+    ];
+    expect(started.fact.data.inputs).toEqual({ severity: 'high', path: 'src/api', deep: false, rounds: 2 });
+  },
+);
 
 inBrowser('work is put into the queue, ordered and taken out again', async () => {
   const page = await opened(at.link('/'));

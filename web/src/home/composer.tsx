@@ -10,17 +10,22 @@ import { RefusalBlock, sentence } from '../parts/verdict.tsx';
 import { castPath, go } from '../router.ts';
 import { FieldInput, readInput } from '../shell/operation-form.tsx';
 import { refreshAll, useIsOnline, useLook, useMay, useOperation } from '../workspace.ts';
+import { faultsIn, givenInputs, InputFields, type LoadoutInput, missingInput, type Typed } from './inputs.tsx';
 
 type Loadout = {
   readonly name: string;
   readonly file: string;
   readonly steps: readonly string[];
   readonly isUsual: boolean;
+  readonly inputs?: readonly LoadoutInput[];
   readonly issue: { readonly code: string; readonly path: string; readonly message: string } | null;
 };
 
 /** They have a place of their own, or make no sense here. */
-const OWN = new Set(['request', 'loadout', 'materia', 'link', 'detach', 'turns', 'file']);
+const OWN = new Set([
+  ...['request', 'loadout', 'materia', 'link', 'detach', 'turns', 'file'],
+  ...['input', 'inputFile', 'inputs'],
+]);
 
 export function Composer({
   ref,
@@ -37,6 +42,7 @@ export function Composer({
   const [chosen, setChosen] = useState('');
   const [request, setRequest] = useState('');
   const [budget, setBudget] = useState('');
+  const [typed, setTyped] = useState<Typed>({});
   const [more, setMore] = useState<Readonly<Record<string, unknown>>>({});
   const [isOpen, setOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -50,12 +56,23 @@ export function Composer({
     if (isFocused) ref.current?.focus();
   }, [isFocused, ref]);
   const extra = readInput(fields, more);
-  const input = { request: request.trim(), ...(loadout ? { loadout: loadout.name } : {}), ...extra.input };
-  const refused = !isOnline
+  const inputs = loadout?.inputs ?? [];
+  const given = givenInputs(inputs, typed);
+  const faults = faultsIn(refusal, inputs);
+  const input = {
+    request: request.trim(),
+    ...(loadout ? { loadout: loadout.name } : {}),
+    ...(given.length > 0 ? { input: given } : {}),
+    ...extra.input,
+  };
+  const missing = missingInput(inputs, typed);
+  const unfit = !isOnline
     ? 'The line to the server is lost.'
     : request.trim() === ''
       ? 'Say first what the team should do.'
       : (extra.fault ?? undefined);
+  const refused = unfit ?? (missing === null ? undefined : `Fill in ${missing}.`);
+  const unqueued = unfit ?? (inputs.length > 0 ? 'A quest has no inputs. Start the cast instead.' : undefined);
   const start = async (): Promise<void> => {
     if (refused !== undefined || isBusy) return;
     setBusy(true);
@@ -80,7 +97,7 @@ export function Composer({
     if (cast !== undefined) go(castPath(cast));
   };
   const enqueue = async (): Promise<void> => {
-    if (refused !== undefined || isBusy) return;
+    if (unqueued !== undefined || isBusy) return;
     setBusy(true);
     const { request: words, loadout: team } = input;
     const verdict = await call('quest.add', { request: words, ...(team === undefined ? {} : { loadout: team }) });
@@ -101,7 +118,10 @@ export function Composer({
           value={loadout?.name ?? ''}
           of={loadouts.map(({ name, issue }) => [name, issue ? `${name} (has a mistake)` : name])}
           hint={loadout ? <Steps loadout={loadout} /> : null}
-          onChange={setChosen}
+          onChange={(name) => {
+            setChosen(name);
+            setRefusal(null);
+          }}
         />
       ) : null}
       <AreaField
@@ -111,6 +131,7 @@ export function Composer({
         onChange={setRequest}
         placeholder="Describe the result you want, or paste an issue."
       />
+      <InputFields inputs={inputs} typed={typed} faults={faults} onChange={setTyped} />
       {loadout?.issue ? (
         <p className="composer-issue bad">
           <Foreign text={sentence(`${loadout.issue.path}: ${loadout.issue.message}`)} />
@@ -135,7 +156,7 @@ export function Composer({
           </div>
         </details>
       ) : null}
-      {refusal ? <RefusalBlock refusal={refusal} /> : null}
+      {refusal && faults.size === 0 ? <RefusalBlock refusal={refusal} /> : null}
       <div className="composer-acts">
         <Button
           kind="primary"
@@ -147,7 +168,7 @@ export function Composer({
           Cast
         </Button>
         {may('quest.add') ? (
-          <Button refused={refused} onPress={() => void enqueue()}>
+          <Button refused={unqueued} onPress={() => void enqueue()}>
             Add to queue
           </Button>
         ) : null}

@@ -1,18 +1,47 @@
 // What a person fills in. Every field has its label, and says what it needs.
 import { type ReactNode, type Ref, useId } from 'react';
+import { Foreign } from './text.tsx';
 import './fields.css';
 
-type Common = { readonly label: string; readonly hint?: ReactNode; readonly isHidden?: boolean };
+type Common = {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly isHidden?: boolean;
+  readonly isRequired?: boolean;
+  /** Why its value was refused; it takes the place of the hint. */
+  readonly fault?: string | undefined;
+};
+
+/** What a screen reader is told of a field besides its label. */
+function described(id: string, { hint, fault, isRequired }: Omit<Common, 'label'>) {
+  return {
+    'aria-describedby': hint || fault ? `${id}-hint` : undefined,
+    'aria-invalid': fault ? true : undefined,
+    'aria-required': isRequired ? true : undefined,
+  } as const;
+}
+
+function Below({ id, hint, fault }: Omit<Common, 'label'> & { id: string }): ReactNode {
+  if (!hint && !fault) return null;
+  return (
+    <p id={`${id}-hint`} className={`field-hint${fault ? ' field-fault' : ''}`} role={fault ? 'alert' : undefined}>
+      {fault ? <Foreign text={fault} /> : hint}
+    </p>
+  );
+}
 
 export function TextField({
   label,
   hint,
+  fault,
+  isRequired = false,
   value,
   onChange,
   placeholder,
   type = 'text',
   ref,
   isMono = false,
+  isSigned = false,
   list,
 }: Common & {
   value: string;
@@ -21,6 +50,8 @@ export function TextField({
   type?: 'text' | 'number' | 'password' | 'search';
   ref?: Ref<HTMLInputElement>;
   isMono?: boolean;
+  /** A number below zero is one, too. */
+  isSigned?: boolean;
   list?: readonly string[];
 }): ReactNode {
   const id = useId();
@@ -32,10 +63,10 @@ export function TextField({
         className={isMono ? 'mono' : undefined}
         autoComplete="off"
         spellCheck={false}
-        min={type === 'number' ? 0 : undefined}
+        min={type === 'number' && !isSigned ? 0 : undefined}
         step={type === 'number' ? 'any' : undefined}
         list={list ? `${id}-list` : undefined}
-        aria-describedby={hint ? `${id}-hint` : undefined}
+        {...described(id, { hint, fault, isRequired })}
         onChange={(event) => onChange(event.target.value)}
       />
       {list ? (
@@ -45,11 +76,7 @@ export function TextField({
           ))}
         </datalist>
       ) : null}
-      {hint ? (
-        <p id={`${id}-hint`} className="field-hint">
-          {hint}
-        </p>
-      ) : null}
+      <Below {...{ id, hint, fault }} />
     </div>
   );
 }
@@ -57,6 +84,8 @@ export function TextField({
 export function AreaField({
   label,
   hint,
+  fault,
+  isRequired = false,
   value,
   onChange,
   placeholder,
@@ -78,14 +107,10 @@ export function AreaField({
       <textarea
         {...{ id, ref, value, placeholder, rows }}
         className={isMono ? 'mono' : undefined}
-        aria-describedby={hint ? `${id}-hint` : undefined}
+        {...described(id, { hint, fault, isRequired })}
         onChange={(event) => onChange(event.target.value)}
       />
-      {hint ? (
-        <p id={`${id}-hint`} className="field-hint">
-          {hint}
-        </p>
-      ) : null}
+      <Below {...{ id, hint, fault }} />
     </div>
   );
 }
@@ -93,6 +118,8 @@ export function AreaField({
 export function Choice({
   label,
   hint,
+  fault,
+  isRequired = false,
   value,
   of,
   onChange,
@@ -108,7 +135,7 @@ export function Choice({
       <select
         id={id}
         value={value}
-        aria-describedby={hint ? `${id}-hint` : undefined}
+        {...described(id, { hint, fault, isRequired })}
         onChange={(event) => onChange(event.target.value)}
       >
         {of.map(([each, says]) => (
@@ -117,11 +144,7 @@ export function Choice({
           </option>
         ))}
       </select>
-      {hint ? (
-        <p id={`${id}-hint`} className="field-hint">
-          {hint}
-        </p>
-      ) : null}
+      <Below {...{ id, hint, fault }} />
     </div>
   );
 }
