@@ -7,6 +7,7 @@ const main = join(import.meta.dirname, '../../bin/main.cjs');
 
 test.each([
   [['node', '--disable-warning=ExperimentalWarning', main, 'mcp', '--http', '0'], true],
+  [['node', '--no-warnings', '--max-semi-space-size=4', main, 'mcp', '--http', '0'], true],
   [['node', main, '-C', '/w', 'mcp', '--http=7'], true],
   [['node', main, 'mcp'], false],
   [['node', main, 'approve', 'P-1'], false],

@@ -131,10 +131,13 @@ function commandIn(args: readonly string[]): string | undefined {
   return args.find((word, at) => word !== '' && !word.startsWith('-') && args[at - 1] !== '-C');
 }
 
+/** What `bin/baton` says to Node. Any other option could bring code of its own. */
+const OWN_OPTION = /^--(?:disable-warning=\w+|no-warnings|max-semi-space-size=\d+)$/;
+
 /** The arguments of our program in a command line, or null for another program. */
 function argsOf(command: string, program: string): readonly string[] | null {
   const [, ...rest] = command.split(command.includes('\0') ? '\0' : ' ');
-  const at = rest.findIndex((word) => !word.startsWith('--disable-warning=') && word !== '--no-warnings');
+  const at = rest.findIndex((word) => !OWN_OPTION.test(word));
   return at !== -1 && isSameFile(rest[at] ?? '', program) ? rest.slice(at + 1) : null;
 }
 

@@ -20,10 +20,20 @@ import { type ConfigPlace, personalFiles } from './sections.ts';
 /** The layers of persons here, from the lowest to the highest. */
 export function personalLayers(place: Pick<ConfigPlace, 'env'>): readonly FileLayer[] {
   return personalFiles(place).map(([name, file]) => {
-    const config = readJsonFile(file);
+    const config = readPersonal(file);
     if (isObject(config)) return layerIn(name, file, config, dirname(realpathSync(file)));
     throw new UsageError(`${file} is no JSON object; correct it or move it away`, 'INVALID_CONFIG');
   });
+}
+
+/** The call names no such file, so a broken one is a fault of the configuration and not of the call. */
+function readPersonal(file: string): Json {
+  try {
+    return readJsonFile(file);
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(error.message, 'INVALID_CONFIG');
+    throw error;
+  }
 }
 
 /** A layer whose prompts, schemas and scripts are those beside its own file, whichever loadout is cast. */

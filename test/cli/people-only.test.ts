@@ -82,6 +82,7 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'quest_remove',
     'test_loadouts',
     'graph',
+    'events_list',
     'approvals_list',
     'cast_diff',
     'cast_merge',

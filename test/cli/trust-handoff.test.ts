@@ -22,7 +22,7 @@ function handoff(dir: string, change: JsonObject = {}): JsonObject {
   const agent = (id: string) => ({
     agent_type: 'domain',
     agent_id: id,
-    agent_version: '1.0.0',
+    agent_version: '1.1.0',
     prompt_hash: prompts[id]?.hash ?? '',
   });
   return {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { estimated, PRICES_CHECKED } from '../../agents/agent-result.ts';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
+import { StorageError } from '../../engine/ports.ts';
 import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import { hasWriters } from '../../kernel/cast/lock-scope.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
@@ -127,6 +128,9 @@ async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: 
   const answers = await probed(probe === true ? needs.agents : [], context);
   const scene = { workspace, needs, now: Date.now(), isDoctor: false, proved: answers.proved };
   const found = [...(await findingsIn(scene)), ...answers.findings].filter(({ level }) => level !== 'ok');
+  const state = found.find(({ name, level }) => name === 'state' && level === 'error');
+  // The same fault as of every command that opens the log.
+  if (state) throw new StorageError('STORAGE_FAILED', findingText(state));
   if (found.some(({ level }) => level === 'error')) return refusedPlan(found.map(issueOf));
   for (const finding of found)
     context.onEvent({ kind: 'note', text: `warning: ${finding.name}: ${findingText(finding)}` });

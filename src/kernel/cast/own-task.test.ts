@@ -134,13 +134,24 @@ test.each<[string, JsonObject, string]>([
   });
 });
 
-test('a lockScope that names what governs the work ends the cast before anybody starts', () => {
+test('a lockScope whose slot names what governs the work ends the cast before its turn starts', () => {
   const config = graph(
-    { 'Socket-1': { materia: 'Worker', contract: 'operator', lockScope: ['src', '.baton/prompts'] } },
-    { materia: { Worker: { prompt: 'Do it.', tools: 'coding' } } },
+    {
+      'Socket-1': {
+        materia: 'Where',
+        parse: 'json',
+        assign: { place: '$.context' },
+        edges: [{ when: 'always', to: 'Socket-2' }],
+      },
+      'Socket-2': { materia: 'Worker', contract: 'operator', lockScope: ['src', '{{place}}'] },
+    },
+    { materia: { Where: { prompt: 'Say where.', tools: 'none' }, Worker: { prompt: 'Do it.', tools: 'coding' } } },
   );
-  const { cast, path } = play({ config, agents: { Worker: [result('T-1')] } });
-  expect([cast.status, cast.code, path]).toEqual(['failed', 'SCOPE_VIOLATION', []]);
+  const { cast, path, briefs } = play({
+    config,
+    agents: { Where: [{ context: '.baton/prompts' }], Worker: [result('T-1')] },
+  });
+  expect([cast.status, cast.code, path, briefs('Socket-2')]).toEqual(['failed', 'SCOPE_VIOLATION', ['Socket-1'], []]);
 });
 
 test.each<[string, string]>([
