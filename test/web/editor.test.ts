@@ -207,7 +207,8 @@ inBrowser('by the keys alone: the same workflow, drawn, saved, cast, and taken b
     const found = page.getByRole('listbox', { name: 'What was found' }).getByRole('option');
     await found.first().waitFor();
     await keyboard.type(name);
-    await found.filter({ hasText: 'Socket-' }).first().waitFor();
+    // Enter takes the first one, so it must be the one that was typed.
+    await found.first().filter({ hasText: name }).filter({ hasText: 'Socket-' }).waitFor();
     await keyboard.press('Enter');
     await page.getByRole('heading', { level: 2, name }).waitFor();
   };
