@@ -4,6 +4,7 @@ import { openWorkspace } from '../../src/api/open-workspace.ts';
 import { agent, always, environment, flow, project } from '../cli/baton.ts';
 
 const good = flow({ Build: agent }, { 'Socket-1': { materia: 'Build', edges: [always('end')] } });
+const SMALL = { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Build' } } };
 const SHORT = 'steps:\n  - build: { tools: none, prompt: Do it. }\n';
 
 test.each([
@@ -12,6 +13,11 @@ test.each([
     'one with a mistake',
     { '.baton/config.json': flow({ Build: agent }, { 'Socket-1': { materia: 'Biuld' } }) },
     [{ name: 'L', issue: { code: expect.any(String), path: expect.stringContaining('Socket-1') } }],
+  ],
+  [
+    'several of which none is active: each runs when it is named',
+    { '.baton/config.json': { materia: { Build: agent }, loadouts: { L: SMALL, M: SMALL } } },
+    ['L', 'M'].map((name) => ({ name, isUsual: false, issue: null })),
   ],
   ['none of its own: those that ship', {}, [{ name: expect.any(String), issue: null }]],
 ])('%s', async (_, files, loadouts) => {

@@ -74,6 +74,11 @@ test('a trial is kept, played again, and a path that parts is told in names with
     details: { tests: [{ test: 'sent back once', passed: false, path: ['build', 'review'], end: 'completed' }] },
   });
   expect(json(await baton(dir, ['test', '--json', '--loadout', 'Other']))).toMatchObject({
+    allow: false,
+    code: 'UNKNOWN_LOADOUT',
+  });
+  put(dir, { '.baton/loadouts/bare.yaml': 'steps: [build]' });
+  expect(json(await baton(dir, ['test', '--json', '--loadout', 'bare']))).toMatchObject({
     allow: true,
     details: { tests: [] },
   });

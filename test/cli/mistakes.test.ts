@@ -271,6 +271,14 @@ const ROWS: readonly Row[] = [
     ],
   ),
   [
+    '12',
+    'several loadouts and none is active, where one is drawn: a sentence, no JSON',
+    { ...short('steps: [fix]'), '.baton/loadouts/other.yaml': 'steps: [fix]' },
+    ['graph'],
+    1,
+    [/^baton: .*several loadouts and none is active/],
+  ],
+  [
     '13',
     'no configuration',
     {},

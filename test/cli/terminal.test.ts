@@ -86,6 +86,23 @@ test.skipIf(!hasScript).each([
   expect(json(await baton(dir, ['show', '--json'])).status).toBe(status);
 });
 
+test.skipIf(!hasScript)(
+  'in a conversation a misspelt command is not said to the agent (needs script of util-linux)',
+  async () => {
+    const dir = project({
+      '.baton/config.json': flow(
+        { Plan: { ...agent, generator: true, multiTurn: true } },
+        { 'Socket-1': { materia: 'Plan' } },
+      ),
+      'agents.json': { Plan: ['Which colour?'] },
+    });
+    expect((await baton(dir, ['cast', '--agents', 'agents.json', 'plan it'])).code).toBe(4);
+    const { stdout } = await inTerminal(dir, 'talk latest', {}, '/help\n/quit\n');
+    expect(stdout).toContain('There is no /help here: /continue ends');
+    expect(json<{ lines: unknown[] }>(await baton(dir, ['talk', 'latest', '--json'])).lines).toHaveLength(1);
+  },
+);
+
 test('text of agents and of people cannot act on the terminal', async () => {
   const evil = `${ESC}[2Jcleared\u0007\u009b31m\u202eesrever`;
   const dir = project();

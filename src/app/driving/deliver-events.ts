@@ -173,7 +173,9 @@ async function deliverFrom(
     state = to;
     return store.lease('moveSink', sink.name, thisDriver(), to, Date.now(), releases);
   };
-  if (nextAt > Date.now() && !isForced) {
+  // What a person has trusted since need not wait for the next try.
+  const isFreed = why.startsWith(UNTRUSTED) && mayWork(place, sink);
+  if (nextAt > Date.now() && !isForced && !isFreed) {
     const isLate = !isStalled && (await stall(place, store, sink, state));
     await move({ ...state, isStalled: isStalled || isLate }, true);
     return state;
@@ -257,9 +259,15 @@ async function described({ dir }: Place, store: Pick<Store, 'read'>, event: OutE
   };
 }
 
+const UNTRUSTED = 'the folder is not trusted';
+
+function mayWork({ dir, env }: Place, { isOfProject }: Sink): boolean {
+  return !isOfProject || isTrusted(dir, env);
+}
+
 async function send(place: Place, sink: Sink, event: JsonObject): Promise<string | null> {
   const { dir, env, program } = place;
-  if (sink.isOfProject && !isTrusted(dir, env)) return `the folder is not trusted; \`${program} trust\` lets it send`;
+  if (!mayWork(place, sink)) return `${UNTRUSTED}; \`${program} trust\` lets it send`;
   const body = JSON.stringify(event);
   const { file, webhook, command, secretVariable, timeoutMs = TIMEOUT_MS } = sink;
   try {

@@ -62,7 +62,7 @@ export async function startCastFor(
   for (const name of plan.plan.strangers)
     context.onEvent({
       kind: 'note',
-      text: `warning: the script speaks for ${name}, which is no socket and no materia`,
+      text: `warning: the script speaks for ${name}, which is no socket and no materia of what is cast`,
     });
   // A mistake in them stops every cast: it is told before an id is promised and a worktree made.
   userLimits(workspace.env);

@@ -23,6 +23,9 @@ export const runTests: Operation<'loadout.test'> = async (workspace, { loadout }
   const failed = results.filter(({ passed }) => passed !== true);
   const details = { tests: results };
   if (results.length === 0) {
+    // A misspelt name must not pass as "no test failed".
+    if (loadout !== undefined && !openLoadout(workspace, loadout))
+      return deny('UNKNOWN_LOADOUT', `There is no loadout ${loadout}, and no test of one.`, { name: loadout });
     const of = loadout === undefined ? '' : ` of ${loadout}`;
     return allow(`there are no tests${of} in .baton/tests; the editor saves a trial as one`, details);
   }

@@ -1,6 +1,7 @@
 // The loadouts of a folder: lists them, prints one in the long form, and draws one, or a cast with the way that it took.
 import { basename, extname, resolve } from 'node:path';
 import { isOver } from '../../kernel/cast/state.ts';
+import { ACTIVE_FIELDS } from '../../kernel/graph/check-config.ts';
 import type { Issue, Rules } from '../../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
@@ -63,8 +64,9 @@ function stepsOf(loadout: JsonObject): readonly string[] {
   return [...new Set(names.filter(isText))];
 }
 
-/** A mistake of the file as a whole is one of each loadout in it. */
+/** A mistake of the file as a whole is one of each loadout in it. Which one is active concerns only casts that name none. */
 function isAbout({ path }: Issue, name: string, steps: readonly string[]): boolean {
+  if (ACTIVE_FIELDS.includes(path)) return false;
   const [section, of] = path.split('.');
   if (section === 'loadouts') return of === name;
   return section !== 'materia' || of === undefined || steps.includes(of);

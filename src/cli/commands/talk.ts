@@ -42,6 +42,11 @@ async function prompt(call: Call, given: Given, first: JsonObject): Promise<numb
     const line = await nextLine(history);
     if (line === null || line === '/quit') return EXIT_CODE.ok;
     if (line === '') continue;
+    // A misspelt command is not for the agent. A line such as `/etc/hosts is wrong` is.
+    if (line !== '/continue' && /^\/[a-z]+$/.test(line)) {
+      note(`There is no ${safe(line)} here: /continue ends the conversation, /quit leaves it as it is.`);
+      continue;
+    }
     history.unshift(line);
     if (line === '/continue') return drive(call, 'cast.continue', { cast: isString(cast) ? cast : 'latest' });
     const end = await carriedOn(call, 'cast.talk', { ...given, text: line });

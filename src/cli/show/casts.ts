@@ -26,6 +26,7 @@ export const CAST_FORMS: Forms = {
   'cast.list': { refusal: 'fault', value: 'casts', lines: listLines },
   inbox: { value: 'inbox', lines: inboxLines, refusal: 'fault' },
   'cast.pause': REASON,
+  'cast.say': REASON,
   'cast.why': { refusal: 'fault', value: (details) => details, lines: whyLines },
   status: { refusal: 'fault', value: (details) => details, lines: statusLines },
   'cast.abort': REASON,

@@ -23,6 +23,7 @@ export const PROJECT_FORMS: Forms = {
   'loadout.open': {
     value: (details) => details,
     lines: ({ document, digests }) => [new Ready(JSON.stringify({ document, digests }, null, 2))],
+    refusal: 'fault',
   },
   'loadout.check': { lines: draftLines, isBad },
   'loadout.print': { lines: ({ text }) => textLines(text) },
@@ -30,10 +31,8 @@ export const PROJECT_FORMS: Forms = {
   'loadout.record': { lines: reasonLine, refusal: 'lines' },
   'loadout.save': { lines: savedLines, refusal: 'lines' },
   'loadout.duplicate': { lines: savedLines, refusal: 'lines' },
-  compile: { value: 'config', lines: ({ config }) => [new Ready(JSON.stringify(config, null, 2))] },
-  graph: {
-    lines: ({ text }) => textLines(text),
-  },
+  compile: { value: 'config', lines: ({ config }) => [new Ready(JSON.stringify(config, null, 2))], refusal: 'fault' },
+  graph: { lines: ({ text }) => textLines(text), refusal: 'fault' },
   'loadout.list': { value: 'loadouts', lines: loadoutLines },
   'config.explain': { value: (details) => details, lines: configLines },
   explain: { value: (details) => details.codes ?? details, lines: codeLines },
