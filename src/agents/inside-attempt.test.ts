@@ -32,6 +32,8 @@ test.each([
   ['node\0/b/bin/main.cjs\0', true],
   ['node\0/b/bin/main.cjs\0-C\0/w\0mcp\0--http\0', false],
   ['node\0/b/bin/main.cjs\0cast\0--detach\0x\0', false],
+  ['node\0/b/bin/main.cjs\0talk\0latest\0--detach\0yes\0', false],
+  ['node\0/b/bin/main.cjs\0talk\0latest\0--\0--detach\0', true],
   ['node\0/b/bin/other.cjs\0cast\0', false],
   ['vi\0/b/bin/main.cjs\0', false],
   ['node\0/b/run.js\0/b/bin/main.cjs\0cast\0', false],

@@ -31,7 +31,7 @@ export function isCheckerParent(command: string): boolean {
 
 /**
  * Whether a command line is one of ours that may run code of the project. A server starts only commands of ours for its
- * clients, `--detach` only the cast, and `--ui` is a server beside the cast that it starts.
+ * clients, `--detach` only the process that drives the cast, and `--ui` is a server beside the cast that it starts.
  */
 export function runsProjectCode(command: string): boolean {
   const [, rest] = OWN_PROGRAM.exec(command.slice(0, 8_192)) ?? [];
@@ -40,7 +40,8 @@ export function runsProjectCode(command: string): boolean {
   // What follows is the person's own text.
   const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all;
   const name = words.find((word, at) => word !== '' && !word.startsWith('-') && words[at - 1] !== '-C');
-  if (name === 'cast' || name === 'demo') return !words.includes('--detach') && !words.includes('--ui');
+  if (words.includes('--detach')) return false;
+  if (name === 'cast' || name === 'demo') return !words.includes('--ui');
   return name === undefined || !SERVERS.includes(name);
 }
 

@@ -171,5 +171,6 @@ async function openLocal(log: Log, dir: string, here: StateAtHead): Promise<Loca
     import('../dialects/index.ts'),
     import('../workspace/find-links.ts'),
   ]);
-  return new LocalStore(await Decider.open(log, dialects, { findLinks: findLinksBelow(dir), here }));
+  const findLinks = findLinksBelow(dir);
+  return new LocalStore(await Decider.open(log, dialects, { findLinks, here, isShared: true }));
 }

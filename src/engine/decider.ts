@@ -74,6 +74,8 @@ export type DeciderOptions = {
   readonly findLinks?: FindLinks | undefined;
   /** The state that the caller has read already; without it the decider reads all of it. */
   readonly here?: StateAtHead;
+  /** Whether attempts are started of those casts only that are driven here, because other processes share the log. */
+  readonly isShared?: boolean;
 };
 
 export class Decider {
@@ -85,6 +87,7 @@ export class Decider {
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   readonly #here: StateAtHead;
   readonly #time: RunningTime;
+  readonly #isShared: boolean;
   /** The last entry that was announced to the listeners. */
   #announced = 0;
   /** False while the state may hold facts that never reached the disk. */
@@ -99,6 +102,7 @@ export class Decider {
     this.#log = log;
     this.#here = options.here ?? new StateAtHead(log, { whole: true });
     this.#time = new RunningTime(options.ticks);
+    this.#isShared = options.isShared ?? false;
     this.#dialects = dialects;
     this.#now = options.now ?? Date.now;
     this.#snapshotEvery = options.snapshotEvery ?? SNAPSHOT_EVERY;
@@ -306,7 +310,8 @@ export class Decider {
           by,
           ...once.usedFor(request, this.#here.state.approvals),
         };
-        const decision = decide(this.#dialects, this.#here.state, input, (cast) => time.of(cast, held));
+        const drives = (cast: string) => !this.#isShared || time.own(cast) !== null;
+        const decision = decide(this.#dialects, this.#here.state, input, (cast) => time.of(cast, held), drives);
         const { verdict, facts, ranMs } = decision;
         // The time before a cast goes on counts for nothing.
         if (driven !== null && ran !== null && (ranMs.size > 0 || !isRunning)) time.count(driven, ran);

@@ -20,7 +20,8 @@ opening.catch(() => undefined);
 
 async function open({ logFile, dir }: WorkerData): Promise<LocalStore> {
   const findLinks = dir === null ? undefined : findLinksBelow(dir);
-  return new LocalStore(await Decider.open(new SqliteLog(logFile, { onBlocked: warn }), dialects, { findLinks }));
+  const log = new SqliteLog(logFile, { onBlocked: warn });
+  return new LocalStore(await Decider.open(log, dialects, { findLinks, isShared: true }));
 }
 
 /** This thread waits for the lock and can send no message, so it writes by itself. */

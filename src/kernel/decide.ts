@@ -54,13 +54,20 @@ export type Decision = {
   readonly ranMs: ReadonlyMap<number, number>;
 };
 
-/** `ranOf` answers for casts that another process drives. */
-export function decide(dialects: Dialects, state: State, input: Input, ranOf: RanOf = () => null): Decision {
+/** `ranOf` answers for casts that another process drives; `drives` says which casts it may start attempts of. */
+export function decide(
+  dialects: Dialects,
+  state: State,
+  input: Input,
+  ranOf: RanOf = () => null,
+  drives: (cast: string) => boolean = () => true,
+): Decision {
   const { at, clock, ranMs } = input;
   const driven = ranMs !== undefined && 'cast' in input ? input.cast : undefined;
   const pen = newPen(state, at, dialects, {
     clock,
     driven,
+    drives,
     due: input.kind === 'clock.rang' ? input.due : undefined,
     ranOf: (cast) => (cast.id === driven ? (ranMs ?? null) : ranOf(cast)),
   });
@@ -247,6 +254,7 @@ type PenOptions = {
   readonly ranOf?: RanOf | undefined;
   /** The cast whose driver decides here: its time is counted with its first fact. */
   readonly driven?: string | undefined;
+  readonly drives?: ((cast: string) => boolean) | undefined;
 };
 
 /** Whether its time runs: a cast that rests, because all of it waits, has none to count. */
@@ -263,7 +271,7 @@ const STOPS: ReadonlySet<string> = new Set([
 ] satisfies Fact['kind'][]);
 
 export function newPen(state: State, at: number, dialects: Dialects, options: PenOptions = {}): Pen {
-  const { clock, due = 0, ranOf = () => null, driven } = options;
+  const { clock, due = 0, ranOf = () => null, driven, drives = () => true } = options;
   const facts: Fact[] = [];
   const ranMs = new Map<number, number>();
   // Time in which a cast did not run does not count, also when it goes on in this decision.
@@ -286,6 +294,7 @@ export function newPen(state: State, at: number, dialects: Dialects, options: Pe
     dialects,
     facts,
     ranMs,
+    drives,
     countAtLeast(cast, ms) {
       least.set(cast.id, ms);
     },

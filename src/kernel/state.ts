@@ -51,6 +51,8 @@ export type Pen = {
   readonly facts: Fact[];
   /** By the place of a fact, the time that its entry counts. */
   readonly ranMs: Map<number, number>;
+  /** Whether the process that decides drives the cast. Only a driver starts attempts: it knows what runs and what does not. */
+  drives(cast: string): boolean;
   /** Counts at least this time for the cast in this decision, where its time is measured. */
   countAtLeast(cast: Cast, ms: number): void;
   /** The moment up to which the cast ran, as its running time is counted. */

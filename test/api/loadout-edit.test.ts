@@ -339,6 +339,24 @@ describe('the layer of the person', () => {
     expect(mine()).toBe(USER);
     expect(JSON.parse(read('config.json')).materia).toEqual(JSON.parse(CONFIG).materia);
   });
+
+  test('is merged as for a cast: what is deleted above is gone, and a locked checker keeps its command', async () => {
+    const { dir, workspace } = withUser();
+    const locking = { ...JSON.parse(USER), locked: ['checkers.test'] };
+    writeFileSync(join(dir, 'user', 'config.json'), JSON.stringify(locking), { mode: 0o600 });
+    const { details } = await workspace.loadout.open({ name: 'Own' });
+    const document = edited(
+      details,
+      { edit: 'field.set', of: { socket: 'Socket-1' }, path: ['lockScope'], value: ['src'] },
+      { edit: 'field.set', of: { socket: 'Socket-1' }, path: ['checkers'], value: ['lint', 'test'] },
+    );
+    const { config, ...rest } = document.document as JsonObject & { config: JsonObject };
+    const checkers = { ...(config.checkers as JsonObject), lint: null };
+    const changed = { ...document, document: { ...rest, config: { ...config, checkers } } };
+    const { issues } = (await workspace.loadout.check({ document: changed })).details;
+    const unknown = (name: string) => expect.objectContaining({ message: expect.stringContaining(name) });
+    expect(issues).toEqual([unknown('lint'), unknown('test')]);
+  });
 });
 
 describe('what a sender says is not believed', () => {

@@ -202,9 +202,9 @@ export async function requireTrust(
     ...unknown.map(({ member, line }) => `${member} runs \`${line}\``),
     ...(drivers.length === 0 ? [] : [`.git/config defines ${drivers.join(', ')}`]),
   ].join('; ');
-  const reason = `${dir} brings commands, and the folder is not trusted: ${what}. Look at them; \`${program} trust\` lets them run.`;
+  const reason = `commands would run in ${dir}, and the folder is not trusted: ${what}. Look at them; \`${program} trust\` lets them run.`;
   const details = { folder: dir, setup: unknown.map(({ line }) => line), drivers };
-  const question = `${dir} brings commands along: ${what}. Do you trust what is in this folder?`;
+  const question = `Commands would run in ${dir}: ${what}. Do you trust what is in this folder?`;
   throw new AsksPerson(deny('FOLDER_UNTRUSTED', reason, details), question, { trust: dir });
 }
 

@@ -8,6 +8,7 @@ import { jsonFace, shortFace } from '../../editor/faces.ts';
 import { mergeDocuments } from '../../editor/merge.ts';
 import { check, issuesOf } from '../../kernel/graph/check.ts';
 import { withDefaultRunner } from '../../kernel/graph/issue.ts';
+import { type ConfigLayer, mergeLayers } from '../../kernel/graph/layers.ts';
 import { resolve } from '../../kernel/graph/resolve.ts';
 import { isObject, isString, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { counted, nearestName, utf8Length } from '../../kernel/text.ts';
@@ -140,10 +141,9 @@ export const loadoutCheck: Operation<'loadout.check'> = async (workspace, { docu
   return allow(issues.length === 0 ? 'no issues' : reason, { ok: errors === 0, issues });
 };
 
-/** The sections that lower layers set: a checker of the user is one here, too. */
+/** With the sections that lower layers set, merged as for a cast: a checker of the user is one here, too. */
 function underneath(workspace: Workspace, config: JsonObject): JsonObject {
-  const merged: Record<string, Json> = { ...config };
-  for (const layer of personalLayers(workspace).toReversed()) {
+  const below = personalLayers(workspace).map((layer): ConfigLayer => {
     const {
       loadouts: _loadouts,
       materia: _materia,
@@ -151,13 +151,10 @@ function underneath(workspace: Workspace, config: JsonObject): JsonObject {
       activeLoadoutId: _id,
       ...rest
     } = layer.config;
-    for (const [key, value] of Object.entries(rest)) {
-      const own = merged[key];
-      if (own === undefined) merged[key] = value;
-      else if (isObject(own) && isObject(value)) merged[key] = { ...value, ...own };
-    }
-  }
-  return merged;
+    return { ...layer, config: rest };
+  });
+  // A check runs nothing, so no person has to trust the folder for it.
+  return mergeLayers([...below, { name: 'project', file: workspace.configFile, config }], () => true).config;
 }
 
 const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;

@@ -91,8 +91,12 @@ export function isWatched(state: Pick<State, 'ledger'>, cast: Cast, turn: Turn):
   return (writes && isBound(cast, turn.socket)) || (task !== null && Object.keys(task.checkers).length > 0);
 }
 
-/** Starts every owed turn that has nothing to wait for, in the decision that made it owed: it saves a sync to disk. */
+/**
+ * Starts every owed turn that has nothing to wait for, in the decision that made it owed: it saves a sync to disk. Where another
+ * process drives the cast, or none does, the turn stays owed to the driver: an attempt that a driver finds begun, it takes for cut off.
+ */
 export function startReady(pen: Pen, cast: Cast): void {
+  if (!pen.drives(cast.id)) return;
   const tried = new Set<number>();
   const isReady = (turn: Turn) => turn.phase === 'owed' && !tried.has(turn.id) && !needsPreparing(pen, cast, turn);
   // One that is put off may make room for another.

@@ -219,7 +219,7 @@ export const WORKTREE_CODES = {
   FOLDER_UNTRUSTED: {
     http: 403,
     retry: 'person',
-    means: 'the folder brings commands along, and no person has said that it is trusted',
+    means: 'commands would run in the folder, and no person has said that it is trusted',
     cause:
       'worktree.setup or checkers of its configuration, or filters or merge drivers in its .git/config, would run; or .git/config changed since the folder was trusted',
     fix: 'look at the commands in details; then `baton trust` in the folder lets them run',
