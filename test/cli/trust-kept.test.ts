@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { hashBytes } from '../../src/trust/registry-folder.ts';
 import { agent, always, baton, cast, flow, json, project, put, read } from './baton.ts';
 
 const LOCK = '.baton/versions/prompt-lock.json';
@@ -99,7 +100,11 @@ test.each([
   put(dir, { '.baton/prompts/plan.md': 'Plan it.\n' });
   const env = moved(dir);
   expect(json(await baton(dir, ['registry', 'quarantine', '--json'], { env }))).toMatchObject([
-    { key: 'domain-01-plan' },
+    {
+      key: 'domain-01-plan',
+      pin: { version: '1.0.0' },
+      present: { version: '1.0.0', hash: hashBytes(Buffer.from('Plan it.\n')) },
+    },
   ]);
   expect((await castIn(dir, env)).code).toBe('QUARANTINED');
   expect(await codeOf(dir, RELEASE, env)).toBe('OK');

@@ -111,8 +111,25 @@ inBrowser('something is said to a cast that goes on', async () => {
   await dialog.getByLabel('What the next brief of its agents holds').fill('the greeting is a short one');
   await dialog.getByRole('button', { name: 'Say', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
-  const log = JSON.stringify((await at.ask('log', { cast, kind: 'cast.said' })).details);
-  expect(log).toContain('the greeting is a short one');
+  const saidInLog = async () => JSON.stringify((await at.ask('log', { cast, kind: 'cast.said' })).details);
+  expect(await saidInLog()).toContain('the greeting is a short one');
+  await at.ask('cast.abort', { cast });
+});
+
+inBrowser('what is said at once, and can interrupt no agent, is answered with when it is told', async () => {
+  const cast = await at.started({ request: 'Greet the quay', loadout: 'L', agents: null }, 'agents.json');
+  await until('the conversation', async () => (await statusOf(cast)) === 'waiting');
+  const page = await opened(at.link(`/cast/${cast}`));
+  await page.getByRole('button', { name: 'Say', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Say' });
+  await dialog.getByLabel('What the next brief of its agents holds').fill('and a friendly one');
+  await dialog.getByLabel('At once: the agents at work are interrupted').check();
+  await dialog.getByRole('button', { name: 'Say', exact: true }).click();
+  await dialog.getByText('No agent is at work on it now; the next agent of the cast is told it.').waitFor();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { entries } = (await at.ask('log', { cast, kind: 'cast.said' })).details;
+  expect(JSON.stringify(entries)).toContain('and a friendly one');
   await at.ask('cast.abort', { cast });
 });
 
@@ -158,6 +175,9 @@ inBrowser('an agent whose prompt was changed is released where file and lock agr
   await card.getByText('Nothing runs on it until a person releases it.').waitFor();
   await card.getByText('PROMPT_BYTES_MISMATCH').first().waitFor();
   await card.getByText('Locked', { exact: true }).waitFor();
+  await card.getByText(', not as locked').waitFor();
+  const digests = async () => (await card.getByText(/^[0-9a-f]{12}$/).allTextContents()).slice(0, 2);
+  expect(new Set(await digests()).size).toBe(2);
   await card.getByLabel('Why may it run again?').fill('put back as it was');
   const release = card.getByRole('button', { name: 'Release', exact: true });
   expect(await release.getAttribute('title')).toBe('Manifest, lock and prompt do not agree yet.');
@@ -165,6 +185,8 @@ inBrowser('an agent whose prompt was changed is released where file and lock agr
   put(dir, { [file]: before });
   await page.reload();
   await card.getByText('Manifest, lock and prompt agree.').waitFor();
+  await card.getByText(', as locked').waitFor();
+  expect(new Set(await digests()).size).toBe(1);
   await card.getByLabel('Why may it run again?').fill('put back as it was');
   await until('the button wakes up', async () => (await release.getAttribute('aria-disabled')) === null);
   await release.click();

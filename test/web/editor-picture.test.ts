@@ -12,6 +12,7 @@ import {
   authoredFields,
   DRAWN_FIELDS,
   LOADOUT_FIELDS,
+  LOADOUT_MORE,
   LOOP_FIELDS,
   MATERIA_FIELDS,
   SOCKET_FIELDS,
@@ -207,7 +208,7 @@ test.each([
   ['agent', tabs(MATERIA_FIELDS)],
   ['utility', tabs(MATERIA_FIELDS)],
   ['loop', [...LOOP_FIELDS, ...DRAWN_FIELDS.loop]],
-  ['loadout', [...LOADOUT_FIELDS, ...DRAWN_FIELDS.loadout]],
+  ['loadout', [...LOADOUT_FIELDS, ...LOADOUT_MORE, ...DRAWN_FIELDS.loadout]],
 ] as const)('every field of a %s has its place in the form', (which, shown) => {
   const names = authoredFields(TABLES[which]).map(([name]) => name);
   expect(names.filter((name) => !(shown as readonly string[]).includes(name))).toEqual([]);

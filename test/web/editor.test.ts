@@ -527,6 +527,16 @@ inBrowser('names of a file are text, whatever is in them', async () => {
   expect(await page.locator('.canvas img').count()).toBe(0);
 });
 
+inBrowser('the form of a loadout begins with what people write; the rest is folded under More', async () => {
+  const page = await editor('/loadouts/Example');
+  await form(page).getByLabel('Description').first().waitFor();
+  const seldom = ['Id', 'Source', 'Lock state', 'Origin default id'];
+  for (const label of seldom)
+    expect(await form(page).getByLabel(label, { exact: true }).isVisible(), label).toBe(false);
+  await form(page).getByText('More', { exact: true }).click();
+  for (const label of seldom) await form(page).getByLabel(label, { exact: true }).waitFor();
+});
+
 inBrowser('a viewer reads a loadout and changes nothing', async () => {
   const page = await opened(at.link('/loadouts/Example', at.tokenOf('viewer', 'vera')), { mayLog: REFUSALS });
   await node(page, 'Socket-4').click();

@@ -5,14 +5,16 @@ import { createToken, listTokens, revokeToken, tokenRow } from '../../access/tok
 import { keptBlocks } from '../../audit/kept-quarantine.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { counted } from '../../kernel/text.ts';
-import { noTrust, quarantineOf } from '../../kernel/trust/state.ts';
+import { noTrust, type Pin, quarantineOf } from '../../kernel/trust/state.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import type { Registry } from '../../trust/agent.ts';
+import { hashBytes } from '../../trust/registry-folder.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { hasRegistry, keeperOf } from '../../workspace/registry-lock.ts';
 import { problemsIn, reviewRegistry, rowsOf } from '../../workspace/registry-review.ts';
-import { teamOf } from '../../workspace/registry-team.ts';
+import { promptsOf, teamOf } from '../../workspace/registry-team.ts';
 import { trustIn } from '../at-head.ts';
+import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
 const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -87,12 +89,30 @@ export const registryVerify: Operation<'registry.verify'> = async (workspace, { 
   return allow(`${counted(registry.agents.size, 'agent')}, ${counted(found.length, 'remark')}`, details);
 };
 
-/** The blocked agents, since when and why. */
+/** The blocked agents, since when and why, each with its pin and with its prompt as it is now. */
 export const registryQuarantine: Operation<'registry.quarantine'> = async (workspace) => {
   const hasLog = workspace.hasLog();
   const known = hasLog ? Object.values((await trustIn(workspace.ledgerStore())).quarantine) : [];
   // What was blocked under another state folder is blocked here with the next cast; before that no log has it.
   const kept = hasLog ? [] : keptBlocks(workspace.dir, workspace.env).map((one) => ({ ...one, times: 1 }));
-  const blocked = [...known, ...kept].map((one) => ({ ...one, since: new Date(one.since).toISOString() }));
+  const all = [...known, ...kept];
+  const presentOf = all.length > 0 ? presentPrompts(workspace) : () => null;
+  const blocked = all.map((one) => ({
+    ...one,
+    present: one.agent === null ? null : presentOf(one.agent),
+    since: new Date(one.since).toISOString(),
+  }));
   return allow(`${blocked.length} blocked`, { blocked });
 };
+
+/** The version of an agent in the manifest and the hash of its prompt, both as they are now; null where its prompt is not there. */
+function presentPrompts(workspace: Workspace): (agent: string) => Pin | null {
+  const home = join(workspace.dir, '.baton');
+  const { agents } = keeperOf(home)().registry;
+  const read = promptsOf(home, teamOf(workspace));
+  return (id) => {
+    const agent = agents.get(id);
+    const bytes = typeof agent?.file === 'string' ? read(agent.file) : null;
+    return agent && bytes ? { version: agent.version, hash: hashBytes(bytes) } : null;
+  };
+}

@@ -301,7 +301,7 @@ export const REGISTRY_ROWS = entriesOf('registry', {
   },
   'registry.quarantine': {
     act: 'look',
-    means: 'what is blocked, since when and why',
+    means: 'what is blocked, since when and why, with the locked prompt and the present one',
     example: 'baton registry quarantine',
     fields: {},
     mcp: BY_PEOPLE,

@@ -563,7 +563,10 @@ function actsOf(cast: Cast, waits: readonly PageWait[]): readonly PageAct[] {
   if (status === 'waiting' && waits.some(({ kind }) => kind === 'blocked'))
     acts.push(act('continue', 'cast.continue', { cast: id, detach: true }, 'Try again', `baton continue ${id}`));
   if (!isOver(status)) {
-    const asks = [{ field: 'text', label: 'What the next brief of its agents holds', isRequired: true }];
+    const asks = [
+      { field: 'text', label: 'What the next brief of its agents holds', isRequired: true },
+      { field: 'interrupt', label: 'At once: the agents at work are interrupted', isRequired: false },
+    ];
     acts.push({ ...act('say', 'cast.say', { cast: id }, 'Say', `baton say ${id} "…"`), asks });
   }
   if (status !== 'completed') {

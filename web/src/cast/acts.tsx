@@ -2,14 +2,15 @@
 // place where it was pressed.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { PageAct } from '../../../src/app/views/cast-page.ts';
-import { call, type Refusal } from '../api.ts';
+import { call, type Refusal, type Verdict } from '../api.ts';
 import { carries, commandOf } from '../command.ts';
 import { useKeys } from '../keys.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { AreaField, TextField } from '../parts/fields.tsx';
+import { AreaField, Check, TextField } from '../parts/fields.tsx';
 import type { IconName } from '../parts/glyphs.tsx';
-import { RefusalBlock } from '../parts/verdict.tsx';
+import { Foreign } from '../parts/text.tsx';
+import { RefusalBlock, sentence, VerdictBlock } from '../parts/verdict.tsx';
 import { go, inboxPath } from '../router.ts';
 import { useIsOnline, useOperation, useWorkspace } from '../workspace.ts';
 
@@ -38,7 +39,9 @@ export function sayTo(
   const say = acts.find(({ id }) => id === 'say');
   if (!say) return null;
   const cast = `${String(say.input.cast)}:${item.key}`;
-  const asks = say.asks.map((each) => ({ ...each, label: `What the next brief for item ${item.number} holds` }));
+  const asks = say.asks.map((each) =>
+    each.field === 'text' ? { ...each, label: `What the next brief for item ${item.number} holds` } : each,
+  );
   return {
     ...say,
     id: `say:${item.key}`,
@@ -53,23 +56,30 @@ export function sayTo(
 export function useAct(act: PageAct): {
   readonly isBusy: boolean;
   readonly refusal: Refusal | null;
+  /** What was answered to the last act that was allowed. */
+  readonly answer: Verdict | null;
   readonly run: (more?: Readonly<Record<string, unknown>>) => Promise<boolean>;
 } {
   const [isBusy, setBusy] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
   const run = async (more: Readonly<Record<string, unknown>> = {}): Promise<boolean> => {
     if (act.operation === '') {
       go(inboxPath(String(act.input.approval)));
       return true;
     }
     setBusy(true);
-    setRefusal(null);
-    const verdict = await call(act.operation, { ...act.input, ...more });
+    setVerdict(null);
+    const answered = await call(act.operation, { ...act.input, ...more });
     setBusy(false);
-    if (!verdict.allow) setRefusal(verdict);
-    return verdict.allow;
+    setVerdict(answered);
+    return answered.allow;
   };
-  return { isBusy, refusal, run };
+  return {
+    isBusy,
+    refusal: verdict?.allow === false ? verdict : null,
+    answer: verdict?.allow === true ? verdict : null,
+    run,
+  };
 }
 
 export function ActButton({
@@ -114,13 +124,15 @@ export function ActButton({
 /** Names what happens, takes what is needed for it, and shows the command that does the same. */
 export function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }): ReactNode {
   const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
-  const { isBusy, refusal, run } = useAct(act);
+  const { isBusy, refusal, answer, run } = useAct(act);
   const operation = useOperation(act.operation);
   const input = { ...act.input, ...valuesOf(act, given) };
   const missing = act.asks.find(({ field, isRequired }) => isRequired && (given[field] ?? '').trim() === '');
   const isDanger = act.confirm !== null;
   const submit = async (): Promise<void> => {
-    if (missing === undefined && (await run(valuesOf(act, given)))) onClose();
+    if (missing !== undefined || answer || !(await run(valuesOf(act, given)))) return;
+    // Whether the agents at work could be interrupted is in the answer only.
+    if (given.interrupt !== ON) onClose();
   };
   const { detach: _detach, ...said } = input as Readonly<Record<string, unknown>>;
   return (
@@ -128,24 +140,34 @@ export function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }
       title={`${act.verb}${act.item && !act.verb.includes('item') ? ` ${act.item}` : act.turn ? ` (turn ${act.turn})` : ''}`}
       onClose={onClose}
       acts={
-        <>
-          <Button
-            kind="primary"
-            busy={isBusy ? 'Working…' : undefined}
-            refused={missing ? `${missing.label} is needed.` : undefined}
-            onPress={() => void submit()}
-          >
-            {act.verb}
+        answer ? (
+          <Button kind="primary" onPress={onClose}>
+            Close
           </Button>
-          <Button onPress={onClose}>{isDanger ? 'Leave it' : 'Not now'}</Button>
-          <CopyCommand command={commandOf(operation, said) ?? act.command} />
-        </>
+        ) : (
+          <>
+            <Button
+              kind="primary"
+              busy={isBusy ? 'Working…' : undefined}
+              refused={missing ? `${missing.label} is needed.` : undefined}
+              onPress={() => void submit()}
+            >
+              {act.verb}
+            </Button>
+            <Button onPress={onClose}>{isDanger ? 'Leave it' : 'Not now'}</Button>
+            <CopyCommand command={commandOf(operation, said) ?? act.command} />
+          </>
+        )
       }
     >
       {act.confirm ? <p>{act.confirm}</p> : null}
       {act.asks.map(({ field, label, isRequired }) => {
         const set = (value: string): void => setGiven({ ...given, [field]: value });
         const shown = `${label.charAt(0).toUpperCase()}${label.slice(1)}${isRequired ? '' : ', if you like'}`;
+        if (FLAGS.has(field))
+          return (
+            <Check key={field} label={label} isOn={given[field] === ON} onChange={(isOn) => set(isOn ? ON : '')} />
+          );
         return NUMBERS.has(field) ? (
           <TextField
             key={field}
@@ -165,10 +187,20 @@ export function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }
         );
       })}
       {refusal ? <RefusalBlock refusal={refusal} /> : null}
+      {answer ? (
+        <div role="status">
+          <VerdictBlock
+            kind={answer.details.interrupts === undefined ? 'waits' : 'accepted'}
+            title={<Foreign text={sentence(answer.reason)} />}
+          />
+        </div>
+      ) : null}
     </Dialog>
   );
 }
 
+const ON = 'yes';
+const FLAGS: ReadonlySet<string> = new Set(['interrupt']);
 const NUMBERS: ReadonlySet<string> = new Set(['tokens', 'cost', 'minutes']);
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   tokens: 'At most so many tokens in all',
@@ -181,7 +213,7 @@ function valuesOf(act: PageAct, given: Readonly<Record<string, string>>): Readon
     act.asks.flatMap(({ field }) => {
       const value = given[field]?.trim() ?? '';
       if (value === '') return [];
-      return [[field, NUMBERS.has(field) ? Number(value) : value] as const];
+      return [[field, NUMBERS.has(field) ? Number(value) : FLAGS.has(field) ? value === ON : value] as const];
     }),
   );
 }

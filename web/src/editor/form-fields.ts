@@ -38,7 +38,9 @@ export const DRAWN_FIELDS: Readonly<Record<'socket' | 'loop' | 'loadout', readon
 };
 
 export const LOOP_FIELDS = ['iterator', 'exit'];
-export const LOADOUT_FIELDS = ['label', 'description', 'inputs', 'id', 'source', 'lockState', 'originDefaultId'];
+export const LOADOUT_FIELDS = ['label', 'description', 'inputs'];
+/** Seldom used: folded under More. Most are there for configurations that come from Materia. */
+export const LOADOUT_MORE = ['id', 'source', 'lockState', 'originDefaultId'];
 
 /** Sections of the configuration around a loadout that decide how its casts run. */
 export const CONFIG_FIELDS = ['budget', 'limits', 'parallelism', 'defaults', 'checkers', 'worktree', 'notify'];

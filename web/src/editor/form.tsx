@@ -39,6 +39,7 @@ import { FieldControl, FieldForm, type FormContext, PairsControl, readJson, Type
 import {
   CONFIG_FIELDS,
   LOADOUT_FIELDS,
+  LOADOUT_MORE,
   LOOP_FIELDS,
   MATERIA_FIELDS,
   SOCKET_FIELDS,
@@ -918,6 +919,9 @@ function LoadoutForm(props: FormProps): ReactNode {
   const { draft, state, drawn, isReadOnly } = props;
   const { document } = state;
   const loadout = loadoutOf(document);
+  const context = contextOf(props, { loadout: true }, 'loadout');
+  const [isMoreOpen, setMoreOpen] = useState(false);
+  const hasFault = LOADOUT_MORE.some((name) => context.faults.has(name));
   return (
     <>
       <FormHead name={document.name} id="the loadout" />
@@ -931,12 +935,17 @@ function LoadoutForm(props: FormProps): ReactNode {
             onChange={(socket) => socket !== '' && draft.edit({ edit: 'entry.set', socket })}
           />
         )}
-        <FieldForm
-          table={LOADOUT}
-          names={LOADOUT_FIELDS}
-          value={loadout}
-          context={contextOf(props, { loadout: true }, 'loadout')}
-        />
+        <FieldForm table={LOADOUT} names={LOADOUT_FIELDS} value={loadout} context={context} />
+        <details
+          className="form-part"
+          open={isMoreOpen || hasFault}
+          onToggle={(event) => setMoreOpen(event.currentTarget.open)}
+        >
+          <summary>More</summary>
+          <div className="form-part-fields">
+            <FieldForm table={LOADOUT} names={LOADOUT_MORE} value={loadout} context={context} />
+          </div>
+        </details>
         <section className="form-section">
           <h3>How its casts run</h3>
           <p className="form-note">This holds for all loadouts of the file.</p>

@@ -55,6 +55,10 @@ export function Composer({
   useEffect(() => {
     if (isFocused) ref.current?.focus();
   }, [isFocused, ref]);
+  // A refused field may be out of sight.
+  useEffect(() => {
+    if (refusal) document.querySelector<HTMLElement>('.composer-inputs [aria-invalid]')?.focus();
+  }, [refusal]);
   const extra = readInput(fields, more);
   const inputs = loadout?.inputs ?? [];
   const given = givenInputs(inputs, typed);

@@ -406,13 +406,15 @@ export function MemoryCard({ row, isGone }: CardProps): ReactNode {
   );
 }
 
+type Pin = { readonly version: string; readonly hash: string };
 type Blocked = {
   readonly key: string;
   readonly agent: string | null;
   readonly hash: string | null;
   readonly code: string;
   readonly reason: string;
-  readonly pin: { readonly version: string; readonly hash: string } | null;
+  readonly pin: Pin | null;
+  readonly present: Pin | null;
   readonly since: string;
   readonly times: number;
 };
@@ -432,6 +434,16 @@ const OUTCOMES = [
 /** The card says whom it is about. */
 const withoutName = (reason: string, agent: string | null): string =>
   agent !== null && reason.startsWith(`${agent}: `) ? reason.slice(agent.length + 2) : reason;
+
+const HASH_CHARS = 12;
+
+function PinWords({ pin: { version, hash } }: { pin: Pin }): ReactNode {
+  return (
+    <>
+      version <Foreign text={version} /> <code>{hash.slice(0, HASH_CHARS)}</code>
+    </>
+  );
+}
 
 export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
   const decision = useDecision();
@@ -493,15 +505,21 @@ export function QuarantineCard({ row, isGone }: CardProps): ReactNode {
           blocked
             ? ['Blocked', `${exactly(blocked.since)}, ${blocked.times === 1 ? 'once' : `${blocked.times} times`}`]
             : null,
-          blocked?.pin
+          blocked?.pin ? ['Locked', <PinWords key="l" pin={blocked.pin} />] : null,
+          blocked?.agent
             ? [
-                'Locked',
-                <span key="l">
-                  version <Foreign text={blocked.pin.version} /> <code>{blocked.pin.hash.slice(0, 19)}</code>
-                </span>,
+                'Present',
+                blocked.present ? (
+                  <span key="p">
+                    <PinWords pin={blocked.present} />
+                    {blocked.present.hash === blocked.pin?.hash ? ', as locked' : blocked.pin ? ', not as locked' : ''}
+                  </span>
+                ) : (
+                  'Its prompt cannot be read.'
+                ),
               ]
             : null,
-          blocked?.hash ? ['Present', <code key="p">{blocked.hash.slice(0, 19)}</code>] : null,
+          blocked?.hash ? ['Claimed', <code key="c">{blocked.hash.slice(0, HASH_CHARS)}</code>] : null,
           [
             'Now',
             agrees ? (
