@@ -400,4 +400,52 @@ describe('rework', () => {
     step(yes);
     expect([cast.turn.socket, cast.turn.item?.key, sessions()]).toEqual(['Socket-2', 'WI-2', []]);
   });
+
+  test('side by side, each item is reworked in its own conversation', () => {
+    const parallel = workflow({ 'loops.main.parallel': { maxConcurrency: 2 } });
+    const cast = play({ config: parallel, capabilities: CAPABILITIES, root: '/worktree' });
+    const on = (key: string | null) => {
+      const turn = Object.values(cast.cast.turns).find(({ item }) => (item?.key ?? null) === key);
+      if (!turn) throw new Error(`there is no turn of ${key}`);
+      return turn;
+    };
+    const begins = (key: string | null) => {
+      const { id, attempt } = on(key);
+      cast.tell({ kind: 'turn.prepared', cast: 'c', turn: id, attempt: attempt + 1 });
+      return on(key);
+    };
+    const says = (key: string | null, output: unknown, session?: string) => {
+      const { id, attempt } = on(key).phase === 'owed' ? begins(key) : on(key);
+      const where = { cast: 'c', turn: id, attempt } as const;
+      const agent = session === undefined ? {} : { session: { runner: 'claude', id: session, usage } };
+      cast.tell({ kind: 'attempt.output', ...where, output: JSON.stringify(output), agent });
+      if (cast.cast.turns[id]?.phase === 'verifying') cast.tell({ kind: 'turn.verified', ...where, seal: '' });
+      if (cast.cast.turns[id]?.phase === 'merging')
+        cast.tell({ kind: 'turn.merged', ...where, merge: { ok: true, commit: null } });
+    };
+    says(null, plan(2));
+    expect(Object.values(cast.cast.turns).map(({ item }) => item?.key)).toEqual(['WI-1', 'WI-2']);
+    says('WI-1', {}, 's-one');
+    says('WI-2', {}, 's-two');
+    // The second one is rejected first, and their agents are at work again at the same time.
+    says('WI-2', no('two is wrong'));
+    says('WI-1', no('one is wrong'));
+    const reworked = ['WI-2', 'WI-1'].map(begins);
+    expect(reworked.map(({ socket, session }) => [socket, session?.id])).toEqual([
+      ['Socket-2', 's-two'],
+      ['Socket-2', 's-one'],
+    ]);
+    expect(reworked.map(({ brief }) => /(?:one|two) is wrong/g.exec(brief ?? '')?.[0])).toEqual([
+      'two is wrong',
+      'one is wrong',
+    ]);
+    for (const { brief } of reworked) expect(brief).toContain('earlier in this conversation');
+    expect(reworked.map((turn) => packetOf(cast.cast, turn).session?.id)).toEqual(['s-two', 's-one']);
+    says('WI-1', {}, 's-one');
+    says('WI-1', yes);
+    says('WI-1', yes);
+    // The end of one item leaves the conversation of the other.
+    expect(Object.keys(cast.cast.sessions ?? {})).toEqual(['Socket-2@WI-2']);
+    expect(replayed(cast.entries)).toEqual(cast.state);
+  });
 });
