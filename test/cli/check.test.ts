@@ -159,3 +159,10 @@ test('something that is no configuration at all', async () => {
     expect([cast.code, json(cast)]).toEqual([1, expect.objectContaining({ cast: null, code: 'INVALID_CONFIG' })]);
   }
 });
+
+test('the last line counts the files that were looked at', async () => {
+  const step = 'steps: [{ a: { prompt: Do it. } }]';
+  const dir = project({ '.baton/loadouts/one.yaml': step, '.baton/loadouts/two.yaml': step });
+  const checked = await baton(dir, ['check']);
+  expect(checked.stdout).toBe(`ok: no issues in ${dir}/.baton/loadouts/one.yaml and 1 other file\n`);
+});

@@ -146,11 +146,12 @@ function changedLines(old: readonly string[], now: readonly string[]): readonly 
 }
 
 function checkLines(
-  { file, issues, inputs }: JsonObject,
+  { file, files, issues, inputs }: JsonObject,
   { env }: Call,
   { allow, reason }: Verdict,
 ): readonly ShownLine[] {
   const where = file === BUNDLED ? 'the bundled configuration' : String(file);
+  const more = Array.isArray(files) ? ` and ${counted(files.length - 1, 'other file')}` : '';
   const rows = rowsIn(issues);
   const errors = rows.filter(({ level }) => level === 'error').length;
   const found = `${counted(errors, 'error')}, ${counted(rows.length - errors, 'warning')}`;
@@ -158,7 +159,7 @@ function checkLines(
   return [
     ...rows.flatMap((issue) => issueLines(issue, basename(where), paint)),
     ...inputLines(rowsIn(inputs)),
-    allow ? `ok: ${reason} in ${where}` : `${found} in ${where}`,
+    `${allow ? `ok: ${reason}` : found} in ${where}${more}`,
   ];
 }
 
