@@ -215,6 +215,13 @@ export function teamFilesIn(home: string): readonly TeamFile[] {
   throw new UsageError(`there are two files for the loadout ${twice.name} in ${join(home, 'loadouts')}; remove one`);
 }
 
+/** The file that a word names: a path, else the loadout of that name in the short form. */
+export function fileNamed(word: string, { workspace, cwd }: Pick<ConfigRequest, 'workspace' | 'cwd'>): string {
+  const file = resolvePath(cwd, word);
+  const teams = existsSync(file) ? [] : teamFilesIn(dirname(workspace.configFile));
+  return teams.find(({ name }) => resolvePath(cwd, name) === file)?.file ?? file;
+}
+
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter(mayBeTeam).toSorted();

@@ -1,7 +1,7 @@
 // `baton check`: all issues at once, for people and for scripts.
 import { expect, test } from 'vitest';
 import type { Issue } from '../../src/kernel/graph/config.ts';
-import { agent, always, baton, flow, json, project } from './baton.ts';
+import { agent, always, baton, flow, json, project, put } from './baton.ts';
 
 type Checked = { allow: boolean; code: string; reason: string; details: { file: string; issues: Issue[] } };
 
@@ -165,4 +165,16 @@ test('the last line counts the files that were looked at', async () => {
   const dir = project({ '.baton/loadouts/one.yaml': step, '.baton/loadouts/two.yaml': step });
   const checked = await baton(dir, ['check']);
   expect(checked.stdout).toBe(`ok: no issues in ${dir}/.baton/loadouts/one.yaml and 1 other file\n`);
+});
+
+test('a loadout of the short form is checked by its name, and a file of that name comes first', async () => {
+  const steps = 'steps:\n  - tell: { prompt: Tell it., tools: none }\n';
+  const dir = project({ '.baton/loadouts/good.yaml': steps, '.baton/loadouts/bad.yaml': `${steps}odd: 1\n` });
+  const answer = async (word: string) => json<Checked>(await baton(dir, ['check', word, '--json']));
+  expect((await answer('good')).allow).toBe(true);
+  const bad = await answer('bad');
+  expect([bad.allow, bad.details.file]).toEqual([false, expect.stringContaining('bad.yaml')]);
+  put(dir, { good: '{}' });
+  expect((await answer('good')).details.file).toBe(`${dir}/good`);
+  expect((await baton(dir, ['check', 'nope'])).code).toBe(2);
 });

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { counted } from '../../kernel/text.ts';
 import { allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
-import { BUNDLED, inOwnWords, isOwnIssue, loadAll, loadFor } from '../../workspace/find-config.ts';
+import { BUNDLED, fileNamed, inOwnWords, isOwnIssue, loadAll, loadFor } from '../../workspace/find-config.ts';
 import { fromLayer } from '../../workspace/layers.ts';
 import { BrokenJson, type Loaded } from '../../workspace/load-config.ts';
 import { asCast, rulesIn } from '../../workspace/plan.ts';
@@ -19,8 +19,11 @@ import type { Operation } from './table.ts';
 
 /** Every static issue of the configuration, at once: of config.json and of each loadout in the short form. */
 export const checkLoadouts: Operation<'check'> = async (workspace, { file, strict = false }) => {
+  const { cwd } = workspace;
   const read = readable(() =>
-    file === undefined ? loadAll(workspace) : [loadFor({ file, workspace, cwd: workspace.cwd, loadout: undefined })],
+    file === undefined
+      ? loadAll(workspace)
+      : [loadFor({ file: fileNamed(file, { workspace, cwd }), workspace, cwd, loadout: undefined })],
   );
   if ('broken' in read) return read.broken;
   const all = read.loaded;

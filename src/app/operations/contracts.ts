@@ -28,7 +28,8 @@ export const CONTRACT_ROWS = entriesOf('contracts', {
       file: {
         type: 'path',
         word: 'FILE',
-        means: 'the configuration; without it .baton/config.json, or what comes with baton where there is none',
+        means:
+          'the configuration, or the name of a loadout in the short form; without it all of .baton, or what comes with baton where there is none',
         example: '.baton/config.json',
       },
       strict: { type: 'flag', means: 'warnings count as errors' },
