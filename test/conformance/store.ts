@@ -32,6 +32,11 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     });
 
     const submit = (request: Request, through = store) => through.submit(request, { name: 'test' });
+    /** Starts a cast that this process drives: only a driver starts attempts. */
+    const begin = async (...[id, more]: Parameters<typeof startOf>) => {
+      await store.lease('takeCast', id, thisDriver());
+      return submit(startOf(id, more));
+    };
     const output = (turn: number, text: string): Request => ({
       kind: 'attempt.output',
       cast: 'c',
@@ -73,7 +78,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     });
 
     test('what was answered can be read', async () => {
-      await submit(startOf('c', { build: 'long '.repeat(200) }));
+      await begin('c', { build: 'long '.repeat(200) });
       await submit(abort);
       const entries = await store.read({ after: 0, cast: 'c' });
       expect(entries.map(({ fact }) => fact.kind)).toEqual([
@@ -92,7 +97,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     });
 
     test('a follower first hears how the cast stands, before it is told that it follows', async () => {
-      await submit(startOf('c'));
+      await begin('c');
       const changes: CastChange[] = [];
       await store.watchCast('c', true, (change) => changes.push(change));
       expect(changes).toHaveLength(1);
@@ -104,8 +109,8 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       const changes: CastChange[] = [];
       await store.watchCast('c', true, (change) => changes.push(change));
       expect(changes).toEqual([]);
-      await submit(startOf('other'));
-      await submit(startOf('c'));
+      await begin('other');
+      await begin('c');
       await expect.poll(() => changes.length, POLL).toBe(1);
       expect(changes[0]?.entries.map(({ fact }) => fact.kind)).toEqual([
         'cast.started',
@@ -117,7 +122,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     test('the packet of a dispatch comes once, however often the dispatch is named', async () => {
       const changes: CastChange[] = [];
       await store.watchCast('c', false, (change) => changes.push(change));
-      await submit(startOf('c'));
+      await begin('c');
       await submit(budget(1_000));
       await submit(budget(2_000));
       await submit(output(1, 'Built.'));
@@ -141,7 +146,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       await store.watchCast('c', false, ({ owed }) => {
         packets.one += owed.filter(({ packet }) => packet).length;
       });
-      await submit(startOf('c'));
+      await begin('c');
       await store.watchCast('c', true, ({ owed, entries }) => {
         packets.other += owed.filter(({ packet }) => packet).length;
         kinds.push(...entries.map(({ fact }) => fact.kind));
@@ -157,7 +162,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     test('who stops following hears no more, and stopping again disturbs nobody', async () => {
       const heard = { early: 0, late: 0 };
       const stop = await store.watchCast('c', false, () => heard.early++);
-      await submit(startOf('c'));
+      await begin('c');
       await expect.poll(() => heard.early, POLL).toBe(1);
       stop();
       await store.watchCast('c', false, () => heard.late++);
@@ -168,7 +173,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
     });
 
     test('a follower hears of what is submitted at another store', async () => {
-      await submit(startOf('c'));
+      await begin('c');
       const heard: CastChange[] = [];
       await store.watchCast('c', true, (change) => heard.push(change));
       const other = await open(folder);
@@ -201,7 +206,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
         ['of the whole workspace', undefined],
         ['of one cast', 'c'],
       ])('%s has what was there and what any process appends, once and in order', async (_, cast) => {
-        for (const id of others) await submit(startOf(id));
+        for (const id of others) await begin(id);
         const before = (await seqsOf(cast)).length;
         const writer = await open(folder);
         const query = cast === undefined ? {} : { cast };
@@ -215,14 +220,14 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       });
 
       test.each([0, 1, 3, 6])('goes on from a cursor: after entry %i', async (after) => {
-        for (const id of others) await submit(startOf(id));
+        for (const id of others) await begin(id);
         const all = await seqsOf();
         expect(all).toHaveLength(6);
         expect(await taken(6 - after, { after })).toEqual(all.slice(after));
       });
 
       test('is read page by page where there is much of it', async () => {
-        await submit(startOf('c'));
+        await begin('c');
         await Promise.all(Array.from({ length: 2_500 }, (_, n) => submit(budget(n + 1))));
         const pages: number[] = [];
         for await (const entries of store.follow({ after: 0 })) {
@@ -233,7 +238,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       });
 
       test('ends with its signal, before and while it waits', async () => {
-        await submit(startOf('c'));
+        await begin('c');
         expect(await taken(1, { signal: AbortSignal.abort() })).toEqual([]);
         const stop = new AbortController();
         const reading = taken(4, { signal: stop.signal });
@@ -244,7 +249,7 @@ export function storePromises(name: string, open: (folder: string) => Promise<St
       });
 
       test('ends when the store is closed', async () => {
-        await submit(startOf('c'));
+        await begin('c');
         const reading = taken(100, {});
         await submit(budget(1));
         await store.close();
