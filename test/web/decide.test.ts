@@ -252,7 +252,9 @@ inBrowser('work is put into the queue, ordered and taken out again', async () =>
   expect(await titles()).toEqual(['Upgrade the date parser', 'Write the release notes']);
   await page.getByRole('button', { name: 'Move Q-2 up' }).click();
   await until('the new order', async () => (await titles())[0] === 'Write the release notes');
-  // The same by the keys.
+  // The same by the keys, once the page shows the new order.
+  const first = page.getByRole('list', { name: 'Quests' }).getByRole('listitem').first();
+  await first.filter({ hasText: 'Write the release notes' }).waitFor();
   await page.getByRole('button', { name: 'Move Q-2 down' }).focus();
   await page.keyboard.press('Alt+ArrowDown');
   await until('the old order', async () => (await titles())[0] === 'Upgrade the date parser');
