@@ -95,7 +95,7 @@ export function castsOf(name: RealProgram['name']): void {
       );
       const running = at.begin();
       await eventually(() => at.asked('build').length > 1);
-      const said = json<JsonObject>(await at.baton('say', 'latest:WI-1', '--interrupt', 'Say it in French'));
+      const said = json<JsonObject>(await at.baton('say', '--json', 'latest:WI-1', '--interrupt', 'Say it in French'));
       expect(said.reason).toBe('Build (Greet) is interrupted and goes on with it');
       expect((await running.ended).code).toBe(0);
       const view = json<CastView>(await at.baton('show', '--json', '--turns'));
