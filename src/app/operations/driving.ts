@@ -37,7 +37,7 @@ const FORM =
 const FROM = {
   type: 'text',
   value: 'CAST',
-  means: 'an earlier cast: its results are in the data of the new one, and its first agent is told them',
+  means: 'an earlier cast: the new cast gets its results as data, and the first agent reads them',
   example: 'latest',
 } as const;
 

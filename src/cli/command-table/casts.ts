@@ -108,7 +108,7 @@ a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. F
 export const CASTS_COMMANDS: readonly Command[] = [
   oneOperation('cast.link', {
     summary: 'several loadouts and materia one after the other, in one cast',
-    note: `What is composed is frozen in the cast and written nowhere else. ${EXITS}`,
+    note: `The joined loadout is frozen in the cast and written to no file. ${EXITS}`,
     shownBy: () => import('../commands/cast.ts').then((file) => file.linkCommand),
   }),
   oneOperation('cast.list'),
