@@ -30,13 +30,13 @@ export function read(raw: string, wanted: Partial<Wanted> = {}): Reading {
   return typeof whole === 'string' ? misused(whole) : dialectOf(whole).read(raw, asContract(whole));
 }
 
-/** What an agent is told about the format of its answer. Throws for a contract that is none, which only a caller can mend. */
+/** The words for an agent about the format of its answer. Throws for a contract that is none, which only the caller can correct. */
 export function brief(wanted: Partial<Wanted> = {}): string {
   const whole = usable(wanted);
   return dialectOf(whole).brief(asContract(whole));
 }
 
-/** What an agent is told after a refusal. Throws as `brief` does. */
+/** The words for an agent after a refusal. Throws as `brief` does. */
 export function repair(refusal: Denied, raw: string, wanted: Partial<Wanted> = {}): string {
   const whole = usable(wanted);
   return dialectOf(whole).repair(refusal, raw, asContract(whole));

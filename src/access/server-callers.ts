@@ -57,7 +57,7 @@ export function callerWith(env: NodeJS.ProcessEnv, here: Actor, own: string, sho
   return { name: `token:${token}`, token, role };
 }
 
-/** Whether a token is one of an agent, whoever shows it and whether or not its attempt still runs. */
+/** Whether a token belongs to an agent. It counts for any caller, also after its attempt ended. */
 export function isAgentToken(shown: string): boolean {
   return shown.startsWith(AGENT_TOKEN);
 }

@@ -188,7 +188,7 @@ function isMaster(pid: number, file: string, index: number): boolean {
 const COLUMNS = ['pid', 'ppid', 'uid', 'tty', 'lstart', 'comm'];
 
 /**
- * The table that `ps` prints with `COLUMNS`. It lacks session leaders, so the outermost parent with the same terminal stands in.
+ * The table that `ps` prints with `COLUMNS`. It lacks session leaders, so the outermost parent with the same terminal is taken.
  * `login` proves nothing here, because every user may start it without a password.
  */
 export function viewOfPs(table: string): ProcessView {

@@ -1,5 +1,5 @@
 // The user's own configuration folder, outside every workspace: the signing key, trusted keys and tokens. Its content counts only if
-// nobody else could have read or replaced it.
+// no other user could have read or replaced it.
 import { type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';

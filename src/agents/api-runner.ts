@@ -135,7 +135,7 @@ async function ask(
   let report = EMPTY_REPORT;
   try {
     const all = AbortSignal.any([signal, late, silent.signal]);
-    // The target of a redirect would get the key and the brief, and nobody configured it.
+    // The target of a redirect would get the key and the brief, and it is not configured.
     const redirect = 'manual';
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: all, redirect });
     if (response.status >= 300 && response.status < 400)

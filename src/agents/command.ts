@@ -79,7 +79,7 @@ function warningsFor(template: CommandTemplate, call: AgentCall): ProgramCall['w
     ([name, value]) => value !== null && !asks(template, name),
   );
   return [
-    ...unheard.map(([name]) => `the command has no slot {{${name}}}; it was not told its ${name}`),
+    ...unheard.map(([name]) => `the command has no slot {{${name}}}; it did not get its ${name}`),
     ...(call.tools === 'coding' ? [] : ['the tools of a command cannot be limited; it uses its own']),
   ];
 }

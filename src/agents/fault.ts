@@ -104,7 +104,8 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   // One that was cut before its first word is an answer that the contract refuses, and no silence.
   if (isFinished && (report.isCut || report.text.trim() !== '')) return null;
   // First of all: a flood is ended or runs out of time, and its last error was lost in it.
-  if (end.stdoutTruncated) return fault('OUTPUT_FLOOD', `${program} said more than is kept, and no end of it was seen`);
+  if (end.stdoutTruncated)
+    return fault('OUTPUT_FLOOD', `${program} printed more than is kept, and its end was not seen`);
   if (end.timedOut) {
     const while_ = report.error ? `; it was trying again after: ${shortReason(report.error.message)}` : '';
     const what = end.silent ? 'gave no sign of life' : 'did not answer in time';
@@ -116,7 +117,7 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   const didNotRun = end.code === null && end.signal === null;
   if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);
   if (report.error) return faultOfError(program, report.error);
-  if (end.code === 0) return fault('NO_OUTPUT', `${program} ended well and said nothing`);
+  if (end.code === 0) return fault('NO_OUTPUT', `${program} ended without an error and without an answer`);
   // A program without another way reports it as its answer.
   const words = stderr.trim() === '' && report.isFinished === null ? report.text : stderr;
   const said = shortReason(endOfStderr(words));
@@ -132,7 +133,7 @@ export function faultOfKill(program: string): AgentFault {
 
 /** The fault of a model that was silent for this long. */
 export function faultOfSilence(program: string, silentMs: number): AgentFault {
-  return fault('MODEL_SILENT', `${program} heard nothing from its model for ${waitInWords(silentMs)}`);
+  return fault('MODEL_SILENT', `${program} got nothing from its model for ${waitInWords(silentMs)}`);
 }
 
 export function faultOfError(program: string, error: AgentError): AgentFault {

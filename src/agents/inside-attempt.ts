@@ -31,7 +31,7 @@ export function isCheckerParent(command: string): boolean {
 
 /**
  * Whether a command line is one of ours that may run code of the project. A server starts only commands of ours for its
- * clients, `--detach` only the process that drives the cast, and `--ui` is a server beside the cast that it starts.
+ * clients, `--detach` only the process that drives the cast, and `--ui` starts a server next to the cast.
  */
 export function runsProjectCode(command: string): boolean {
   const [, rest] = OWN_PROGRAM.exec(command.slice(0, 8_192)) ?? [];
@@ -59,7 +59,7 @@ export function supervisedFolder(command: string): string | null {
 
 /**
  * Whether the attempt in this folder has started us: its supervisor is a process above. What an environment says can be
- * made up by whoever starts us; that cannot. An attempt without a supervisor has started no process.
+ * made up by the process that starts us; that cannot. An attempt without a supervisor has started no process.
  */
 export async function isStartedByAttempt(dir: string, pid = process.pid): Promise<boolean> {
   const claims = await Promise.all((await runsOf(dir)).map((folder) => readAttemptClaim(folder).catch(() => null)));

@@ -40,5 +40,5 @@ test('what is heard, and a tool that works, begin the silence from the start', (
 });
 
 test('a message says how long the silence is', () => {
-  expect(silenceEvent('claude', 61_000)).toMatchObject({ reason: 'claude has heard nothing from its model for 61 s' });
+  expect(silenceEvent('claude', 61_000)).toMatchObject({ reason: 'claude has got nothing from its model for 61 s' });
 });

@@ -46,6 +46,6 @@ export function silenceEvent(program: string, silentMs: number): LiveEvent {
   return {
     kind: 'waiting',
     forMs: 0,
-    reason: `${program} has heard nothing from its model for ${waitInWords(silentMs)}`,
+    reason: `${program} has got nothing from its model for ${waitInWords(silentMs)}`,
   };
 }

@@ -1,5 +1,5 @@
 // Runs an agent program under its supervisor, so that it outlives us and its whole tree can be ended. A provider that
-// asks for patience gets a second run in a folder beside the first; after a crash of ours the newest one counts.
+// asks for patience gets a second run in a folder next to the first; after a crash of ours the newest one counts.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -35,9 +35,9 @@ test.each<[Json | undefined, number, number]>([
   expect(all).toHaveLength(2 * doubts);
 });
 
-test('what is no amount is told in words', () => {
+test('a figure that is no number is named', () => {
   expect(soundUsage({ input: figure('12'), output: 1, cost: 0 }).doubts).toEqual([
-    'it says that it used what is no amount of input tokens, which cannot be; counted as 0',
+    'it reported a use of input tokens that are no number, which is impossible; counted as 0',
   ]);
 });
 
@@ -54,7 +54,7 @@ test('each figure stands for itself, and what is estimated stays so', () => {
   const usage = { input: 1, output: 2, cost: 0.1, cached: Number.POSITIVE_INFINITY, estimated: true } as const;
   expect(soundUsage(usage)).toEqual({
     usage: { input: 1, output: 2, cost: 0.1, estimated: true },
-    doubts: ['it says that it used Infinity cached tokens, which cannot be; counted as 0'],
+    doubts: ['it reported a use of Infinity cached tokens, which is impossible; counted as 0'],
   });
   expect(soundUsage(null)).toEqual({ usage: null, doubts: [] });
 });

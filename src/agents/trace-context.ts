@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where traces are sent to, by the variables that OpenTelemetry defines; null where nobody wants them. */
+/** Where traces are sent to, by the variables that OpenTelemetry defines; null where none are configured. */
 export function tracesEndpoint(env: Variables): string | null {
   if (env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null;
   if (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;

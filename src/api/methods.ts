@@ -13,7 +13,7 @@ export type OperationAnswer<Details> =
   | { readonly allow: true; readonly code: 'OK'; readonly reason: string; readonly details: Details }
   | Denied;
 
-/** A cast, and whether it stands: it is over, paused, or waits for a person. */
+/** A cast, and whether it has stopped: it is over, paused, or waits for a person. */
 export type StandingCast = CastView & { readonly stands: boolean };
 
 /** Keep the fence: later calls about the task need it. */

@@ -10,7 +10,7 @@ import { emptyLedger, type Ledger } from '../kernel/ledger/state.ts';
 import { applyQuest, isQuestFact, noQuests } from '../kernel/quest/state.ts';
 import { applyTrust, isTrustFact, noTrust, type Trust } from '../kernel/trust/state.ts';
 
-/** As it stands now. Only what came after the newest snapshot is read. */
+/** As it is now. Only what came after the newest snapshot is read. */
 export async function knowledgeIn(log: Log): Promise<Knowledge> {
   const known = await restored(log, (state) => state.knowledge);
   const knowledge = known?.found ?? noKnowledge();

@@ -1,5 +1,5 @@
 // The page of a cast as of any of its entries. The newest view of a cast is kept and folded on. A look at the past folds from the
-// nearest keyframe and leaves keyframes on its way, one every thousand entries; so whoever never looks back pays for none. A keyframe
+// nearest keyframe and leaves keyframes on its way, one every thousand entries; so a caller that never looks back pays for none. A keyframe
 // is written out: as an object it would be many times as large, and slower to make.
 import { deserialize, serialize } from 'node:v8';
 import type { Store } from '../engine/store.ts';
@@ -54,7 +54,7 @@ export class CastPages {
 
   /** Null for a moment before the cast began, and where the caller has left by its turn. Without `at`, as it is now. */
   pageOf(store: Reading, cast: string, at: number | null, signal?: AbortSignal): Promise<CastPage | null> {
-    // Of the past, times are told as of then.
+    // Ages in the past are counted from that time.
     const page = (view: View) => (at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view));
     return this.#look(store, cast, at, page, signal);
   }
@@ -70,7 +70,7 @@ export class CastPages {
     });
   }
 
-  /** Looks at the view while nobody folds it on. */
+  /** Looks at the view while no fold is running. */
   async #look<T>(
     store: Reading,
     cast: string,

@@ -166,7 +166,7 @@ export async function refusing<T>(work: () => Promise<T>): Promise<T> {
 /** `about` names the files as they were checked. */
 export type SubmittedWork = { readonly about: string; readonly checks: readonly TurnCheck[] };
 
-/** Null where nothing is to be checked, or where it cannot be told what changed: then it is checked after the turn. */
+/** Null where nothing is to be checked, or where the changes cannot be inspected: then it is checked after the turn. */
 export async function checkSubmitted(
   workspace: Workspace,
   cast: Cast,

@@ -30,7 +30,7 @@ import type { WorkspaceStore } from './store.ts';
 
 /**
  * Asks for claims and keeps what there is to keep of those that are granted. `candidates` are the claims that can be granted, as
- * far as one can see, one for each folder; an owner may begin when it is told its fence, and all is kept before that.
+ * far as one can see, one for each folder. An owner may begin once it has its fence, and all is kept before that.
  */
 export async function claiming(
   session: LedgerSession,
@@ -58,7 +58,7 @@ export async function claiming(
   for (const each of prepared) dropPrepared(workspace.stateDir, each);
   if (verdict.allow) await dropEndedClaims(workspace.stateDir, () => openFences(session));
   if (!verdict.allow || reasons.length === 0) return verdict;
-  const warnings = [`what is changed cannot be told, so that no result will be taken: ${reasons.join('; ')}`];
+  const warnings = [`changes cannot be inspected, so no result will be accepted: ${reasons.join('; ')}`];
   return allow(verdict.reason, { ...verdict.details, warnings });
 }
 

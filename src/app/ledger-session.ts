@@ -146,7 +146,7 @@ export function folderOf({ root }: Pick<Task, 'root'>, { dir }: Pick<Located, 'd
   return root === MAIN_ROOT ? dir : resolve(dir, root);
 }
 
-/** When the tasks of a run were last heard of, by task id. */
+/** The last heartbeat of each task of a run, by task id. */
 export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbeats {
   const own = [...beats.values()].filter((beat) => beat.run === run);
   return Object.fromEntries(own.map((beat) => [beat.task, lastSignAt(beat, Date.now())]));

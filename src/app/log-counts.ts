@@ -95,7 +95,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'access.refused': 'caller',
 };
 
-/** An answer that is still looked at is told again at its end. */
+/** An answer that is still being verified is counted again at its end. */
 const USES: ReadonlySet<string> = new Set([
   ...['turn.accepted', 'turn.blocked', 'turn.reported', 'attempt.refused', 'attempt.failed', 'attempt.spent'],
   'attempt.interrupted',

@@ -101,7 +101,7 @@ export type McpForm = {
   readonly schemas?: JsonObject;
   /** Fields that a tool must be given, although others can do without. */
   readonly required?: readonly string[];
-  /** What a tool takes for a field that is not said. */
+  /** The default of a tool for a field that is left out. */
   readonly defaults?: JsonObject;
   /** A person decides it in a form that the client shows (an elicitation). The arguments only name what it is about. */
   readonly choice?: 'approve' | 'reject';
@@ -131,7 +131,7 @@ export type OperationEvent =
     }
   | { readonly kind: 'change'; readonly entries: readonly LogEntry[] }
   | { readonly kind: 'live'; readonly turn: number; readonly event: LiveEvent }
-  /** A person wants to be told by the bell of the terminal. */
+  /** A person wants the bell of the terminal. */
   | { readonly kind: 'bell' }
   | { readonly kind: 'driven'; readonly cast: string }
   /** For people: where the work of the cast lies, and what can be done with it. */

@@ -56,7 +56,7 @@ export async function refusalOfRole(
 export type TurnedAway = {
   /** The name in facts. */
   readonly who: string;
-  /** The command or tool, where that is to be told apart. */
+  /** The command or tool, where they differ. */
   readonly what?: string;
   readonly times?: number;
   /** When the server ended that had counted them. */

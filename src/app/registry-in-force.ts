@@ -8,7 +8,7 @@ import { hasRegistry } from '../workspace/registry-lock.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
- * A registry that stands in a workspace holds from the first dispatch on, and taking it away later is no way around it:
+ * The registry of a workspace counts from the first dispatch on, and taking it away later is no way around it:
  * so the log has to know of it before anything is dispatched or judged.
  */
 export async function bringIntoForce(
@@ -47,7 +47,7 @@ async function carryQuarantine(store: Reading, { dir, env }: Where): Promise<voi
   if (missing.length > 0) await store.submit({ kind: 'quarantine.carry', blocked: missing }, ENGINE);
 }
 
-/** After something may have been blocked or released. That it cannot be kept is said, and changes nothing else. */
+/** After something may have been blocked or released. A failure to keep it is reported, and changes nothing else. */
 export async function keepQuarantine(store: Reading, { dir, env }: Where, note: (line: string) => void): Promise<void> {
   try {
     const kept = keptBlocks(dir, env);

@@ -1,6 +1,6 @@
 // A workspace in this process: where it is, the environment it was opened in, its store, and the folder that holds its state. Several
 // of them, with several actors, can be open at once; none knows of another. Before anything opens a file in the state folder it is checked
-// that the folder can be used, and a person is told what to do where it cannot.
+// that the folder can be used, and otherwise says what to do.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ type WorkspaceOptions = {
   readonly env: NodeJS.ProcessEnv;
   /** How the caller calls this program, for messages that name a command. */
   readonly program?: string;
-  /** The folder that relative names start from; the workspace itself where it is not said. */
+  /** The folder that relative names start from; the workspace itself without it. */
   readonly cwd?: string;
 };
 
@@ -220,7 +220,7 @@ function unusable(why: string): StorageError {
   return new StorageError('STORAGE_FAILED', `${why}, or point BATON_HOME elsewhere`);
 }
 
-/** The file that stands where the state folder, or a folder above it, would have to be. */
+/** The file that is where the state folder, or a folder above it, would have to be. */
 function blockingFile(stateDir: string): string | null {
   for (let at = stateDir; ; at = dirname(at)) {
     const found = statSync(at, { throwIfNoEntry: false });

@@ -31,7 +31,7 @@ export async function makeCheckpoint(place: CheckpointPlace, log: Log, env: Node
   const keys = trustedKeys(env);
   if (!keys.ok) return keys.verdict;
   const signing = { folders: checkpointFolders(place, env), signer: signer.value, keys: keys.value };
-  // Most entries are read before anybody must wait. Only the newest are read while nobody appends.
+  // Most entries are read while others may append. Only the newest are read under the lock.
   const read = await readOn(log, signing, null);
   return isDenied(read) ? read : log.alone((held) => signed(held, signing, read));
 }
@@ -65,7 +65,7 @@ async function signed(log: Log, signing: Signing, before: Read): Promise<Verdict
   return allow(reason, { ...details, outside: folders.outside });
 }
 
-/** Reads to the end of the log. It continues an earlier reading if nobody has signed since. */
+/** Reads to the end of the log. It continues an earlier reading if there was no signature since. */
 async function readOn(log: Log, { folders, signer, keys }: Signing, before: Read | null): Promise<Read | Denied> {
   const found: AuditFault[] = [];
   const all = [

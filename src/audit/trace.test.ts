@@ -72,7 +72,7 @@ test('each turn has its materia, model, prompt, brief and output, and the turn t
 });
 
 test.each<[string, object, string | null]>([
-  ['a utility without a written scope', { utility: 'x' }, 'whose it is cannot be told'],
+  ['a utility without a written scope', { utility: 'x' }, 'who changed it is not known'],
   ['a reader', { type: 'agent', tools: 'readOnly' }, 'which may change nothing'],
   ['a coder', { type: 'agent', tools: 'coding' }, null],
   ['a reader in a worktree', { type: 'agent', tools: 'readOnly', root: 'w' }, null],

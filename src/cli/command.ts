@@ -30,7 +30,7 @@ export type Command = {
   readonly options: Options;
   /** Those that it calls; what a shell offers for their fields is made from them. */
   readonly operations?: readonly OperationName[];
-  /** The fewest and the most words that may stand beside its options. */
+  /** The fewest and the most words next to its options. */
   readonly words: readonly [number, number];
   /** Throws the refusal of a caller who may not do it at all. */
   refuseBefore?(call: Call): Promise<void>;
@@ -154,12 +154,12 @@ type Caller = {
 const names = new WeakMap<NodeJS.ProcessEnv, string>();
 const workspaces = new WeakMap<NodeJS.ProcessEnv, string>();
 
-/** The workspace that was named with `-C` is named in everything that is told to be typed. */
+/** A workspace named with `-C` is named in every command that we print. */
 export function calledWith(directory: string | undefined): void {
   if (directory !== undefined) workspaces.set(process.env, directory);
 }
 
-/** The program as this process was called, with the workspace that was named: what stands before a command. */
+/** The program as this process was called, with the workspace that was named: the words before a command. */
 export function commandName(directory: string | undefined = workspaces.get(process.env)): string {
   const { env } = process;
   const packageDir = fileURLToPath(new URL('../..', import.meta.url));

@@ -23,7 +23,7 @@ export async function completionCommand(call: Call): Promise<number> {
   const [shell = '', ...words] = call.words;
   if (shell === 'words' || shell === 'line') {
     const typed = shell === 'words' ? words : wordsIn(words[0] ?? '').slice(1);
-    // Whatever is wrong is said when the command is called, and not while it is typed.
+    // A mistake is reported when the command is called, and not while it is typed.
     for (const [value, means] of await candidates(call, typed).catch(() => []))
       process.stdout.write(`${oneLine(value)}\t${truncate(oneLine(collapse(means)), MEANS_CHARS_MAX)}\n`);
     return EXIT_CODE.ok;

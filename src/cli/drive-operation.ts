@@ -119,7 +119,7 @@ const REASONS: Readonly<Partial<Record<NodeJS.Signals, string>>> = {
   SIGHUP: 'its terminal was closed',
 };
 
-/** The first signal is heard; a second one ends the process at once, which loses nothing either. */
+/** The first signal ends the work cleanly; a second one ends the process at once, which loses nothing either. */
 function onInterrupt(heard: (signal: NodeJS.Signals) => void): () => void {
   const stop = () => {
     for (const each of SIGNALS) process.off(each, handle);
@@ -165,7 +165,7 @@ function endLines(call: Call, view: CastView, more: readonly string[]): readonly
   const [results, items] = [resultLines(view, baton), itemLines(view.tasks)];
   const gap = results.length + items.length > 0 ? [''] : [];
   return [
-    // In a terminal the lines of the steps stand right above.
+    // In a terminal the lines of the steps are right above.
     ...(results.length > 0 && process.stdout.isTTY ? [''] : []),
     ...results,
     ...(results.length > 0 && items.length > 0 ? [''] : []),

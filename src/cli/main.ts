@@ -112,7 +112,7 @@ async function notUnderstood(command: Command, rest: readonly string[], error: u
   throw error;
 }
 
-/** The refusal holds even where it cannot be noted. Without a workspace that is what the person is told. */
+/** The refusal holds even where it cannot be noted. Without a workspace the person gets that message. */
 async function noteMisused(call: Call, words: readonly string[]): Promise<void> {
   const [{ noteMisused: noteIn, ownWorkspace }, { withWorkspace, workspaceOf }, { actorHere }] = await Promise.all([
     import('../app/operations/exec.ts'),
@@ -216,7 +216,7 @@ async function parsed(command: Command, rest: readonly string[], strict: boolean
     const end = tokens.find(({ kind }) => kind === 'option-terminator');
     const before = tokens.filter(({ kind, index }) => kind === 'positional' && end && index < end.index).length;
     if (twice === undefined) return { ...read, ...(end ? { wordsBefore: before } : {}) };
-    throw new Error(`--${twice} is said more than once; say it once`);
+    throw new Error(`--${twice} is given more than once; give it once`);
   } catch (error) {
     const [what] = (error as Error).message.split(/\. |\n/);
     const meant = await meantBy(what ?? '', Object.keys(options));
@@ -233,7 +233,7 @@ function saidTwice({ options }: Command, tokens: readonly { readonly kind: strin
   });
 }
 
-/** The option that a misspelt one most likely stands for, in words. */
+/** The option that a misspelt one most likely means, in words. */
 async function meantBy(what: string, known: readonly string[]): Promise<string> {
   const given = /^Unknown option '--([^']*)'/.exec(what)?.[1];
   if (given === undefined) return '';

@@ -16,7 +16,7 @@ export type Giving = (how?: { readonly isStream: true }) => Promise<Given>;
 type About = Pick<Command, 'name' | 'summary'> & {
   /** Said in the help after the fields. */
   readonly note?: string;
-  /** Where the help lists it; the group of its operation where it is not said. */
+  /** Where the help lists it; the group of its operation without it. */
   readonly group?: Command['group'];
   /** Options of the command line itself, which are no fields. */
   readonly options?: Options;
@@ -29,13 +29,13 @@ type About = Pick<Command, 'name' | 'summary'> & {
 /** Calls the operation of a command and shows its answer. */
 type Shower = (call: Call, given: Giving) => Promise<number>;
 
-/** A command of one operation, which has its name; what it does is said in the words of the entry unless there are others. */
+/** A command of one operation, which has its name; its help has the words of the entry unless there are others. */
 export function oneOperation(name: OperationName, about: Partial<Omit<About, 'name'>> = {}): Command {
   const entry: OperationEntry = OPERATIONS[name];
   return operationCommand({ name: formOf(entry), summary: entry.means, ...about }, [name]);
 }
 
-/** A command of one operation, or of several that are told apart by its first word. */
+/** A command of one operation, or of several that differ in its first word. */
 export function operationCommand(about: About, names: readonly OperationName[]): Command {
   const { name, summary, note } = about;
   const entries = names.map((each): OperationEntry => OPERATIONS[each]);
@@ -135,7 +135,7 @@ async function givenTo(
   const given: Record<string, Json> = {};
   const left = [...words];
   const all = Object.entries(fields);
-  // Options first: a wrong one is told before a file is read or standard input is waited for.
+  // Options first: a wrong one is reported before a file is read or standard input is waited for.
   for (const [name, field] of all.filter(([, each]) => hasOption(each))) {
     const value = call.values[optionName(name)];
     if (value === undefined && field.required) throw missing(call, name);
@@ -153,7 +153,7 @@ async function givenTo(
   return given;
 }
 
-/** Whether a text follows the words of a list: `--` stands between the two. */
+/** Whether a text follows the words of a list: `--` is between the two. */
 function isBeforeText(fields: OperationFields): boolean {
   return Object.values(fields).some(({ type, word }) => type === 'text' && word?.startsWith('-- ') === true);
 }
@@ -246,7 +246,7 @@ function wordCounts(fields: OperationFields): readonly [number, number] {
   return [needed.length, isMany ? MANY : words.length];
 }
 
-/** Whether the word of a field must be said. */
+/** Whether the word of a field is required. */
 function isNeeded(field: OperationField): boolean {
   return field.required !== undefined && !(field.type === 'json' && field.orStandardInput === true);
 }

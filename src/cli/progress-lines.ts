@@ -28,11 +28,11 @@ export type ProgressState = How & {
   rounds: ItemMemory;
   /** Why work was rejected last, by the same keys. */
   readonly rejected: Map<string, string>;
-  /** What each turn said last, and at which tool it is. */
+  /** The last words of each turn, and the tool it is at. */
   readonly words: Map<number, string>;
   readonly tools: Map<number, string>;
   doingOf(turn: number): string;
-  /** For what each turn was last said to wait, and when. */
+  /** What each turn was last shown to wait for, and when. */
   readonly waits: Map<number, { readonly reason: string; readonly at: number }>;
   readonly startedAt: number;
   now(): number;
@@ -55,7 +55,7 @@ export function listener(how: How): ProgressState {
   };
 }
 
-/** The end of what was said lately is enough for a line. */
+/** The end of the last words is enough for a line. */
 const DOING_CHARS_MAX = 200;
 const DOING_COLUMNS_MAX = 60;
 
@@ -183,7 +183,7 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
     }
     case 'cast.said': {
       const whom = fact.item === null ? '' : `${fact.item} `;
-      return [indented(`${paint.dim('↳')} ${whom}is to be told: ${oneLine(fact.text, 100)}`, seen)];
+      return [indented(`${paint.dim('↳')} ${whom}will get: ${oneLine(fact.text, 100)}`, seen)];
     }
     case 'attempt.lost':
       return step(seen, fact.turn, { mark: paint.warn('↻'), note: 'was cut off, runs again', ...why(fact.reason) });
@@ -205,7 +205,7 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
       return [...lines, ...beside(fact, seen), ...warned(fact.agent, seen)];
     }
     case 'turn.answered':
-      return step(seen, fact.turn, { mark: paint.dim('↳'), note: `was told: ${oneLine(fact.text, 100)}` });
+      return step(seen, fact.turn, { mark: paint.dim('↳'), note: `got: ${oneLine(fact.text, 100)}` });
     case 'report.noted':
       return (fact.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
     case 'context.rejected':
@@ -326,7 +326,7 @@ function why(reason: string, isTold = false): Pick<StepLine, 'why'> {
   return isTold || reason === '' ? {} : { why: oneLine(reason, WHY_CHARS_MAX) };
 }
 
-/** In a terminal the marks stand at the left edge. */
+/** In a terminal the marks are at the left edge. */
 function indented(line: string, { columns }: ProgressState): string {
   return columns() === null ? `  ${line}` : line;
 }
@@ -388,7 +388,7 @@ function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touche
   return hasOwnPaths(cast.rules, socket);
 }
 
-/** The files that changed while it ran, where whose change it was cannot be told. */
+/** The files that changed while it ran, where it is not known who changed them. */
 function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: ProgressState): string[] {
   const { cast, turns } = seen.view;
   const changes = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);

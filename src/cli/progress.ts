@@ -86,7 +86,7 @@ function moving(seen: ProgressState, columns: number): readonly string[] {
   return [...steps, paint.dim(cutTo(`  ${line}`, columns - 1))];
 }
 
-/** The phases in which something goes on; what a person or a lock keeps waiting was told in a line of its own. */
+/** The phases in which something goes on. A turn that waits for a person or a lock has a line of its own. */
 const LABELS: Readonly<Partial<Record<string, string>>> = {
   running: '',
   awaiting: 'it waits',

@@ -172,7 +172,7 @@ function spokenLines(list: readonly (Statement & { readonly item?: string | null
   return list.map(({ agent, item = null, text }) => oneLine(withSpeaker(text, agent, item, isOne), 400));
 }
 
-/** One agent alone need not be named, and its items still have to be told apart. */
+/** One agent alone need not be named, but its items do. */
 function withSpeaker(text: string, agent: string, item: string | null, isOne: boolean): string {
   const who = [...(isOne ? [] : [agent]), ...(item === null ? [] : [item])].join(' on ');
   return who === '' ? text : `${who}: ${text}`;
@@ -194,7 +194,7 @@ function windowLine({ agent, item, tokens_used: tokens, pct_window: percent }: C
 
 const WIDTH = 9;
 
-/** The first line beside its heading, the others below it. */
+/** The first line next to its heading, the others below it. */
 function part(name: string, lines: readonly string[]): string[] {
   return lines.map((line, index) => `${(index === 0 ? name : '').padEnd(WIDTH)} ${line}`.trimEnd());
 }

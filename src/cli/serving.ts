@@ -107,7 +107,7 @@ function fileOf({ cwd }: Call, name: string): string {
 /** A shorter token could be guessed. */
 const TOKEN_CHARS_MIN = 16;
 
-/** The built page, beside the sources or the compiled files. */
+/** The built page, next to the sources or the compiled files. */
 export const PAGE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 /** The address of the page stays the same from day to day. */

@@ -14,7 +14,7 @@ export type StepLine = {
   readonly note?: string;
   /** Shown only where there is room. */
   readonly aside?: string;
-  /** Why it ended so; in a terminal it stands below. */
+  /** Why it ended so; in a terminal it is a line below. */
   readonly why?: string;
   readonly figures?: string;
 };
@@ -47,7 +47,7 @@ export function stepLines(step: StepLine, columns: number | null, paint: Paint):
   return [line, ...below];
 }
 
-/** A step that is under way: what its agent does stands in the middle. */
+/** A step that is under way: the act of its agent is in the middle. */
 export function movingLine(step: StepLine & { readonly doing: string }, columns: number, paint: Paint): string {
   const { mark, name, item, doing, figures = '' } = step;
   const width = Math.min(columns - 1, WIDTH_MAX);

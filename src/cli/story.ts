@@ -196,7 +196,7 @@ function turnTold(fact: Fact, known: Known): string | null {
       return `${where(known, fact.turn)} ${how}${what}${beside(known, fact)}: ${fact.note}`;
     }
     case 'turn.answered':
-      return `${where(known, fact.turn)} is told: ${fact.text}`;
+      return `${where(known, fact.turn)} gets: ${fact.text}`;
     case 'turn.blocked':
       return `${where(known, fact.turn)} is blocked${beside(known, fact)}: ${fact.reason}`;
     case 'turn.held':
@@ -271,9 +271,9 @@ function ledgerTold(fact: Fact): string | null {
   }
 }
 
-/** A person was faster than the report, and its turn is told only now. */
+/** A person was faster than the report, and its turn learns of it only now. */
 function wasDecided({ relayed }: { readonly relayed?: true }): string {
-  return relayed ? 'was decided already, which the turn is told now:' : 'is';
+  return relayed ? 'was decided already, and the turn learns it now:' : 'is';
 }
 
 function approvalTold(fact: Fact): string | null {
@@ -406,7 +406,7 @@ function where({ turns, names }: Known, turn: number): string {
   return found.item ? `${name} · ${found.item.key} ${found.item.label}` : name;
 }
 
-/** The files that changed beside it, where whose change it was cannot be told. */
+/** The files that changed meanwhile, where it is not known who changed them. */
 function beside({ cast, turns }: Known, { turn, touched }: { turn: number; touched?: Touched }): string {
   const told = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return told ? ` (${told})` : '';
@@ -420,7 +420,7 @@ function used({ input, output }: Usage): string {
   return input + output > 0 ? ` (${input + output} tokens)` : '';
 }
 
-/** The code of a refusal stands before everything that may be cut off. */
+/** The code of a refusal comes before everything that may be cut off. */
 export function codeIn(fact: Fact | CastFact): string | null {
   if (fact.kind === 'attempt.refused') return shownRefusal(fact).code;
   return 'code' in fact && fact.code ? fact.code : null;

@@ -159,7 +159,7 @@ async function jsonOf(asked: Promise<Response | Denied> | Response | Denied): Pr
     const value: unknown = await answer.json();
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // It is told below.
+    // It is reported below.
   }
   const why = `the answer has the status ${answer.status} and is no verdict; is this the address of a Baton server?`;
   return deny('SERVER_UNREACHABLE', why, { status: answer.status }) as unknown as JsonObject;
@@ -211,7 +211,7 @@ async function* streamOf(
           for (const { event, data } of eventsIn(value)) {
             const read = eventOf(event, JSON.parse(data) as never);
             if (!read) continue;
-            // An id that was passed on is not asked for again, whoever stops in between.
+            // An id that was passed on is not asked for again, whichever side stops in between.
             if (read.kind === 'entry') after = Math.max(after ?? 0, read.entry.seq);
             else if (read.kind === 'head') after = Math.max(after ?? 0, read.seq);
             yield read;

@@ -100,10 +100,10 @@ function faultOfCall(payload: unknown, given: unknown): string | null {
     return 'text must be a string; hand a parsed payload over as {value}';
   if (payload.bytes !== undefined && !((payload.bytes as unknown) instanceof Uint8Array)) return 'bytes must be bytes';
   if (payload.written !== undefined && !isString(payload.written)) return 'written must be the text of value';
-  if (!isObject(given)) return 'what is known beside the payload must be an object';
+  if (!isObject(given)) return 'what is known besides the payload must be an object';
   const unknown = Object.keys(given).find((name) => given[name] !== undefined && !KNOWN_BESIDE.includes(name));
   if (unknown !== undefined) {
-    return `beside the payload nothing is called ${JSON.stringify(unknown.slice(0, 60))}; there are: ${KNOWN_BESIDE.join(', ')}`;
+    return `besides the payload nothing is called ${JSON.stringify(unknown.slice(0, 60))}; there are: ${KNOWN_BESIDE.join(', ')}`;
   }
   return given.options === undefined || given.options === null || isObject(given.options)
     ? null

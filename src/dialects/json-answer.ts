@@ -177,7 +177,7 @@ function mostPlausible(spans: readonly Span[]): Span | undefined {
 }
 
 /**
- * Finds the places in free text where JSON objects may stand, in one pass.  Only outermost places count. What lies inside an
+ * Finds the places in free text where JSON objects may be, in one pass. Only outermost places count. What lies inside an
  * object, an array or a group of braces is never a candidate of its own, so that a piece of a broken or truncated answer
  * cannot pass for the whole answer. For the same reason backticks inside such a place are the content of a string and no
  * fence, and a JSON object that never closes ends the search.

@@ -128,7 +128,7 @@ function readScalar(text: string, at: number, frame: Frame | undefined, isSimple
     if (Number.isFinite(Number(text.slice(at, number)))) return number;
     return syntax(at, 'a number is too large');
   }
-  if (first === "'") return syntax(at, 'a string must stand in double quotes');
+  if (first === "'") return syntax(at, 'a string must be in double quotes');
   if (first === '-' || first === '+' || first === '.') return syntax(at, 'a number is not written as JSON wants it');
   return syntax(at, 'expected a value');
 }

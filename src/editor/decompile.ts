@@ -240,7 +240,7 @@ class Decompiler {
     }
   }
 
-  // What is said of the loadout and its loops
+  // The fields of the loadout and its loops
 
   #checkLoadout(): void {
     const loadout = loadoutOf(this.#document);

@@ -1,5 +1,5 @@
 // A recorded trial as a test of a loadout: played again, it takes the same path to the same end. It names steps, because sockets are
-// numbered anew when a step is inserted.
+// renumbered when a step is inserted.
 import { isObject, isString, isText, type Json } from '../kernel/json.ts';
 import { utf8Length } from '../kernel/text.ts';
 import { type EditorDocument, nameOf, socketsOf } from './document.ts';

@@ -2,7 +2,7 @@
 import type { Cast } from '../kernel/cast/state.ts';
 import type { JsonObject } from '../kernel/json.ts';
 
-/** What somebody said at a step. Without a text the attempt failed. */
+/** The answer at a step. Without a text the attempt failed. */
 export type TrialAnswer = { readonly socket: string; readonly text: string | null };
 
 export type TrialScript = { readonly request: string; readonly answers: readonly TrialAnswer[] };

@@ -60,7 +60,7 @@ export function briefOf(document: EditorDocument, socket: string, request = 'the
 
 const BRIEF_STEPS_MAX = 60;
 
-/** Without what needs a machine: who speaks is not attested, nothing is checked in files, and nobody talks in between. */
+/** Without what needs a machine: no attestation, no checks of files, and no person talks in between. */
 function staged(config: JsonObject): JsonObject {
   const materia = Object.entries(objectAt(config, 'materia')).map(([id, written]): [string, Json] => [
     id,

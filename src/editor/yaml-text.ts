@@ -1,5 +1,5 @@
 // Writes a loadout of the short form as YAML, and a changed one into the text of an older one: only what differs is touched, so comments,
-// order and the way people broke their lines stay. What came out is read again; where it does not hold the value, it is written anew.
+// order and the way people broke their lines stay. What came out is read again; where it does not hold the value, it is written again.
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { isObject, isSameJson, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { type TextEdit, withEdits } from './json-text.ts';

@@ -67,7 +67,7 @@ export type SilentOwner = {
 
 export type SilenceReport = {
   readonly silent: readonly SilentOwner[];
-  /** Claims whose last heartbeat is further ahead than clocks may differ. Nothing can be said about them. */
+  /** Claims whose last heartbeat is further ahead than clocks may differ. They cannot be judged. */
   readonly skewed: readonly Omit<SilentOwner, 'why' | 'observed'>[];
   /** When the next of the other claims will have been silent too long, without a new sign of life. */
   readonly next: number | null;

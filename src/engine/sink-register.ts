@@ -1,4 +1,4 @@
-// How far each sink of events has come, and which process delivers to it: rows of the register, beside the chain. One process at a
+// How far each sink of events has come, and which process delivers to it: rows of the register, next to the chain. One process at a
 // time delivers to a sink, so that its events keep their order. What it has delivered it records at once; a process that is killed
 // between the two delivers one event twice, with the same id.
 import { type Driver, isSameProcess, LEASE_MS, sightOf } from './lease.ts';

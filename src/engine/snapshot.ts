@@ -14,7 +14,7 @@ const FORMAT = 17;
 /** `digest` names the snapshot it was read from. */
 export type Restored = { readonly state: State; readonly through: number; readonly digest: string };
 
-/** `bytes` is what was written anew; what was never read is not. */
+/** `bytes` counts what was written again; parts that were never read are not written. */
 export type TakenSnapshot = { readonly snapshot: Snapshot; readonly below: SnapshotParts; readonly bytes: number };
 
 /** Ended casts and closed runs are left out; they are read back from their facts on demand. */

@@ -42,7 +42,7 @@ export class StateAtHead {
     this.#isWhole = whole;
   }
 
-  /** Reading and writing take turns: nobody sees the state halfway between two heads. */
+  /** Reading and writing take turns, so no reader sees the state halfway between two heads. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work);
     this.#turn = turn.then(
@@ -76,7 +76,7 @@ export class StateAtHead {
     }
   }
 
-  /** What was read from this snapshot is read anew from elsewhere. */
+  /** What was read from this snapshot is read again from elsewhere. */
   distrust({ root }: PartGone): void {
     this.#spoilt.add(root);
     this.isLoaded = false;
@@ -87,7 +87,7 @@ export class StateAtHead {
     if (!this.isLoaded) await this.load();
   }
 
-  /** Reads everything anew. */
+  /** Reads everything again. */
   async load(): Promise<void> {
     await this.again(async () => {
       const restored = await restore(this.#log, { whole: this.#isWhole, except: this.#spoilt });

@@ -53,7 +53,7 @@ export function gitEnvironment(): Record<string, string> {
   return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', LC_ALL: 'C' };
 }
 
-/** Commands in the repository's configuration that nobody has trusted in their present state. */
+/** Commands in the repository's configuration that no person has trusted in their present state. */
 export async function untrustedDrivers(folder: string): Promise<readonly string[]> {
   const folders = gitFoldersOf(folder);
   if (!folders) return [];

@@ -1,4 +1,4 @@
-// Tells a credential from a remark about one. What stands after `password:` is mostly prose, a placeholder, a type or the
+// Tells a credential from a remark about one. The text after `password:` is mostly prose, a placeholder, a type or the
 /** The source of a pattern for the words that name a credential; in the singular, for plurals are talked about. */
 export const CREDENTIAL_WORD =
   '(?:api[ _-]?key|secret(?:[ _-]?access)?(?:[ _-]?key)?|token|password|passwd|passphrase|(?<![a-z])pwd(?!=[/~.])|credential|(?:private|access|account|auth|encryption|signing|master)[_-]?key)';

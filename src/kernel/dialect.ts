@@ -38,7 +38,7 @@ export type Handoff = {
   readonly payload: Json;
   /** What it comes to in a line or two, in the agent's words: for those who come after, or for the person it asks. */
   readonly note?: string;
-  /** Events that came beside the payload; absent where there are none. */
+  /** Events that came with the payload; absent where there are none. */
   readonly events?: readonly JsonObject[];
 };
 

@@ -1,5 +1,5 @@
-// Events for the outside: what agents and utilities emit beside their output, and what happens to casts and quests, told by the facts of
-// the log. Sinks take them in the order of the log. How far a sink has come is kept beside the log; what went wrong on the way is a fact.
+// Events for the outside: what agents and utilities emit besides their output, and what happens to casts and quests, from the facts of
+// the log. Sinks take them in the order of the log. How far a sink has come is kept next to the log; what went wrong on the way is a fact.
 import type { CastFact } from './cast/fact.ts';
 import type { Entry } from './fact.ts';
 import { isObject, isString, type Json, type JsonObject } from './json.ts';

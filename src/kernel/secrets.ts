@@ -1,5 +1,5 @@
 // Finds credentials in text and takes them out. Two kinds of evidence count: a shape that only credentials have (the
-// prefixes of vendors, key blocks, signed tokens), and a place where only a credential stands (after `password=`). The
+// prefixes of vendors, key blocks, signed tokens), and a place where only a credential is expected (after `password=`). The
 // second kind is judged by the value too, because people write about passwords far more often than they write them down.
 //
 // Everything takes time in proportion to the text. No pattern has an unbounded repetition that may fail after it: a

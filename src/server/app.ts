@@ -77,7 +77,7 @@ export function appOf(parts: AppParts): Hono<Env> {
       return respond(caller, headersFor(caller));
     }
     const actor = parts.actorOf(caller);
-    // The holder of the workspace's own token is whoever started the server, and that may be an agent.
+    // The holder of the workspace's own token started the server, and may be an agent.
     if (actor.kind === 'agent') return respond(FOR_NO_AGENT);
     c.set('caller', caller);
     c.set('actor', actor);

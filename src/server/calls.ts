@@ -45,7 +45,7 @@ export async function callOperation(name: OperationName, given: Given, calling: 
 
 const NOTES_MAX = 100;
 
-/** A caller names files of the workspace and no others: the files of whoever runs the server are not the caller's. */
+/** A caller names files of the workspace and no others: the files of the user who runs the server are not the caller's. */
 function pathOutside(
   { dir, stateDir }: Workspace,
   fields: Readonly<Record<string, OperationField>>,
@@ -119,7 +119,7 @@ export function givenInQuery(name: OperationName, query: URLSearchParams): Readi
   return { given };
 }
 
-/** Undefined for what cannot be read. What does not fit the field is told by the operation. */
+/** Undefined for what cannot be read. The operation refuses what does not fit the field. */
 function valueIn(field: OperationField, values: readonly string[]): Json | undefined {
   if (field.type === 'list') return values;
   const [text = '', ...more] = values;

@@ -152,7 +152,7 @@ export class EventHub {
     this.#wake();
   }
 
-  /** The streams end, and their readers come back: then the log is opened anew. */
+  /** The streams end, and their readers come back: then the log is opened again. */
   #fail(error: unknown): void {
     this.#failure = error instanceof Error ? error : new Error(String(error));
     this.#unwatch?.();

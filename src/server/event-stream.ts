@@ -12,7 +12,7 @@ export type StreamOptions = {
   readonly live: LiveFeed;
   readonly after: number;
   readonly filter: Filter;
-  /** Called once, when nobody reads any more. */
+  /** Called once, when there is no reader any more. */
   readonly onEnd: () => void;
 };
 

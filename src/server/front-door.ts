@@ -7,7 +7,7 @@ import { type Denied, deny } from '../kernel/verdict.ts';
 import { RateLimit } from './rate-limit.ts';
 
 export type DoorOptions = {
-  /** The names by which this server is called beside those of this machine itself: `https://baton.example.org`. */
+  /** The names by which this server is called besides those of this machine itself: `https://baton.example.org`. */
   readonly publicUrl: string | null;
   /** Whether a name of this machine is enough. */
   readonly isLoopback: boolean;

@@ -62,7 +62,7 @@ export class LiveFeed {
   /** Starts to follow the casts that run and are listened to, and lets the others go. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookOnce()
-      .catch(() => undefined) // What agents do may be missed; a log that cannot be read is told by the stream.
+      .catch(() => undefined) // What agents do may be missed; the stream reports a log that cannot be read.
       .finally(() => {
         this.#looking = null;
       });

@@ -5,7 +5,7 @@ import { deny } from '../kernel/verdict.ts';
 import { respond } from './answer.ts';
 import { BOUNDS_S, type RequestCounts } from './request-counts.ts';
 
-/** Prometheus gives up after 10 s where nothing else is said. */
+/** Prometheus gives up after 10 s by default. */
 const COUNT_MS_MAX = 8_000;
 const STATUSES = ['running', 'waiting', 'paused', 'completed', 'failed', 'aborted'] as const;
 

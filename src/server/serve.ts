@@ -1,4 +1,4 @@
-// The server of a workspace: one listener for the operations, the streams, the page and MCP. It is a skin: whoever gets in
+// The server of a workspace: one listener for the operations, the streams, the page and MCP. It is a skin: a caller who gets in
 // calls an operation, as by the command line.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,4 +1,4 @@
-// Compiles a loadout of the short form to a configuration of the long form, and to nothing else. It is pure: whoever read the
+// Compiles a loadout of the short form to a configuration of the long form, and to nothing else. It is pure: the caller who read the
 // file passes the value on, and finds the line of a mistake by its place in the value.
 //
 // Steps are numbered depth first. A step becomes a socket `Socket-N` with the step's name as label, and a materia with the

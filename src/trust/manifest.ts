@@ -58,7 +58,7 @@ export function readManifest(json: Json): Manifest {
         diagnostics.push(faulty(id, 'AGENT_ID_MALFORMED', `${quote(id)} is not a canonical id; the agent is left out`));
       } else if (met.has(id)) {
         // An id of two kinds is ambiguous, so neither kind is assumed.
-        diagnostics.push(faulty(id, 'AGENT_TYPE_MISMATCH', `${id} stands in two sections; the agent is left out`));
+        diagnostics.push(faulty(id, 'AGENT_TYPE_MISMATCH', `${id} is in two sections; the agent is left out`));
         agents.delete(id);
       } else {
         const [record, found] = readRecord(id, SECTIONS[section], isObject(value) ? value : {});

@@ -63,7 +63,7 @@ const SHORT = 2 * LIMITS.arrayItems;
  * The short way for what most programs write: one object without white space and escapes. Every verdict needs the
  * canonical text of its envelope, and when that is as long as the text itself, then nothing that was written is
  * missing: no member went under because another had its name. Only numbers can be longer in the canonical text. Null
- * for a text that is not of this kind; where a doubt is left, what the parser said of it.
+ * for a text that is not of this kind; where a doubt is left, the words of the parser about it.
  */
 function parseCompact(text: string): ParsedEnvelope | ParseAttempt {
   if (!text.startsWith('{"') || !text.endsWith('}') || text.length > SHORT || text.includes('\\') || mayPoison(text))

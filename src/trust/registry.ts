@@ -1,6 +1,6 @@
 // A registry: every agent that may take part in handoffs, what it declares, and whether its prompt is the pinned one.
 // Built once from manifest, lock and prompts and never changed; one bad agent leaves the others usable. Look-ups go
-// through a Map, where `constructor` and `__proto__` are ids like any other that nobody has.
+// through a Map, where `constructor` and `__proto__` are ids like any other that no agent has.
 import { parseJsonText } from '../dialects/json-text.ts';
 import { type Json, nameOfType } from '../kernel/json.ts';
 import { type Diagnostic, fatal, faulty, remark } from '../kernel/trust/problem.ts';

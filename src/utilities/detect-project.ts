@@ -204,7 +204,7 @@ function make(dir: string): Part {
   );
 }
 
-/** `*` stands for the beginning of a name. */
+/** `*` matches the beginning of a name. */
 function hasFile(dir: string, name: string): boolean {
   if (!name.startsWith('*')) return existsSync(join(dir, name));
   try {

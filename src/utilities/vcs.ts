@@ -114,7 +114,7 @@ export async function hasJj(cwd: string): Promise<boolean> {
   return (await jj(cwd, '--version')).ok;
 }
 
-/** Whether the working-copy commit holds no change, or why that cannot be told. */
+/** Whether the working-copy commit holds no change, or why that is not known. */
 export async function isClean(root: string): Promise<boolean | { readonly error: string }> {
   const asked = await jj(root, 'log', '--no-graph', '-r', '@', '-T', 'if(empty, "empty", "changed")');
   return asked.ok ? asked.stdout.trim() === 'empty' : { error: asked.error };
@@ -139,7 +139,7 @@ export async function jjInTurn(root: string, commands: readonly (readonly string
   return null;
 }
 
-// Which repository a folder lies in, told by the marks that jj and git leave in its root.
+// Which repository a folder is in, by the marks that jj and git leave in its root.
 type VcsRepository = { readonly kind: 'jj' | 'git'; readonly root: string };
 
 /**

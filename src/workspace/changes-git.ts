@@ -1,4 +1,4 @@
-// What differs from the last commit of a git repository. Files that git was told to skip, by its index, its rules or its
+// What differs from the last commit of a git repository. Files that git is set to skip, by its index, its rules or its
 // settings, are read as well.
 import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -34,7 +34,7 @@ test.each<[string, Json, boolean, RegExp]>([
     'another one',
     node('console.log("2 failed");process.exit(3)'),
     false,
-    /^exit code 3 instead of 0; it said: 2 failed$/,
+    /^exit code 3 instead of 0; it printed: 2 failed$/,
   ],
   ['an expected failure', node('process.exit(3)', { exitCode: 3 }), true, /^exit code 3$/],
   ['a program that is not there', { command: ['/no/such/program'] }, false, /could not be started/],
@@ -46,7 +46,7 @@ test.each<[string, Json, boolean, RegExp]>([
     false,
     /^(?!.*AKIA).*\[secret:/,
   ],
-  ['lines', node('console.log("a\\n\\u0007b");process.exit(1)'), false, /^exit code 1 instead of 0; it said: b$/],
+  ['lines', node('console.log("a\\n\\u0007b");process.exit(1)'), false, /^exit code 1 instead of 0; it printed: b$/],
 ])('a command: %s', async (_, definition, pass, found) => {
   const check = await run(definition);
   expect(check.pass).toBe(pass);
@@ -62,7 +62,7 @@ test('no shell looks at a command', async () => {
 
 test('a megabyte of output is no burden', async () => {
   const check = await run(node('process.stdout.write("x".repeat(5e6)+"\\nend\\n");process.exitCode=1'));
-  expect(check).toEqual({ pass: false, found: 'exit code 1 instead of 0; it said: end' });
+  expect(check).toEqual({ pass: false, found: 'exit code 1 instead of 0; it printed: end' });
 });
 
 test.each([

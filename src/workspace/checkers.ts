@@ -303,7 +303,7 @@ function lastLine(output: string): string {
     .split(/\r?\n/)
     .map((each) => each.trim())
     .findLast((each) => each !== '');
-  return line === undefined ? '' : `; it said: ${line}`;
+  return line === undefined ? '' : `; it printed: ${line}`;
 }
 
 /** Without secrets and terminal control characters. */

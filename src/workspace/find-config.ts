@@ -137,7 +137,7 @@ function belowIn(workspace: LocatedWorkspace, own: Loaded | null): readonly File
 /** A named file over all layers below it: JSON, or a short form. */
 function loadFile(file: string, workspace: LocatedWorkspace, set: readonly string[]): Loaded {
   const isTeam = mayBeTeam(file);
-  // The named file first: whoever names one that is not there hears of that, whatever lies below.
+  // The named file first: a file that is named and missing is an error, whatever lies below.
   const json = isTeam ? readText(file) : readJsonFile(file);
   if (!isTeam && !isObject(json)) return loadConfig(file);
   const below = belowIn(workspace, ownLayers(workspace)).map(withOwnScripts);

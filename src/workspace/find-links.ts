@@ -1,5 +1,5 @@
 // Which links lie on the way of paths below a folder, and where they lead. The ledger compares paths by it. A hard link is
-// another name of a file; the first name in the order of the alphabet stands for all of them.
+// another name of a file; the first name in the order of the alphabet is used for all of them.
 import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FindLinks } from '../engine/ports.ts';

@@ -210,7 +210,7 @@ export const SUBMODULE_MODE = '160000';
 
 /** Paths from the folder. The index knows these, and the files alone do not show them. */
 type Indexed = {
-  /** Tracked files that git was told to treat as unchanged or absent. */
+  /** Tracked files that git is set to treat as unchanged or absent. */
   readonly hidden: readonly Buffer[];
   /** Submodules. */
   readonly links: readonly Buffer[];

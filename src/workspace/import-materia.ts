@@ -33,7 +33,7 @@ const SECTIONS = ['activeLoadout', 'activeLoadoutId', 'budget', 'limits', 'paral
 const REPLACED: Readonly<Record<string, string>> = {
   artifactDir: 'Casts are kept in the log; look with `baton show CAST`, or write one with `baton export CAST`',
   finalization: 'Every answer is read as JSON; nothing has to be set',
-  eventing: 'Set `notify`, or the sinks for events, anew; addresses and secrets are not taken over',
+  eventing: 'Set `notify`, or the sinks for events, again; addresses and secrets are not taken over',
   roles: 'Define each role as a materia',
   materiaDefinitions: 'Rename it to materia and import again',
 };
@@ -206,7 +206,7 @@ class Importer {
       this.#change(
         `${path}.command`,
         `${own.join(', ')} is looked up in .baton`,
-        'Copy the script there, beside config.json',
+        'Copy the script there, next to config.json',
       );
     const isSource = utility !== null || command !== undefined;
     // In the original an output alone was a utility, too.
@@ -335,7 +335,7 @@ class Importer {
     };
   }
 
-  /** A materia that the file does not define may ship; else a person stands in for it. */
+  /** A materia that the file does not define may ship; else a person takes its place. */
   #use(name: string, path: string): void {
     if (this.#materia.has(name)) return;
     const shipped = this.#shipped.materia(name);

@@ -36,7 +36,7 @@ function readPersonal(file: string): Json {
   }
 }
 
-/** A layer whose prompts, schemas and scripts are those beside its own file, whichever loadout is cast. */
+/** A layer whose prompts, schemas and scripts are those next to its own file, whichever loadout is cast. */
 export function layerIn(name: LayerName, file: string, written: JsonObject, baseDir: string): FileLayer {
   const { config, issues } = withFiles(file, written, baseDir);
   return withOwnScripts({ name, file, config: isObject(config) ? config : {}, baseDir, issues });
@@ -112,7 +112,7 @@ export function issuesBetween({ locks, untrusted }: MergedLayers): readonly Issu
   ];
 }
 
-/** An issue at a place that another file sets is told with that file. */
+/** An issue at a place that another file sets names that file. */
 export function fromLayer(issue: Issue, layers: readonly ConfigLayer[], own: string): Issue {
   if (layers.length === 0) return issue;
   const layer = layerOf(layers, keyPathOf(issue.path, ...layers.map(({ config }) => config)));

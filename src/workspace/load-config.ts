@@ -194,7 +194,7 @@ export function readBeside(baseDir: string, name: string): { ok: true; text: str
     }
     return { ok: true, text: readPlainFile(file, CONFIG_BYTES_MAX).toString('utf8') };
   } catch {
-    return { ok: false, why: `${name} cannot be read; create it beside the configuration` };
+    return { ok: false, why: `${name} cannot be read; create it next to the configuration` };
   }
 }
 
@@ -263,7 +263,7 @@ function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** A script of a command lies beside the file that names it. */
+/** A script of a command is next to the file that names it. */
 export function resolveScript(command: readonly string[], baseDir: string): readonly string[] {
   const isScript = (word: string | undefined) => word !== undefined && /^\.\/.*\.[mc]?js$/.test(word);
   const [program = '', first = '', ...rest] = command;

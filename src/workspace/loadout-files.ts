@@ -70,7 +70,7 @@ function configFileOf({ configFile, env }: LocatedWorkspace, layer: Layer): stri
   return layer === 'project' ? configFile : join(userFolder(env ?? process.env), 'config.json');
 }
 
-/** The materia of lower layers, with their prompts in them: they may be used, and are not written anew. */
+/** The materia of lower layers, with their prompts in them: they may be used, and are not written again. */
 function materiaBelow(workspace: LocatedWorkspace, layer: Layer): JsonObject {
   const layers = personalLayers(workspace).filter(({ name }) => layer === 'project' || name === 'administrator');
   const found: JsonObject[] = layers.map(({ config }) => objectAt(config, 'materia'));

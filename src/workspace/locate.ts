@@ -12,7 +12,7 @@ export type LocatedWorkspace = {
   readonly dir: string;
   readonly configFile: string;
   readonly stateDir: string;
-  /** Leads to the user's own folder; that of the process where it is not said. */
+  /** Leads to the user's own folder; that of the process without it. */
   readonly env?: NodeJS.ProcessEnv;
 };
 
@@ -106,7 +106,7 @@ function nearest(start: string, env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * `BATON_HOME` holds one folder per workspace, named for people and told apart by the path. A workspace whose own state
+ * `BATON_HOME` holds one folder per workspace, named for people and made unique by the path. A workspace whose own state
  * folder it names stays there: so it is with what a cast of that workspace has started.
  */
 function stateDirOf(project: string, env: NodeJS.ProcessEnv): string {
@@ -123,7 +123,7 @@ export function workspaceName(project: string): string {
 }
 
 // Something a person asked for cannot be done as it was asked: a wrong option, a name that means nothing, a file that
-// cannot be read. One line says what is wrong and how to mend it.
+// cannot be read. One line says what is wrong and how to correct it.
 export class UsageError extends Error {
   readonly code: Code;
   readonly details: JsonObject;

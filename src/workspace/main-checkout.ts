@@ -1,7 +1,7 @@
 // What changes outside of a turn's own files. `sealOf` is one digest over what people configure in `.baton`; no agent may change what
 // governs it. `beginWatch` and `endWatch` notice which files of the user's own checkout change while a turn works in a worktree. They
 // compare contents before and after an attempt, committed or not. To keep a large repository cheap, only files that differ from the
-// commit before the attempt, and those that git was told to skip, are read. Nobody can tell who wrote a file, so only changes while an
+// commit before the attempt, and those that git is set to skip, are read. It is not known who wrote a file, so only changes while an
 // attempt ran count, without the output of this very command.
 
 import { hash } from 'node:crypto';
@@ -166,7 +166,7 @@ async function differingFrom(top: string, commit: string): Promise<readonly Buff
   return byteRecords(code === 0 ? out : await readGit(top, ['ls-files', '-z']));
 }
 
-/** What stands for a folder: of a submodule the commit that is checked out, and whether there is more in it. */
+/** The mark of a folder: of a submodule the commit that is checked out, and whether there is more in it. */
 async function folderAt(folder: string, state: string): Promise<string> {
   if (folder.endsWith('/') || !existsSync(join(folder, '.git'))) return 'folder';
   const { out } = await tryReadGit(folder, ['rev-parse', '-q', '--verify', 'HEAD']);

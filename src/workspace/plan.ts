@@ -190,7 +190,7 @@ const TURN: Readonly<Record<string, Member>> = {
   },
   write: { accepts: isObject, wants: 'an object from paths to texts' },
   exec: { accepts: isTexts, wants: 'the words of a command that a person approved' },
-  commands: { accepts: isTexts, wants: 'a list of commands that it is said to have run' },
+  commands: { accepts: isTexts, wants: 'a list of commands that it ran, as the script says' },
 };
 
 export function readScript(file: string): Script {
@@ -226,7 +226,7 @@ function faultOfList(key: string, turns: Json): string | null {
 function faultOfTurn(turn: JsonObject): string | null {
   const { $turn, ...beside } = turn;
   const [extra] = Object.keys(beside);
-  if (extra !== undefined) return `${extra} stands beside $turn; put it inside, or leave $turn out`;
+  if (extra !== undefined) return `${extra} is next to $turn; put it inside, or leave $turn out`;
   if (!isObject($turn)) return `$turn is ${nameOfType($turn)}; it must be an object`;
   return (
     faultOfMembers('$turn', $turn, TURN) ?? (isObject($turn.usage) ? faultOfMembers('usage', $turn.usage, USAGE) : null)

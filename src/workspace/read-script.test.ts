@@ -10,7 +10,7 @@ test.each<[Json, string | null]>([
   [{ A: 'hello' }, 'the turns of A must be a list, not a string'],
   [{ A: ['$repeat'] }, '"$repeat" under A must be the last of at least two elements'],
   [{ A: ['x', '$repeat', 'y'] }, '"$repeat" under A must be the last of at least two elements'],
-  [{ A: [{ $turn: {}, output: 'x' }] }, 'turn 1 of A: output stands beside $turn; put it inside, or leave $turn out'],
+  [{ A: [{ $turn: {}, output: 'x' }] }, 'turn 1 of A: output is next to $turn; put it inside, or leave $turn out'],
   [{ A: ['x', { $turn: null }] }, 'turn 2 of A: $turn is null; it must be an object'],
   [
     { A: [{ $turn: { toString: 1 } }] },
@@ -21,7 +21,7 @@ test.each<[Json, string | null]>([
   [{ A: [{ $turn: { write: [] } }] }, 'turn 1 of A: write must be an object from paths to texts'],
   [
     { A: [{ $turn: { commands: ['ls', 7] } }] },
-    'turn 1 of A: commands must be a list of commands that it is said to have run',
+    'turn 1 of A: commands must be a list of commands that it ran, as the script says',
   ],
   [{}, null],
   [{ A: [], B: ['x', '$repeat'], C: [null, 7, { any: 'value' }] }, null],

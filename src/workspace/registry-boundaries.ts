@@ -167,7 +167,7 @@ async function hadRegistry(stateDir: string): Promise<boolean> {
     const loaded = { after: 0, limit: 1, kinds: ['registry.loaded'] };
     return await withEvidence(file, async (evidence) => (await evidence.rows(loaded)).length > 0);
   } catch {
-    return false; // A log that cannot be read is told of by whoever needs it.
+    return false; // A caller that needs the log reports one that cannot be read.
   }
 }
 

@@ -88,7 +88,7 @@ export function witnessOf(
     if (changes === null) return null;
     if (watch.mainCheckout !== 'warn') return { dir, changes };
     const [first, ...more] = Object.keys(changes);
-    const who = `in ${dir} while ${watch.socket} ran; it cannot be told who did it`;
+    const who = `in ${dir} while ${watch.socket} ran; who changed it is not known`;
     if (first !== undefined) say(`  ! ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''} changed ${who}`);
     return null;
   }

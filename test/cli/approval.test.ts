@@ -105,7 +105,7 @@ test('what a person rejects is not run; what was approved can be taken back', as
   const dir = project();
   const first = await ask(dir, 'touch a');
   expect(await codeOf(dir, ['reject', '--json', first])).toBe('OK');
-  expect((await baton(dir, ['log', '--after', '0'])).stdout).toContain('a person said no');
+  expect((await baton(dir, ['log', '--after', '0'])).stdout).toContain('a person rejected it');
   expect(await codeOf(dir, exec(first, 'touch', 'a'))).toBe('APPROVAL_REJECTED');
   const second = await approved(dir, 'touch a');
   expect(second).not.toBe(first);

@@ -120,7 +120,7 @@ test('a false claim is refused with what was found instead', async () => {
   const fence = await start(dir, 'T-1');
   expect(await finish(dir, 'T-1', fence, NOTHING)).toMatchObject({
     code: 'ACCEPTANCE_FAILED',
-    details: { found: [{ criterion: 'It works', found: 'exit code 1 instead of 0; it said: 2 tests failed' }] },
+    details: { found: [{ criterion: 'It works', found: 'exit code 1 instead of 0; it printed: 2 tests failed' }] },
   });
   put(dir, { 'check.js': 'process.exit(0)' });
   expect((await finish(dir, 'T-1', fence, NOTHING)).code).toBe('OK');

@@ -92,7 +92,7 @@ test('where changes of the checkout are only reported, the turn is accepted', as
   const { code, stderr } = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
   expect([code, stderr]).toEqual([
     0,
-    expect.stringContaining(`src/x.js changed in ${dir} while Socket-1 ran; it cannot be told who did it`),
+    expect.stringContaining(`src/x.js changed in ${dir} while Socket-1 ran; who changed it is not known`),
   ]);
 });
 

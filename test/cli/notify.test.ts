@@ -100,7 +100,7 @@ test('a notification that fails is said once, with its file, and the cast goes o
   expect(ran.code).toBe(4);
   expect(
     ran.stderr.match(
-      /You were not told by notify\.webhook of \S+config\.json: it answered with status 500; start what listens there, or correct notify\.webhook\./g,
+      /No notification by notify\.webhook of \S+config\.json: it answered with status 500; start what listens there, or correct notify\.webhook\./g,
     ),
   ).toHaveLength(1);
   expect(ran.stderr.match(/notify\.command of .*not-there is not found; correct notify\.command/g)).toHaveLength(1);

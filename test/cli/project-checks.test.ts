@@ -42,13 +42,13 @@ test('each coding turn is checked where it worked; the judge sees files, diff an
   await baton(dir, ['trust']);
   const ran = await baton(dir, ['cast', ...NAMES, 'do it'], { env });
   expect(ran.code, ran.stderr).toBe(0);
-  expect(ran.stderr).toContain('! check test failed: exit code 1 instead of 0; it said: add(1, 2) is 2, not 3');
+  expect(ran.stderr).toContain('! check test failed: exit code 1 instead of 0; it printed: add(1, 2) is 2, not 3');
   expect(ran.stderr).toMatch(/^ {2}check test starts\n {2}check test failed after [\d.]+ s$/m);
   const { turns = [] } = json<CastView>(await baton(dir, ['show', 'latest', '--turns', '--json']));
   const [first = '', second = ''] = turns.filter(({ socket }) => socket === 'Socket-3').map(({ brief }) => brief);
   expect(first).toContain('Files changed for this item:\n<data>\nadd.js\n</data>');
   expect(first).toContain('+module.exports = (a, b) => a * b;');
-  expect(first).toContain('test: FAILED (exit code 1 instead of 0; it said: add(1, 2) is 2, not 3)');
+  expect(first).toContain('test: FAILED (exit code 1 instead of 0; it printed: add(1, 2) is 2, not 3)');
   expect(first).toContain('slow: FAILED (node did not end within 300 ms)');
   expect(first).not.toContain('whole');
   // After rework: the whole diff of the item, a new file too, and the checks of the last turn.

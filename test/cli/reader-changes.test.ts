@@ -129,9 +129,9 @@ test.each<[string, JsonObject, string]>([
   const dir = repository();
   put(dir, { 'cast.json': flow({ M }, { 'Socket-1': { materia: 'M' } }) });
   const cast = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
-  const remark = `changed while M ran${may}; whose it is cannot be told`;
+  const remark = `changed while M ran${may}; who changed it is not known`;
   expect([cast.code, worktreesOf(dir)]).toEqual([0, []]);
-  expect(cast.stderr.match(/cannot be told/g)).toHaveLength(1);
+  expect(cast.stderr.match(/is not known/g)).toHaveLength(1);
   expect(cast.stderr).toContain(`! a.txt (and 1 more) ${remark}`);
   expect(await touched(dir, 'turn.accepted')).toEqual([['a.txt', 'e']]);
   for (const command of ['show', 'log']) {
@@ -202,5 +202,5 @@ test.each([
   expect(free.err.match(/what changes is not noted/g)).toHaveLength(1);
   const held = await cast(sh(line, { tools: 'coding' }));
   expect([held.view.status, held.view.code]).toEqual(['failed', 'MISSING_VALIDATOR']);
-  expect(held.view.reason).toContain('what Socket-1 changes cannot be told');
+  expect(held.view.reason).toContain('the changes of Socket-1 cannot be inspected');
 });

@@ -12,7 +12,7 @@ test('a model call that hangs ends at its own limit, with its own cause', async 
   const dir = project({ '.baton/config.json': config });
   const view = json<CastView>(await baton(dir, ['cast', '--json', 'do it']));
   expect(view).toMatchObject({ status: 'failed', code: 'AGENT_FAILED', result: { failure: { code: 'MODEL_SILENT' } } });
-  expect(view.reason).toContain('heard nothing from its model for 1 s');
+  expect(view.reason).toContain('got nothing from its model for 1 s');
 });
 
 test('the processor time of a program that only waits is no sign of life', async () => {

@@ -167,7 +167,7 @@ test('a set-up step that fails lets the cast stand, says why, and is tried again
   put(dir, { '.baton/config.json': '{' });
   const unread = json<CastView>(await baton(dir, ['continue', '--json']));
   expect([unread.status, unread.reason]).toEqual(['paused', expect.stringContaining('config.json:1:2')]);
-  expect(unread.reason).toMatch(/^the configuration cannot be read .*; mend it, then carry on$/);
+  expect(unread.reason).toMatch(/^the configuration cannot be read .*; correct that, then carry on$/);
   put(dir, config(first, ['true']));
   const again = json<CastView>(await baton(dir, ['continue', '--json']));
   expect([again.status, worktreesOf(dir).length]).toEqual(['completed', 1]);

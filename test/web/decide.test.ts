@@ -125,7 +125,7 @@ inBrowser('what is said at once, and can interrupt no agent, is answered with wh
   await dialog.getByLabel('What the next brief of its agents holds').fill('and a friendly one');
   await dialog.getByLabel('At once: the agents at work are interrupted').check();
   await dialog.getByRole('button', { name: 'Say', exact: true }).click();
-  await dialog.getByText('No agent is at work on it now; the next agent of the cast is told it.').waitFor();
+  await dialog.getByText('No agent is at work on it now; the next agent of the cast gets it.').waitFor();
   await dialog.getByRole('button', { name: 'Close', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
   const { entries } = (await at.ask('log', { cast, kind: 'cast.said' })).details;

@@ -55,7 +55,7 @@ export function unrun(why: { readonly error?: string; readonly aborted?: boolean
 }
 
 /**
- * Claims the attempt for one process, forever. The claim is linked into place with its content, so that nobody
+ * Claims the attempt for one process, forever. The claim is linked into place with its content, so that no process
  * reads half of one, and it is on disk before this answers, so that a power cut cannot make a run look unstarted.
  */
 export async function takeClaim(dir: string, by: AttemptClaim['by']): Promise<boolean> {

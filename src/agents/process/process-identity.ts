@@ -36,7 +36,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return startTimeOf(identity.pid) === identity.startTime;
 }
 
-/** False means that the machine was started anew since: whatever had this identity is gone. */
+/** False means that the machine was restarted since: the process with this identity is gone. */
 export function isOfThisBoot(identity: ProcessIdentity): boolean {
   return identity.startTime.startsWith(`${bootId()}/`);
 }

@@ -39,7 +39,7 @@ const TIMER_MAX_MS = 2_147_483_647;
 /** How long the pipes may stay open after the last known process has ended. */
 const DRAIN_MS = 1_000;
 
-// Handlers stand before the claim does: who sees a claim may signal its holder.
+// Handlers are set before the claim: a process that sees a claim may signal its holder.
 let isAborted = false;
 const abort = new Promise<Why>((resolve) => {
   process.on('SIGTERM', () => {

@@ -28,7 +28,7 @@ type CarryOn = {
   readonly turns?: boolean | undefined;
   readonly detach?: boolean | undefined;
   readonly takeOver?: boolean | undefined;
-  /** Whether a spent allowance is extended; a person is asked where it is not said. */
+  /** Whether a spent allowance is extended. Without it, a person is asked. */
   readonly extend?: boolean | undefined;
 };
 
@@ -142,7 +142,7 @@ type Saying = {
   readonly submit: (store: Pick<Store, 'submit'>) => Promise<Verdict>;
   /** Whether a refusal ends the operation. Any other is in the log, and the cast asks again. */
   readonly ends: (refusal: Denied) => boolean;
-  /** Whether people are told in words that it was taken. */
+  /** Whether people get a line that says it was taken over. */
   readonly isTold?: boolean;
   readonly detach?: boolean | undefined;
   readonly turns?: boolean | undefined;

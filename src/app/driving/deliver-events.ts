@@ -1,4 +1,4 @@
-// Delivers events from the log to the sinks of the configuration. A cursor beside the log says how far each sink has come; what a sink
+// Delivers events from the log to the sinks of the configuration. A cursor next to the log says how far each sink has come; what a sink
 // did not take stays next, and is tried again later, by this process or another one. So nothing is lost where a sink, this process or
 // the machine is down. An event may come twice, with the same id.
 import { appendFileSync, closeSync, constants, fstatSync, openSync } from 'node:fs';

@@ -165,7 +165,7 @@ export function keepDriven(workspace: Workspace, actor: Actor, options: KeepOpti
   const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
-    // A log that cannot be read is told by everything else that reads it.
+    // Every other reader reports a log that cannot be read.
     void look()
       .catch(() => undefined)
       .finally(() => {

@@ -141,7 +141,7 @@ async function takeOver(store: Store, stateDir: string, cast: string, { host, pi
   await store.submit({ kind: 'cast.recover', cast, driver: { host, pid }, seen }, ENGINE);
 }
 
-/** Where a provider asked for patience, its program was run again in a folder beside the first. */
+/** Where a provider asked for patience, its program was run again in a folder next to the first. */
 function newestRun(dir: string): string {
   let newest = dir;
   for (let run = 1; existsSync(`${dir}.again-${run}`); run += 1) newest = `${dir}.again-${run}`;

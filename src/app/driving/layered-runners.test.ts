@@ -162,7 +162,7 @@ test.each<[string, Json | undefined, Packet]>([
 });
 
 test.each<[string, Json, RegExp]>([
-  ['no JSON', '{', /config\.json is no JSON object; mend it/],
+  ['no JSON', '{', /config\.json is no JSON object; correct it/],
   ['a list', [], /is no JSON object/],
   ['limits that are none', { runners: 7 }, /config\.json: runners/],
   ['a runner that does not exist', { runners: { claud: {} } }, /runners\.claud: .*Did you mean claude/],

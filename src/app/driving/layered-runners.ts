@@ -175,7 +175,7 @@ type UserLimits = {
   readonly limits: ReadonlyMap<string, Slot>;
 };
 
-/** The limits as they stand in the user's own folder; a mistake in them is thrown in words that name the file. */
+/** The limits in the user's own folder. A mistake in them is thrown with the name of the file. */
 export function userLimits(env: NodeJS.ProcessEnv): UserLimits {
   const file = join(userFolder(env), 'config.json');
   const config = read(file);
@@ -210,7 +210,7 @@ function read(file: string): JsonObject | null {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR' || isSomebodyElses(file)) return null;
-    throw new UsageError(`${file} cannot be read (${message}); mend it or move it away`, 'INVALID_CONFIG');
+    throw new UsageError(`${file} cannot be read (${message}); correct it or move it away`, 'INVALID_CONFIG');
   }
   try {
     const config: Json = JSON.parse(text);
@@ -218,7 +218,7 @@ function read(file: string): JsonObject | null {
   } catch {
     // Told below.
   }
-  throw new UsageError(`${file} is no JSON object; mend it or move it away`, 'INVALID_CONFIG');
+  throw new UsageError(`${file} is no JSON object; correct it or move it away`, 'INVALID_CONFIG');
 }
 
 /** Waits for a place before it runs. What runs already, from before a crash, gets one whatever the limits say. */

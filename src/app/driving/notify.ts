@@ -1,5 +1,5 @@
 // Tells a person that a cast waits, failed or ended: by the bell, the desktop, a webhook or a program. The process that drives
-// the cast does it, once for each event. A notification that fails is said once and changes nothing for the cast. Words of
+// the cast does it, once for each event. A notification that fails is reported once and changes nothing for the cast. Words of
 // agents go along as data only: as a member of the JSON, and as one argument of the desktop's own program.
 import { isTrusted } from '../../git/folder-trust.ts';
 import type { Entry } from '../../kernel/fact.ts';
@@ -145,7 +145,7 @@ function plain(text: string, max: number): string {
 
 type Facts = readonly Pick<Entry, 'fact'>[];
 
-/** Of entries that were committed together: what a person wants to be told, at most once. */
+/** Of entries that were committed together: what a person wants to know, at most once. */
 export function occasionIn(
   entries: Facts,
 ): (Pick<Notice, 'event' | 'status' | 'code'> & { why: string; turn: number | null }) | null {
@@ -223,7 +223,7 @@ export function notifier(place: Place, { say, ring }: Ways): Notifier {
     for (const { sink, why } of await sendNotice(notice, given, place, ring)) {
       if (why === null || failed.has(sink)) continue;
       failed.add(sink);
-      say(`You were not told by notify.${sink} of ${given.file}: ${why}. \`${place.program} notify\` tries it.`);
+      say(`No notification by notify.${sink} of ${given.file}: ${why}. \`${place.program} notify\` tries it.`);
     }
   };
   return {
@@ -261,5 +261,5 @@ export const tryNotify: Operation<'notify'> = async (workspace, _input, { onEven
   if (sent.length === 0)
     return deny('BAD_USAGE', `notify in ${settings.file} names no way to tell you; write ${EXAMPLE}`, details);
   if (failed.length > 0) return deny('NOT_ALLOWED_NOW', `${failed.join('; ')} (in ${settings.file})`, details);
-  return allow(`told by ${sent.map(({ sink }) => sink).join(', ')}`, details);
+  return allow(`notified by ${sent.map(({ sink }) => sink).join(', ')}`, details);
 };

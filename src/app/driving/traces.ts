@@ -62,7 +62,7 @@ type SpanSender = {
   settled(): Promise<void>;
 };
 
-/** What sends spans, or null where nobody wants them. A failure is reported once, with what happens all the same. */
+/** Sends spans; null where no endpoint is configured. A failure is reported once, and the cast goes on. */
 export function spanSender({ env }: Place, say: (line: string) => void, allTheSame: string): SpanSender | null {
   const endpoint = tracesEndpoint(env);
   if (endpoint === null) return null;

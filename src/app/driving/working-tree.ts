@@ -240,7 +240,7 @@ function worktreeNow(workspace: Workspace, before: WorktreeRecord | null): Workt
   if (!('why' in now)) return now.rules;
   if (before?.state !== 'making' || before.configured === undefined) return null;
   const reason = `the configuration cannot be read to see how the worktree is to be set up now: ${now.why}`;
-  throw new WorktreeError(`${reason}; mend it, then carry on`);
+  throw new WorktreeError(`${reason}; correct that, then carry on`);
 }
 
 type Now = { readonly rules: WorktreeRules | null } | { readonly why: string };

@@ -54,7 +54,7 @@ export const approve: Operation<'approve'> = (workspace, { id, reason = '', agai
   settle(workspace, id, { choice: 'approve', reason, ...(again ? { again } : {}) }, how, context);
 
 export const reject: Operation<'reject'> = (workspace, { id, reason, ...how }, context) =>
-  settle(workspace, id, { choice: 'reject', reason: reason || 'a person said no' }, how, context);
+  settle(workspace, id, { choice: 'reject', reason: reason || 'a person rejected it' }, how, context);
 
 async function settle(workspace: Workspace, word: string, choice: Choice, { revision, ...how }: How, context: Context) {
   const { actor } = context;

@@ -205,7 +205,7 @@ function withAuthor(text: string): (StoredLine & { readonly by: string })[] {
   return line ? [{ ...line, by: String((JSON.parse(text) as { by: unknown }).by) }] : [];
 }
 
-/** The casts of which a line names the digest; a short prompt stands in its line itself, so all beginnings are looked at. */
+/** The casts of which a line names the digest; a short prompt is in its line itself, so all beginnings are looked at. */
 async function castsWith(evidence: Evidence, digest: string): Promise<readonly string[]> {
   const rows = [
     ...(await evidence.rows({ after: 0, holds: digest })),
@@ -218,7 +218,7 @@ function castsOf(rows: readonly StoredRow[]): readonly string[] {
   return [...new Set(rows.flatMap(([, , cast]) => cast ?? []))];
 }
 
-/** Handoffs from outside that name an id or a hash: in their entry, or in the envelope that is kept beside it. */
+/** Handoffs from outside that name an id or a hash: in their entry, or in the envelope that is kept with it. */
 async function handoffsWith(evidence: Evidence, word: string): Promise<readonly TracedHandoff[]> {
   const found: TracedHandoff[] = [];
   for (const [seq, , , , line] of await evidence.rows({ after: 0, kinds: ['handoff.judged'] })) {

@@ -150,7 +150,7 @@ function count(counted: Counted, { seq, fact }: Entry): void {
     counted.steps.delete(fact.turn);
 }
 
-/** What an attempt used. An answer that is still looked at is told again at its end. */
+/** What an attempt used. An answer that is still being verified is counted again at its end. */
 export function usageIn(fact: Entry['fact']) {
   return 'usage' in fact && 'attempt' in fact && fact.kind !== 'attempt.answered' ? fact.usage : null;
 }

@@ -190,7 +190,7 @@ async function whyKept(stateDir: string, record: WorktreeRecord): Promise<string
   const files = existsSync(record.folder) ? await uncommittedOf(record) : 0;
   if (files === 0) return null;
   const what = `${counted(files, 'file')} that git could not take over (\`git -C ${record.folder} status\`)`;
-  return `the worktree ${record.folder} stays, for it holds ${what}; mend or remove ${files === 1 ? 'it' : 'them'}`;
+  return `the worktree ${record.folder} stays, for it holds ${what}; repair or remove ${files === 1 ? 'it' : 'them'}`;
 }
 
 /** What came into which branch. Of what a person merged before only where the cast began and ended is known. */

@@ -64,7 +64,7 @@ export async function startCastFor(
       kind: 'note',
       text: `warning: the script speaks for ${name}, which is no socket and no materia of what is cast`,
     });
-  // A mistake in them stops every cast: it is told before an id is promised and a worktree made.
+  // A mistake in them stops every cast, so it is reported before there is an id or a worktree.
   userLimits(workspace.env);
   await requireTrust(workspace, commandsOf(plan.plan.rules, input.inPlace === true));
   const lacking = await lookBefore(workspace, plan.plan, input, context);
@@ -231,7 +231,7 @@ async function driven(
   });
 }
 
-/** Rough, and said to be: a token is about four characters. */
+/** Rough, and shown as such: a token is about four characters. */
 const CHARS_PER_TOKEN = 4;
 /** The assumed length of an answer. */
 const ANSWER_TOKENS = 1_000;
@@ -271,7 +271,7 @@ type Estimate = {
   readonly cost: number | null;
 };
 
-/** A runner that is asked for no model has one of its own, whose price cannot be told before. */
+/** A runner that is asked for no model picks one itself, so its price is not known before. */
 function turnOf(rules: Rules, socket: string, brief: string): Estimate {
   const materia = rules.materia[rules.graph.sockets[socket]?.materia ?? ''];
   const model = materia?.type === 'agent' ? materia.model : null;

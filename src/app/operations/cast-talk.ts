@@ -1,4 +1,4 @@
-// Conversations of a person with agents: what was said so far, the next words, and the end of it. What is said to a cast that goes on
+// Conversations of a person with agents: the words so far, the next ones, and the end of it. What a person says to a cast that goes on
 // is noted here, too.
 import { conversationsIn, conversationToEnd } from '../../kernel/cast/asked.ts';
 import { materiaOf } from '../../kernel/cast/rules.ts';
@@ -16,7 +16,7 @@ import type { WorkspaceStore } from '../store.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Operation } from './table.ts';
 
-/** Without words: the conversation so far. With words: they are said, and the cast is carried on until the agent has answered. */
+/** Without words: the conversation so far. With words: they are sent, and the cast is carried on until the agent has answered. */
 export const castTalk: Operation<'cast.talk'> = async (workspace, input, context) => {
   const { store, cast } = await castNamed(workspace, input.cast);
   const state = await stateOf(store, cast);

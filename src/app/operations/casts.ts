@@ -17,7 +17,7 @@ export const CAST_ROWS = entriesOf('casts', {
     fields: {
       limit: {
         type: 'count',
-        means: 'at most so many; all where it is not said. Up to 200, each has its items, its step and its cost too',
+        means: 'at most this many; all without it. Up to 200, each has its items, its step and its cost too',
         example: 20,
       },
       before: {
@@ -55,13 +55,13 @@ export const CAST_ROWS = entriesOf('casts', {
     example: 'baton show latest',
     fields: {
       cast: { ...CAST, word: 'CAST' },
-      turns: { type: 'flag', means: 'also what each attempt was told and said; on the command line with --json' },
+      turns: { type: 'flag', means: 'also the brief and the answer of each attempt; on the command line with --json' },
     },
     cli: 'show',
     mcp: {
       name: 'cast_show',
       audience: 'person',
-      description: `Look at a cast: its status, where it went, its data and what it used; with turns also what each attempt was told and said. ${FOREIGN}`,
+      description: `Look at a cast: its status, where it went, its data and what it used; with turns also the brief and the answer of each attempt. ${FOREIGN}`,
     },
   },
   'cast.turn': {
@@ -73,7 +73,7 @@ export const CAST_ROWS = entriesOf('casts', {
       turn: { type: 'count', min: 1, required: true, means: 'the number of the turn', example: 7 },
     },
     cli: 'show',
-    mcp: { leftOut: 'cast_show with turns tells what each attempt was told and said' },
+    mcp: { leftOut: 'cast_show with turns has the brief and the answer of each attempt' },
   },
   'cast.why': {
     act: 'look',
@@ -93,7 +93,7 @@ export const CAST_ROWS = entriesOf('casts', {
     example: 'baton watch latest',
     fields: {
       cast: { ...CAST, word: 'CAST' },
-      turns: { type: 'flag', means: 'at the end, also what each attempt was told and said' },
+      turns: { type: 'flag', means: 'at the end, also the brief and the answer of each attempt' },
     },
     cli: 'watch',
     mcp: { leftOut: 'a tool answers once; cast_wait tells what the agents do as progress' },
@@ -241,7 +241,7 @@ export const WORK_ROWS = entriesOf('work', {
       },
       worktrees: {
         type: 'flag',
-        means: 'only worktrees, of any age unless it is said; one with work that is nowhere else stays',
+        means: 'only worktrees, of any age unless an age is given; one with work that is nowhere else stays',
       },
       force: { type: 'flag', means: 'with --worktrees: also where unmerged commits or uncommitted files are lost' },
       dryRun: { type: 'flag', means: 'say what would go, and let it be' },

@@ -76,7 +76,7 @@ function readable(load: () => readonly Loaded[]): Read {
   }
 }
 
-/** What this machine lacks for a cast. It is shown beside the issues and is none: files are checked on other machines, too. */
+/** What this machine lacks for a cast. It is shown next to the issues and is none: files are checked on other machines, too. */
 async function lackingIn(all: readonly Loaded[], workspace: Workspace): Promise<readonly MachineFinding[]> {
   const needs = needsOf(all.flatMap(rulesIn), null);
   const found = await findingsIn({ workspace, needs, now: Date.now(), isDoctor: false, proved: new Set() });

@@ -168,7 +168,7 @@ function remembered({ key: _key, at, ...words }: Remembered) {
   return { status: 'accepted', ...words, at: new Date(at).toISOString() };
 }
 
-/** A person accepts a suggestion: later turns are told it. */
+/** A person accepts a suggestion: later turns get it. */
 export const memoryAccept: Operation<'memory.accept'> = async (workspace, { id, section }, { actor }) => {
   if (!workspace.hasLog()) return unknownMemory(workspace, id);
   const declared = declaredSections(workspace);
@@ -186,7 +186,7 @@ export const memoryAccept: Operation<'memory.accept'> = async (workspace, { id, 
 export const memoryDrop: Operation<'memory.drop'> = async (workspace, { id, reason }, { actor }) => {
   if (!workspace.hasLog()) return unknownMemory(workspace, id);
   const isAgent = refusalOfDecision(workspace, 'memory.drop', actor) !== null;
-  const request = { kind: 'memory.drop', id, reason: reason || 'a person said no', isAgent } as const;
+  const request = { kind: 'memory.drop', id, reason: reason || 'a person rejected it', isAgent } as const;
   return workspace.ledgerStore().submit(request, actor);
 };
 

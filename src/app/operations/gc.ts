@@ -103,7 +103,7 @@ async function collect(workspace: Workspace, input: Input, { actor, onEvent }: C
 function erasureOf({ olderThan, stopped = false, digest: digests = [] }: Input) {
   const odd = digests.find((each) => !/^sha256:[0-9a-f]{64}$/.test(each));
   if (odd !== undefined) throw new UsageError(`--digest takes sha256: and 64 hex digits, not ${odd}`);
-  // Who names texts means these; age counts where it was said, or where nothing was.
+  // Named texts are the ones meant. Age counts where it is given, or where nothing is named.
   const age = olderThan ?? (digests.length > 0 ? null : DEFAULT_AGE);
   const request: ErasureRequest = { before: age === null ? null : timeBefore(age), stopped, digests };
   return { request, reason: age === null ? 'asked for by digest' : `older than ${age}` };

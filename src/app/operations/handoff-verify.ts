@@ -159,7 +159,7 @@ function isSameFolder(one: string, other: string): boolean {
 
 type Reference = { readonly log: Log; readonly origin: string };
 
-/** Where the verdict stands in the log; for a copy, also what became of the first one, and which that was. */
+/** Where the verdict is in the log; for a copy, also what became of the first one, and which that was. */
 async function withReference(
   reference: Reference,
   verdict: Verdict,

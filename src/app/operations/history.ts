@@ -13,7 +13,7 @@ const SINK = { ...ONE_SINK, required: true } as const;
 const KEY = {
   type: 'text',
   value: 'KEY',
-  means: 'a public key to trust, beside your own and those of trusted-keys.txt',
+  means: 'a public key to trust, besides your own and those of trusted-keys.txt',
 } as const;
 const CHECKPOINT = {
   type: 'path',
@@ -36,7 +36,7 @@ export const HISTORY_ROWS = entriesOf('history', {
         example: 0,
       },
       cast: { type: 'text', value: 'CAST', mayBeEmpty: true, means: 'of one cast only', example: 'latest' },
-      last: { type: 'count', hidden: true, means: 'at most the last so many, where `after` is not said', example: 50 },
+      last: { type: 'count', hidden: true, means: 'at most this many of the last ones, without `after`', example: 50 },
       before: { type: 'count', min: 1, hidden: true, means: 'with last: of the entries before this one', example: 120 },
       kind: { type: 'text', hidden: true, means: 'only of kinds that begin so', example: 'approval.' },
       short: { type: 'flag', hidden: true, means: 'long texts by their digest, each with how it begins' },
@@ -64,7 +64,7 @@ export const HISTORY_ROWS = entriesOf('history', {
     mcp: {
       name: 'events_list',
       audience: 'person',
-      description: `Show the events that agents and utilities emitted beside their output. ${FOREIGN}`,
+      description: `Show the events that agents and utilities emitted besides their output. ${FOREIGN}`,
     },
   },
   'event.sinks': {

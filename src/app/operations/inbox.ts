@@ -32,7 +32,7 @@ export type Waiting = {
   readonly item: { readonly n: number; readonly title: string } | null;
   readonly title: string;
   readonly since: string;
-  /** Whether a cast stands still until it is decided. */
+  /** Whether a cast waits until it is decided. */
   readonly stops: boolean;
   /** Why it waits, in the words of the asker. */
   readonly reason: string;
@@ -65,7 +65,7 @@ async function waitingIn(workspace: Workspace): Promise<readonly Waiting[]> {
   ];
 }
 
-/** What a turn or an item waits for. Permissions are told by the approvals, which have all of them. */
+/** What a turn or an item waits for. Permissions are left to the approvals, which have all of them. */
 function waitingTurn(
   cast: Listed,
   { kind, turn, socket, number, item, title, since, words }: PageWait,

@@ -229,7 +229,7 @@ export const LEDGER_ROWS = entriesOf('ledger', {
       name: 'lock_request',
       audience: 'agent',
       description:
-        'Ask for paths beyond the scope of your task. Nothing is granted in the middle of a turn: you are told who holds them, or how your task gets them.',
+        'Ask for paths beyond the scope of your task. Nothing is granted in the middle of a turn: the answer says who holds them, or how your task gets them.',
     },
   },
   'worklog.add': {

@@ -53,7 +53,7 @@ function usualName(workspace: Workspace): string | null {
   return isText(activeLoadout) ? activeLoadout : names.length === 1 ? (names[0] ?? null) : null;
 }
 
-/** What stands in the file itself: a short form is loaded over config.json. One that cannot be read has the name of its file. */
+/** What is in the file itself: a short form is loaded over config.json. One that cannot be read has the name of its file. */
 function namesIn({ source, config, file }: Loaded): readonly string[] {
   if (config === null) return [basename(file, extname(file))];
   return Object.keys(objectAt(source ? source.compiled : objectOf(config), 'loadouts'));

@@ -100,7 +100,11 @@ export const APPROVAL_ROWS = entriesOf('approvals', {
         required: true,
         means: 'the words of the command',
       },
-      folder: { type: 'path', hidden: true, means: 'where it was approved to run; where the caller is, if not said' },
+      folder: {
+        type: 'path',
+        hidden: true,
+        means: 'where it was approved to run; without it, the folder of the caller',
+      },
     },
     mcp: { leftOut: 'run_approved does it for an agent within its turn' },
   },
@@ -167,7 +171,7 @@ export const KNOWLEDGE_ROWS = entriesOf('knowledge', {
   },
   'memory.accept': {
     act: 'decide',
-    means: 'later turns are told it: with a section those that may read it, else all',
+    means: 'later turns get it: with a section those that may read it, else all',
     example: 'baton memory accept m7 --section services',
     fields: {
       id: MEMORY,

@@ -79,7 +79,7 @@ export const PROJECT_ROWS = entriesOf('project', {
     means: 'try every way in which `notify` of the configuration tells you of a cast',
     example: 'baton notify',
     fields: {},
-    mcp: { leftOut: 'it is for the person who is told' },
+    mcp: { leftOut: 'it is for the person who gets the notifications' },
   },
   'agents.list': {
     act: 'look',

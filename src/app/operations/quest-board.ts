@@ -46,7 +46,7 @@ export const questAdd: Operation<'quest.add'> = async (workspace, input, context
   const every = cron === undefined ? undefined : { cron, zone, dueAt: firstDue(cron, zone) };
   if (input.zone !== undefined && cron === undefined)
     throw new UsageError('--zone is the time zone of --cron; say both');
-  // A mistake in the loadout is said now, and not in the night in which it would run.
+  // A mistake in the loadout is reported now, and not in the night in which it would run.
   const plan = await planned(workspace, { request, loadout: loadout ?? questSettings(workspace).loadout }, context);
   if (!plan.ok) return refusedPlan(plan.issues);
   const [line = request] = request.trim().split('\n', 1);

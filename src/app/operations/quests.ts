@@ -107,7 +107,7 @@ export const QUEST_ROWS = entriesOf('casts', {
   'quest.reorder': {
     act: 'steer',
     peopleOnly: 'order the queue',
-    means: 'move a pending quest; put beside another one, it gets that priority',
+    means: 'move a pending quest; next to another one, it gets the priority of that one',
     example: 'baton quest reorder Q-7 --before Q-2',
     fields: {
       quest: QUEST,

@@ -113,7 +113,7 @@ async function lookAt(
     changes = found.map(({ path }) => path);
   } catch (error) {
     if (!(error instanceof ChangesError)) throw error;
-    const reason = `What ${task.id} changed cannot be told: ${error.message}. ${wayOut(workspace, task, fence)}`;
+    const reason = `The changes of ${task.id} cannot be inspected: ${error.message}. ${wayOut(workspace, task, fence)}`;
     return { refusal: deny('MISSING_VALIDATOR', reason, { task: task.id, fence }) };
   }
   if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found: { changes } };
@@ -135,7 +135,7 @@ async function lookAt(
   }
 }
 
-/** Nothing passes unchecked; who may still end the task, and how, is said. */
+/** Nothing passes unchecked. The refusal says who may still end the task, and how. */
 function wayOut({ program }: Workspace, { id, owner }: Task, fence: number): string {
   const move = `${program} task move ${id}`;
   return `Give it up with \`${move} blocked --fence ${fence} --reason …\` and claim it again (\`${program} task claim ${id} --owner ${owner}\`); or a person who has looked at it says \`${move} done --reason …\`.`;

@@ -98,7 +98,7 @@ async function abandonedCasts({ store }: LedgerSession, { runs }: Ledger): Promi
   return found;
 }
 
-/** Null when the owner was heard of in the meantime. */
+/** Null when the owner sent a heartbeat in the meantime. */
 async function expire({ store, workspace }: LedgerSession, silent: SilentOwner): Promise<JsonObject | null> {
   const { run, task, fence, why, lastHeartbeatAt, observed } = silent;
   const seen = observed === null ? {} : { observed };

@@ -126,7 +126,7 @@ export function whyNoRepository(said: string, dir: string): { readonly why: stri
 export async function sizeFindings({
   workspace: { dir, stateDir },
 }: PreflightContext): Promise<readonly MachineFinding[]> {
-  // What git cannot tell is told where git is looked at.
+  // Other checks of git report what git itself cannot say.
   const isTooLarge = await hasTooManyFiles(dir, ['.baton/state', relative(dir, stateDir)]).catch(() => false);
   if (!isTooLarge) return [];
   const found = `${dir} has more than ${FILES_MAX} files to look at: what changes is not noted, and no agent that writes can work in it`;

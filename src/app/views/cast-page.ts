@@ -37,7 +37,7 @@ export type ShownState =
   | 'skipped'
   | 'stopped';
 
-/** What stands at a socket now. */
+/** What a socket is doing now. */
 export type LiveLine = {
   readonly turn: number;
   readonly number: number | null;
@@ -631,7 +631,7 @@ function actsOfWait({ id: cast }: Cast, { kind, turn, item, approval }: PageWait
       const drop = own('drop', 'cast.drop', { item: named, yes: true }, 'Drop', `baton drop ${named} --reason "…"`);
       const confirm = 'The item is left out, and every item that depends on it.';
       return [
-        { ...retry, asks: [{ field: 'note', label: 'What its next agent is told', isRequired: false }] },
+        { ...retry, asks: [{ field: 'note', label: 'A note for its next agent', isRequired: false }] },
         { ...drop, confirm, asks: [{ field: 'reason', label: 'Reason, for the log', isRequired: true }] },
       ];
     }

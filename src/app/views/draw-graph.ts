@@ -150,7 +150,7 @@ function box({ name, does, marks, visits, isHere }: DrawnStep, top: number): str
   );
 }
 
-/** Several ways between the same two steps share one line and stand below each other in words. */
+/** Several ways between the same two steps share one line, and their words are listed below each other. */
 function straightLine(way: DrawnWay, top: number, all: readonly DrawnWay[], index: number): string {
   const x = BOX.left + BOX.width / 2;
   const y = top + BOX.height;

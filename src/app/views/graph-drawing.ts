@@ -200,7 +200,7 @@ export function boundOfWay({ max, then }: DrawnWay): string {
   return [max === null ? '' : `at most ${max}`, then === null ? '' : `then ${then}`].filter(Boolean).join(', ');
 }
 
-/** All that is said of a way: `not satisfied, at most 3, then park ×2`. */
+/** All the words of a way: `not satisfied, at most 3, then park ×2`. */
 export function wordsOfWay(way: DrawnWay): string {
   const text = [conditionOfWay(way), boundOfWay(way)].filter(Boolean).join(', ');
   return way.count === 0 ? text : `${text}${text === '' ? '' : ' '}×${way.count}`;

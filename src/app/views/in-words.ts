@@ -73,7 +73,7 @@ type Named = Pick<Rules, 'graph' | 'materia'>;
 
 const known = new WeakMap<Named['graph'], SocketNames>();
 
-/** The label of each socket, else that of its materia. Sockets of one name are told apart by their id. */
+/** The label of each socket, else that of its materia. Sockets of one name are shown with their id. */
 export function socketNames({ graph, materia }: Named): SocketNames {
   const found = known.get(graph);
   if (found) return found;

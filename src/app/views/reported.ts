@@ -1,4 +1,4 @@
-// What agents of a cast reported, and the commands that they asked to run and that did not run, both told from its facts. A cast that is
+// What agents of a cast reported, and the commands that they asked to run and that did not run, both from its facts. A cast that is
 // completed without such a command says so.
 
 import { type ApprovalFact, isApprovalFact, type SealedRequest } from '../../kernel/approval/request.ts';
@@ -159,7 +159,7 @@ export function notRunOf({ asked, ran }: CommandsRecord): readonly NotRun[] {
 function take(one: Asked, fact: ApprovalFact, ran: Set<string>): void {
   const outcome = outcomeOf(fact);
   if (outcome) one.outcome = outcome;
-  // What began and was not settled is told on its own.
+  // A command that began and was not settled has a list of its own.
   if (fact.kind === 'approval.used') one.began.add(fact.index);
   if (fact.kind !== 'approval.finished') return;
   const digest = one.sealed.commands[fact.index]?.digest;

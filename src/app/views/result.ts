@@ -16,7 +16,7 @@ import { truncate } from '../../kernel/text.ts';
 import { socketNames } from './in-words.ts';
 import type { TurnsRecord } from './turn-record.ts';
 
-/** What a result is made of beside its own record. */
+/** What a result is made of besides its own record. */
 type OfCast = { readonly cast: Cast | null } & Pick<TurnsRecord, 'turns'>;
 
 /** Who said it. `name` is what people call the socket, `materia` the label of what runs there. */
@@ -30,7 +30,7 @@ type Words = {
 
 export type LastText = Speaker &
   Words & {
-    /** It is a report with a status, whose parts are told on their own. */
+    /** It is a report with a status, whose parts are shown on their own. */
     readonly isReport?: true;
   };
 
@@ -164,7 +164,7 @@ function shownFailure(speaker: Speaker, { output, attempt, code, reason, issues 
   return { ...speaker, attempt, code, reason, issues, ...bounded(output) };
 }
 
-/** After these an earlier attempt of the turn is no longer what the turn said last. */
+/** After these facts an earlier attempt is no longer the last word of its turn. */
 const SUPERSEDES: ReadonlySet<string> = new Set([
   ...['attempt.started', 'turn.accepted', 'turn.reported', 'turn.dropped', 'turn.reopened'],
 ]);

@@ -29,11 +29,11 @@ export type TurnView = PathStep & {
   /** From its dispatch to its end; absent while it runs. */
   readonly elapsedMs?: number;
   readonly usage?: Usage;
-  /** Who answered, with which model, and what it told of itself. */
+  /** Who answered, with which model, and what it reported about itself. */
   readonly agent?: AgentNote;
   /** The conversation of an earlier turn that it goes on with, because it is rework. */
   readonly session?: Session;
-  /** Files that changed while it ran, where whose change it was cannot be told. */
+  /** Files that changed while it ran, where it is not known who changed them. */
   readonly warning?: string;
 };
 
@@ -57,7 +57,7 @@ export type CastView = {
     readonly cost: number;
     /** The cost, or a part of it, was worked out from a table of prices. */
     readonly estimated?: true;
-    /** Tokens that are missing in the cost, because their agents told no price. */
+    /** Tokens that are missing in the cost, because their agents gave no price. */
     readonly unpricedTokens?: number;
   };
   /** Whether all of its agents were attested against a registry; null before the first of them is dispatched. */
@@ -160,7 +160,7 @@ function trustIn({ turns, attempts, isRefusedByTrust }: View, { rules }: Cast): 
 }
 
 /**
- * One step for each visit that was really dispatched; a start that a gate refused is none. They stand in the order in which
+ * One step for each visit that was really dispatched; a start that a gate refused is none. They are in the order in which
  * it was decided to make them: of those that begin together, which folder is ready first is an accident.
  */
 export function pathOf({ turns }: Pick<View, 'turns'>): PathStep[] {
@@ -196,7 +196,7 @@ function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[]
   });
 }
 
-/** A cast as a verdict; `stands` says that it does not run. */
+/** A cast as a verdict; `details.stands` is true when it does not run. */
 export function castVerdict(view: CastView): Verdict {
   const why = view.code === null ? '' : ` (${view.code}): ${withSocketNames(view.reason, view.sockets)}`;
   const items = view.items ? `; ${itemsText(view.items)}` : '';

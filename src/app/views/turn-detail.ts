@@ -1,4 +1,4 @@
-// One turn in full, told from its facts: what its agent was told, what it said in each attempt, whom it asked, on what
+// One turn in full, from its facts: its brief, its answer in each attempt, whom it asked, on what
 // evidence, and what it wrote for others.
 import type { ExchangeLine, ReportNote, TurnCheck, Usage } from '../../kernel/cast/state.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';

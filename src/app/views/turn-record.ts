@@ -24,7 +24,7 @@ export type AttemptRecord = {
   truncated?: true;
   usage: Usage | null;
   agent?: AgentNote;
-  /** Files that changed while it ran, where whose change it was cannot be told. */
+  /** Files that changed while it ran, where it is not known who changed them. */
   warning?: string;
   /** The conversation of an earlier turn that it goes on with, because it is rework. */
   readonly session?: Session;
@@ -85,7 +85,7 @@ export function noTurns(): TurnsRecord {
   return { turns: new Map(), attempts: [] };
 }
 
-/** `cast` says what its turns may change; without it nothing is said of files. */
+/** `cast` says what its turns may change; without it no files are listed. */
 export function foldTurn(record: TurnsRecord, entry: Entry, cast: Pick<Cast, 'rules' | 'root'> | null): void {
   const { at, fact } = entry;
   if (fact.kind === 'turn.started') {

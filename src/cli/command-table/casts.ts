@@ -184,7 +184,7 @@ ${EXITS}`,
       {
         name: 'talk',
         summary: 'talk with an agent before it answers',
-        note: `In a terminal without TEXT: a prompt with what was said so far. A line says something, /continue ends the conversation
+        note: `In a terminal without TEXT: a prompt with the conversation so far. A line says something, /continue ends the conversation
 and asks for the final answer, /quit leaves the cast as it is. Elsewhere without TEXT: what was said so far.
 ${EXITS}`,
         shownBy: () => import('../commands/talk.ts').then((file) => file.talkCommand),
@@ -200,7 +200,7 @@ ${EXITS}`,
         name: 'say',
         summary: 'say something to a cast that goes on',
         note: `The agent at work goes on; the next brief of the cast, or of that item, holds it. With --interrupt it is ended and goes
-on at once, in the same conversation where its runner keeps one; where it cannot be, the answer says when it is told.`,
+on at once, in the same conversation where its runner keeps one; where that is impossible, the answer says when the agent gets it.`,
       },
       ['cast.say'],
     ),

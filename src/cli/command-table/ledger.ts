@@ -86,11 +86,11 @@ Exit: 0 whole, 1 denied.`,
     ['audit.verify', 'audit.prove', 'audit.checkpoint', 'audit.key', 'audit.outside'],
   ),
   oneOperation('export', {
-    note: `--redact may be said several times.
+    note: `--redact may be given several times.
 What is left out is replaced by its digest, and the file verifies all the same. Denied where a credential would go out in clear.`,
   }),
   oneOperation('verify', {
-    note: `Without --key: whether the key is one that you trust is told and not required. verifier/verify.mjs checks the same without baton.
+    note: `Without --key: the answer says whether you trust the key; it need not be trusted. verifier/verify.mjs checks the same without baton.
 Exit: 0 whole, 1 denied.`,
   }),
   oneOperation('cast.trace', {
@@ -104,7 +104,7 @@ Digests are those of the log; \`baton audit prove\` proves the entries that are 
   }),
   oneOperation('gc', {
     group: 'history',
-    note: `--digest may be said several times.
-Each text that goes is said in the log by its digest, and reads [erased] from then on.`,
+    note: `--digest may be given several times.
+The log names each erased text by its digest, and shows it as [erased] from then on.`,
   }),
 ];

@@ -43,7 +43,7 @@ async function decide(call: Call, event: string, reportOnly: boolean): Promise<H
   });
 }
 
-/** The decision that the verdict of the operation stands for. */
+/** The decision that the verdict of the operation means. */
 function decisionIn(verdict: Verdict): HookDecision {
   const { decision, context } = verdict.details as JsonObject;
   if (!verdict.allow) return { kind: decision === 'ask' || decision === 'end' ? decision : 'deny', verdict };

@@ -122,7 +122,7 @@ function isLast(turns: readonly TurnView[], turn: number, attempt: number): bool
   return !turns.some((other) => other.turn === turn && other.attempt > attempt);
 }
 
-/** What a person is asked to do in a step of theirs; an agent that asks has said it in the row of its turn. */
+/** What a person is asked to do in a step of theirs; the row of the turn has the words of an agent that asks. */
 function askedFor({ turn, socket, brief, verdict, output }: TurnView, { sockets }: CastView): string[] {
   const { code } = (verdict ?? {}) as { code?: string };
   if (code !== 'ANSWER_NEEDED' || output !== null) return [];
@@ -276,7 +276,7 @@ function textOf(value: Json): string {
   return isString(value) ? value : JSON.stringify(value);
 }
 
-/** A heading and what stands under it; nothing where nothing does. */
+/** A heading and the lines under it; nothing without lines. */
 function part(name: string, below: readonly string[]): readonly string[] {
   return below.length === 0 ? [] : [name, ...below.map(indented)];
 }

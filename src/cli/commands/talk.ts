@@ -1,4 +1,4 @@
-// `baton talk`: a prompt in the terminal, with what was said so far. A script says one thing, or reads the conversation.
+// `baton talk`: a prompt in the terminal, with the conversation so far. A script says one thing, or reads the conversation.
 import { createInterface } from 'node:readline/promises';
 import type { OperationName } from '../../app/operations/table.ts';
 import type { Given } from '../../app/perform.ts';

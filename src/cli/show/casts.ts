@@ -149,7 +149,7 @@ function openLines(
   const baton = again(call);
   const paint = paintFor(process.stdout, call.env);
   return [
-    // Whether a cast is trusted is said with the cast: a bundled loadout brings a registry of its own.
+    // The cast itself says whether it is trusted: a bundled loadout brings a registry of its own.
     `${workspace}${trust === 'on' ? '  (its prompts are pinned)' : ''}`,
     ...(hold ? [`  PAUSED by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
     ...down.map(({ runner, reason, since, askAt }) => {

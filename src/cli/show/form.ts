@@ -13,7 +13,7 @@ export type Form = {
   readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly ShownLine[];
   /** What people get for each value that comes before the end; without it each is a line of JSON. */
   readonly each?: (value: JsonObject, call: Call) => readonly ShownLine[];
-  /** What people are told beside it, on standard error. */
+  /** What people get with it, on standard error. */
   readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
   /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */
   readonly refusal?: 'lines' | 'fault' | 'same';

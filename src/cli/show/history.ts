@@ -74,7 +74,7 @@ function summary(details: JsonObject, { reason }: Verdict): readonly string[] {
   return [
     reason,
     `texts         ${texts} as their digests say, ${erased} erased`,
-    `checkpoints   ${inside} beside the log, ${outside} outside; ${unsigned} facts came after the last one`,
+    `checkpoints   ${inside} next to the log, ${outside} outside; ${unsigned} facts came after the last one`,
     ...(checked === 0 ? [] : [`decisions     ${checked} sealed with the key of this user`]),
     `head          ${head}`,
     `root          ${root}`,

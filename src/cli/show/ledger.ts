@@ -33,7 +33,7 @@ function taskLines({ tasks }: JsonObject, call: Call, { status }: Given): readon
   );
 }
 
-/** How a task ended, or why it stands; that a person ended it without evidence is to be seen here. */
+/** How a task ended, or why it does not go on, and whether a person ended it without evidence. */
 function taskCells({
   task_id,
   status,

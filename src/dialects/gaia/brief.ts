@@ -117,9 +117,9 @@ const EXAMPLE_CONSOLIDATION = {
 function formatLines(situation: BriefSituation): string[] {
   return [
     '## Report',
-    `End your answer with exactly one fenced block tagged ${TAG}. Inside it stands one JSON object and nothing else:`,
+    `End your answer with exactly one fenced block tagged ${TAG}. Inside it is one JSON object and nothing else:`,
     'no YAML, no comments, no trailing commas. Only the first such block counts, so write it once and do not quote this one.',
-    'Three backticks end the block wherever they stand; inside a string write \\u0060 for a backtick.',
+    'Three backticks end the block wherever they are; inside a string write \\u0060 for a backtick.',
     'An example; say what is true of your own work:',
     '',
     `\`\`\`${TAG}`,

@@ -94,7 +94,7 @@ type Body =
 
 function parseBody({ body, line: firstLine }: Block, maxBytes: number): Body {
   if (body.startsWith('\ufeff')) {
-    return { ok: false, kind: 'syntax', message: 'a byte order mark stands before the JSON', line: 1, column: 1 };
+    return { ok: false, kind: 'syntax', message: 'a byte order mark is before the JSON', line: 1, column: 1 };
   }
   const parsed = parseJsonText(body, { maxBytes });
   if (parsed.ok) return { ...parsed, findings: [] };

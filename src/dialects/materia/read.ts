@@ -111,7 +111,7 @@ function checkText(payload: JsonObject, terms: Terms, issues: Issues): void {
 function checkPaths(payload: JsonObject, terms: Terms, issues: Issues): void {
   for (const { source, segments } of terms.paths) {
     if (exists(payload, segments) || issues.has(source)) continue;
-    issues.add(source, 'required and missing: the socket hands on what stands at this path');
+    issues.add(source, 'required and missing: the socket hands on the value at this path');
   }
 }
 

@@ -288,7 +288,7 @@ function checkUnique(found: OperatorFindings, ledger: Json | undefined): void {
   const seen = new Set<Json | undefined>();
   for (const [index, { task_id }] of objectsOf(ledger).entries()) {
     if (seen.has(task_id)) {
-      found.add('LEDGER_INCONSISTENT', `ledger[${index}].task_id`, 'stands in the ledger twice', {
+      found.add('LEDGER_INCONSISTENT', `ledger[${index}].task_id`, 'is in the ledger twice', {
         index,
         task_id: task_id ?? null,
       });

@@ -81,7 +81,7 @@ function checkStreams(found: OperatorFindings, payload: JsonObject): void {
   if (payload.streams === undefined) return checkStream(found, payload, '');
   if (!Array.isArray(payload.streams)) found.add('SCHEMA_INVALID', 'streams', 'must be an array of streams');
   if (deltaList(payload) !== undefined) {
-    found.add('SCHEMA_INVALID', 'streams', 'cannot stand beside ledger_delta; put that stream into streams too');
+    found.add('SCHEMA_INVALID', 'streams', 'cannot be next to ledger_delta; put that stream into streams too');
   }
   for (const [index, stream] of elementsOf(payload.streams).entries()) {
     const path = `streams[${index}]`;

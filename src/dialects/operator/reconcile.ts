@@ -81,7 +81,7 @@ function readRows(ledger: readonly Json[], issues: Issue[]): ReadonlyMap<string,
     if (!isObject(row) || !isTaskId(id)) {
       note(issues, 'SCHEMA_INVALID', `ledger[${index}] must be an object with a task id`, { index });
     } else if (rows.has(id)) {
-      note(issues, 'LEDGER_INCONSISTENT', `${id} stands in the ledger twice`, { index, task_id: id });
+      note(issues, 'LEDGER_INCONSISTENT', `${id} is in the ledger twice`, { index, task_id: id });
     } else rows.set(id, readRow(row, id, index, issues));
   }
   return rows;

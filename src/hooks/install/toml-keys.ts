@@ -87,7 +87,7 @@ class Reading {
     const kind = close === ']' ? 'table' : 'array of tables';
     const isMore = kind === 'table' ? known?.kind === 'implied' : known?.kind === kind;
     if (known && !isMore) throw new Fault(`${last} is there already`);
-    // Each entry of an array begins anew, and so does what is below it.
+    // Each entry of an array begins afresh, and so does everything below it.
     if (known && kind === 'table') known.kind = kind;
     else parent.children.set(last, node(kind));
     return childOf(parent, last, kind);
@@ -160,7 +160,7 @@ class Reading {
       this.#at += 1;
       parts.push(char === '\\' && quote === '"' ? this.#escaped(isLong) : char);
     }
-    // Up to two of them may stand right before the end.
+    // Up to two of them may be right before the end.
     if (isLong) for (let more = 0; more < 2 && this.#takes(quote); more += 1) parts.push(quote);
     return parts.join('');
   }
@@ -170,13 +170,13 @@ class Reading {
     if (isLong && /^[ \t\n]$/.test(char)) {
       // At the end of a line: it goes on where the next text is.
       this.#read(BLANKS);
-      if (!this.#takes('\n')) throw new Fault('a \\ stands for nothing');
+      if (!this.#takes('\n')) throw new Fault('a \\ has no meaning here');
       return '';
     }
     this.#at += 1;
     const digits = Object.hasOwn(CODE_DIGITS, char) ? (CODE_DIGITS[char] ?? 0) : 0;
     if (digits === 0) {
-      if (!Object.hasOwn(ESCAPES, char)) throw new Fault('a \\ stands for nothing');
+      if (!Object.hasOwn(ESCAPES, char)) throw new Fault('a \\ has no meaning here');
       return ESCAPES[char] ?? '';
     }
     const code = this.#text.slice(this.#at, this.#at + digits);

@@ -311,7 +311,7 @@ export function applyToCast(cast: Cast, fact: OwnFact, at: number): void {
   if (cast.status === 'running') rest(cast, at);
 }
 
-/** While all that is open of a cast waits, its running time stands still. */
+/** While all open turns of a cast wait, its running time does not grow. */
 function rest({ turns, clock }: Cast, at: number): void {
   let open = 0;
   for (const id in turns) {

@@ -154,7 +154,7 @@ function sectionsOf(
   ];
 }
 
-/** The cast goes on from another one. Its first agent is told what that came to, and hands on what matters. */
+/** The cast goes on from another one. Its first agent gets the results of that one, and hands on what matters. */
 function resultsOfEarlierCast({ data, lastAgent }: Cast): string {
   const earlier = data.previousCastContext;
   if (lastAgent !== null || !isObject(earlier)) return '';

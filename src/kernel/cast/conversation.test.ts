@@ -214,7 +214,7 @@ describe('what a person says to a cast', () => {
       const cast = running({ capabilities: CAPABILITIES }, { ...Build, runner, ...more });
       const { reason, details } = cast.tell(interrupt);
       expect(reason).toBe(
-        `Build is not interrupted, because ${why}: its next brief holds it, or the next agent of the cast is told it`,
+        `Build is not interrupted, because ${why}: its next brief has it, or the next agent of the cast gets it`,
       );
       expect(details).not.toHaveProperty('interrupts');
       expect(cast.owed).toEqual([expect.objectContaining({ kind: 'dispatch' })]);
@@ -224,7 +224,7 @@ describe('what a person says to a cast', () => {
   test('where no agent is at work there is nothing to interrupt', () => {
     const cast = play({ config, capabilities: CAPABILITIES });
     expect(cast.tell(interrupt)).toMatchObject({
-      reason: 'no agent is at work on it now; the next agent of the cast is told it',
+      reason: 'no agent is at work on it now; the next agent of the cast gets it',
     });
     expect(cast.all('cast.said')).toEqual([{ kind: 'cast.said', cast: 'c', item: null, text: 'Use tabs.' }]);
   });

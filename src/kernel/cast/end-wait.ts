@@ -46,7 +46,7 @@ export function decideWait(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   const words = `a person ended the wait${why === '' ? '' : `: ${why}`}`;
   if (choice !== 'rerun') return endWait(pen, cast, turn, { met: choice === 'accept', by: 'person', reason: words });
   pen.write({ kind: 'wait.ended', ...placeOf(cast, turn), met: null, by: 'person', reason: words });
-  return allow(`turn ${turn.id} waits anew`);
+  return allow(`turn ${turn.id} waits again`);
 }
 
 type WaitEnd = { readonly met: boolean; readonly by: 'clock' | 'probe' | 'person'; readonly reason: string };

@@ -265,7 +265,7 @@ export type CastFact =
       readonly attempt: number;
       readonly reason: string;
     }
-  /** A person has interrupted the agent. It goes on with the work it has done, and with what was said to it. */
+  /** A person has interrupted the agent. It goes on with the work it has done, and with the words of the person. */
   | {
       readonly kind: 'attempt.interrupted';
       readonly cast: string;
@@ -317,7 +317,7 @@ export type CastFact =
       /** What was changed for its item so far. */
       readonly diff?: ItemDiff;
     }
-  /** What an accepted output told beside what it handed on. */
+  /** What an accepted output contained besides its handoff. */
   | {
       readonly kind: 'event.emitted';
       readonly cast: string;

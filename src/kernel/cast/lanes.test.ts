@@ -163,7 +163,7 @@ test('a blocked report blocks its task, the others go on, and then the cast wait
 test.each<[string, Partial<Cast>, string, string]>([
   ['in the directory itself', {}, 'SCOPE_VIOLATION', 'Put it right, then go on with: baton continue c'],
   ['what lies outside', { root: 'c' }, 'MISSING_REQUIRED_INPUT', 'Put it right, then go on with: baton continue c'],
-  ['what an agent left in its worktree', { root: 'c' }, 'SCOPE_VIOLATION', 'what lies in its worktree is put aside'],
+  ['what an agent left in its worktree', { root: 'c' }, 'SCOPE_VIOLATION', 'what its worktree holds is stashed'],
 ])('a person is told to put right only what a person can: %s', (_what, more, code, said) => {
   expect(continued({ id: 'c', ...more } as Cast, 'it is wrong.', code)).toContain(said);
 });

@@ -84,7 +84,7 @@ function reasonOf(payload: Json, note?: string): string {
     return `No context was given. The result was: ${truncate(JSON.stringify(rest), REASON_CHARS_MAX)}`;
   }
   if (isText(payload)) return `No context was given. The result was: ${truncate(collapse(payload), REASON_CHARS_MAX)}`;
-  return 'Nothing was said about what is wrong.';
+  return 'No reason was given.';
 }
 
 /** The reason as it is kept: on one line, and bounded. */
@@ -151,7 +151,7 @@ export function withSpoken(
   return [...exchange, said].slice(isTalk ? -TALK_LINES_MAX : -LINES_MAX);
 }
 
-/** Whether the agent of this turn is to be told words about this item, or about no item. */
+/** Whether words about this item, or about no item, are for the agent of this turn. */
 export function isSaidTo(item: string | null, turn: Pick<Turn, 'item' | 'lane'>): boolean {
   return isFor({ item, text: '', told: [] }, turn);
 }
@@ -203,7 +203,7 @@ export function clashNote(files: readonly string[]): string {
 
 const ASKED = [
   'MERGE_CONFLICT: the work on this item cannot be joined with what others have finished since it began. The folder now',
-  'holds both, and what clashes stands between lines of <<<<<<< and >>>>>>>. Mend it so that both hold, remove these',
+  'holds both, and conflicts are between lines of <<<<<<< and >>>>>>>. Resolve them so that both hold, remove these',
   'lines, and report again.',
 ].join(' ');
 

@@ -353,7 +353,7 @@ export function continued({ id, root }: Cast, why: string, code: string): string
   // In a worktree an attempt begins from accepted work, so a person cannot repair what the last one left there.
   const isForAgent = code === 'SCOPE_VIOLATION' && root !== undefined;
   const fix = isForAgent
-    ? 'That is for its agent: it begins over, and what lies in its worktree is put aside. Change what it is told if need be, then go on with'
+    ? 'That is for its agent: it begins over, and what its worktree holds is stashed. Change its prompt if need be, then go on with'
     : 'Put it right, then go on with';
   return `${why.replace(/\.$/, '')}. ${fix}: baton continue ${id}`;
 }

@@ -102,18 +102,17 @@ function whyNotInterruptible(cast: Cast, turn: Turn): string | null {
   return runsOnce(cast, turn) ? 'its turn must not run twice' : null;
 }
 
-/** When the words arrive, for the person who said them. */
+/** When the words arrive, for the person who wrote them. */
 function whenTold(cast: Cast, item: string | null, atWork: readonly Turn[], interrupt: boolean): string {
   const next = item === null ? 'the next agent of the cast' : `the next agent that works on ${item}`;
-  if (atWork.length === 0)
-    return interrupt ? `no agent is at work on it now; ${next} is told it` : `${next} is told it`;
+  if (atWork.length === 0) return interrupt ? `no agent is at work on it now; ${next} gets it` : `${next} gets it`;
   const parts = atWork.map((turn) => {
     const { label } = materiaOf(cast, turn.socket);
     const name = turn.item ? `${label} (${turn.item.label})` : label;
     const why = interrupt ? whyNotInterruptible(cast, turn) : null;
     if (interrupt && why === null) return `${name} is interrupted and goes on with it`;
     const cause = why === null ? `${name} is at work` : `${name} is not interrupted, because ${why}`;
-    return `${cause}: its next brief holds it, or ${next} is told it`;
+    return `${cause}: its next brief has it, or ${next} gets it`;
   });
   return parts.join('; ');
 }
@@ -126,12 +125,12 @@ export function takeInterruption(
   { usage = FREE, agent }: Extract<Input, { kind: 'attempt.interrupted' }>,
 ): Verdict {
   const { id, attempt } = turn;
-  if (!turn.interrupted) return deny('NOT_ALLOWED_NOW', `nobody has interrupted attempt ${attempt} of turn ${id}`);
+  if (!turn.interrupted) return deny('NOT_ALLOWED_NOW', `no person has interrupted attempt ${attempt} of turn ${id}`);
   const note = cleanNote(agent);
   const ended = { kind: 'attempt.interrupted', cast: cast.id, turn: id, attempt, usage } as const;
   pen.write({ ...ended, ...(note ? { agent: note } : {}) });
   warn(pen, cast);
-  return allow(`turn ${id} goes on with what was said`);
+  return allow(`turn ${id} goes on with those words`);
 }
 
 function isRunning({ status }: Cast): boolean {

@@ -1,5 +1,5 @@
 // A socket that waits: for a time, for the success of a command, or for the end of another cast. What it waits for and until when is
-// a fact, so a crash changes neither. While all turns of a cast wait, its running time stands still. What is met hands on
+// a fact, so a crash changes neither. While all turns of a cast wait, its running time does not grow. What is met hands on
 // `satisfied: true`. What is not met in time, or cannot be met any more, hands on `satisfied: false` where the socket leads on from
 // there; elsewhere it ends the cast.
 import type { WaitRules } from '../graph/config.ts';

@@ -85,7 +85,7 @@ const REGISTRY_CODES = {
     422,
     'person',
     'the taxonomy counts other agents than there are',
-    'an agent was added or removed and the counts beside the list were not corrected',
+    'an agent was added or removed and the counts next to the list were not corrected',
     'correct the numbers',
   ),
   UNKNOWN_MEMBER: row(

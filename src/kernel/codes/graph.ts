@@ -125,7 +125,7 @@ export const GRAPH_CODES = {
     means: 'the output does not keep the contract of its socket',
     cause:
       'the answer is JSON, and a field is missing, is of the wrong type, is reserved or does not fit the schema of the socket',
-    fix: 'mend the issues listed in details; `baton recast` gives the socket a new turn',
+    fix: 'correct the issues listed in details; `baton recast` gives the socket a new turn',
   },
   // No reader answers with it any more: a text too large to be read is NOT_JSON. Old logs may hold it.
   OUTPUT_TOO_LARGE: {
@@ -210,7 +210,7 @@ export const GRAPH_CODES = {
     retry: 'later',
     means: 'a utility could not do its job',
     cause: 'the command of a utility ended with an exit code other than 0, or printed something that is no result',
-    fix: 'mend the cause given in the reason, then recast',
+    fix: 'remove the cause given in the reason, then recast',
   },
   WAIT_NOT_MET: {
     http: 422,
@@ -288,7 +288,7 @@ export const GRAPH_CODES = {
     retry: 'later',
     means: 'the state folder could not be read or written',
     cause: 'the disk is full, the folder belongs to another user, or the file system does not support locks',
-    fix: 'free disk space or mend its permissions; nothing was lost',
+    fix: 'free disk space or correct its permissions; nothing was lost',
   },
   COMMAND_REFUSED: {
     http: 403,

@@ -9,7 +9,7 @@ export const OPERATOR_CODES = {
     retry: 'repaired',
     means: 'a field has the wrong shape, type or value',
     cause:
-      'a number stands where a text belongs, a word is outside its list, a text is too long, or the text is no JSON object',
+      'a number is given where a text belongs, a word is outside its list, a text is too long, or the text is no JSON object',
     fix: 'correct the field named in details and send the whole payload again',
   },
   MISSING_REQUIRED_INPUT: {
@@ -38,7 +38,7 @@ export const OPERATOR_CODES = {
     retry: 'never',
     means: 'a change or a scope lies outside what the task was given',
     cause:
-      'the agent wrote beside its task, or into what governs agents (`.baton`, or files such as `.claude/settings.json` by which their programs take orders), or left a git repository in its worktree that no commit can hold, or a packet claims what it forbids, or a path climbs out with `..`',
+      'the agent wrote outside its task, or into what governs agents (`.baton`, or files such as `.claude/settings.json` that configure their programs), or left a git repository in its worktree that no commit can hold, or a packet claims what it forbids, or a path climbs out with `..`',
     fix: 'change only paths inside lock_scope and outside forbidden_scope; files by which programs take orders are named there themselves, `.` does not reach them; remove the `.git` of a repository, and push what a submodule has',
   },
   INVALID_TRANSITION: {
@@ -81,7 +81,7 @@ export const OPERATOR_CODES = {
     retry: 'person',
     means: 'ledger, locks and events disagree',
     cause: 'a lock outlived its task, a task runs without its locks, or a row and its history tell different stories',
-    fix: 'run reconcile and mend the issues it lists',
+    fix: 'run reconcile and correct the issues it lists',
   },
   NON_COMPLIANT: {
     http: 403,
@@ -96,7 +96,7 @@ export const OPERATOR_CODES = {
     means: 'what has to be checked cannot be checked here',
     cause:
       'a checker or schema that is asked for is not declared, not installed, or cannot be used; or the changed files cannot be determined, because the folder has too many of them, git fails in it, or nobody looked when the task was claimed',
-    fix: 'make the checker available, or mend what the reason says of the folder; nothing passes unchecked',
+    fix: 'make the checker available, or correct what the reason says about the folder; Baton accepts nothing unchecked',
   },
   UNTRUSTED_CONTEXT_BLOCK: {
     http: 422,
@@ -170,7 +170,7 @@ export const OPERATOR_RULES = {
     'repaired',
     'before dispatch: a record of a lock is malformed',
     'the table of held locks was written by hand or by an older tool',
-    'mend the record in details',
+    'correct the record in details',
   ),
   'R-PE-001': rule(
     409,
@@ -198,7 +198,7 @@ export const OPERATOR_RULES = {
     'repaired',
     'after execution: the result has the wrong shape',
     'the agent reported its work in a form that is no result envelope',
-    'mend the field in details',
+    'correct the field in details',
   ),
   'R-PO-002': rule(
     403,
@@ -247,7 +247,7 @@ export const OPERATOR_RULES = {
     'repaired',
     'the table of locks is malformed, or two tasks hold overlapping paths',
     'locks were given out without looking at those already held, or a record lacks a field',
-    'mend the records in details, or release one of the locks',
+    'correct the records in details, or release one of the locks',
   ),
   'R-WD-001': rule(
     408,

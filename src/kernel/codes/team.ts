@@ -14,14 +14,14 @@ export const APPROVAL_CODES = {
     http: 409,
     retry: 'later',
     means: 'the approval was asked for and not decided',
-    cause: '`baton exec` was called before a person said yes',
+    cause: '`baton exec` was called before a person approved',
     fix: 'a person says `baton approve ID` or `baton reject ID`; then run it',
   },
   APPROVAL_REJECTED: {
     http: 403,
     retry: 'never',
-    means: 'a person said no',
-    cause: '`baton reject` was said for this approval',
+    means: 'a person rejected it',
+    cause: '`baton reject` was called for this approval',
     fix: 'do not run it; look at the reason, and ask for something else',
   },
   APPROVAL_EXPIRED: {
@@ -144,7 +144,7 @@ export const KNOWLEDGE_CODES = {
     means: 'a piece of evidence that a report deposits lacks the promised shape; none of its evidence is taken',
     cause:
       'brief_id is no whole number, ac_id is blank, type is none of the five, or not exactly one of text and artifact_path is given',
-    fix: 'mend the member that the path names and deposit all evidence of the report again',
+    fix: 'correct the member that the path names and deposit all evidence of the report again',
   },
   EVIDENCE_OUTSIDE: {
     http: 422,
@@ -166,7 +166,7 @@ export const KNOWLEDGE_CODES = {
     retry: 'repaired',
     means: 'a piece of evidence is in order and not taken, because another one of the same report is not',
     cause: 'the evidence of a report is taken all together or not at all',
-    fix: 'mend the other one, and deposit all of it again',
+    fix: 'correct the other one, and deposit all of it again',
   },
   EVIDENCE_MISSING: {
     http: 404,
@@ -193,7 +193,7 @@ export const KNOWLEDGE_CODES = {
     http: 404,
     retry: 'repaired',
     means: 'the section never had this version',
-    cause: 'versions are numbered from 1; 0 stands for the section before anything was written to it',
+    cause: 'versions are numbered from 1; 0 means the section before anything was written to it',
     fix: '`baton context history SECTION` lists the versions',
   },
   UNKNOWN_MEMORY: {

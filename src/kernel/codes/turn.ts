@@ -58,7 +58,7 @@ export const AGENT_CODES = {
     retry: 'later',
     means: 'the conversation to continue is gone',
     cause: 'the program that kept it has cleaned up, or its folder was moved or emptied',
-    fix: 'nothing: the turn goes on in a new conversation that is told everything',
+    fix: 'nothing: the turn goes on in a new conversation that gets everything again',
   },
   PROVIDER_ERROR: {
     http: 502,
@@ -70,7 +70,7 @@ export const AGENT_CODES = {
   MODEL_SILENT: {
     http: 504,
     retry: 'later',
-    means: 'a model that was asked said nothing for too long',
+    means: 'a model did not answer for too long',
     cause: 'its provider hangs, or the model thinks for longer than `limits.modelSilenceMs` without a word',
     fix: 'recast later, list a fallback with another provider, or raise `limits.modelSilenceMs`',
   },
@@ -105,7 +105,7 @@ export const AGENT_CODES = {
   NO_OUTPUT: {
     http: 502,
     retry: 'later',
-    means: 'an agent ended well and said nothing',
+    means: 'an agent ended without an error and without an answer',
     cause: 'the model stopped after its last tool call, or gave an empty answer',
     fix: 'recast; if it happens again, let the prompt ask for the answer more plainly or use another model',
   },
@@ -159,7 +159,7 @@ export const GAIA_CODES = {
     http: 409,
     retry: 'person',
     means: 'IN_PROGRESS was reported more often in a row than is allowed',
-    cause: 'the agent said three times in a row that it is still at work',
+    cause: 'the agent reported three times in a row that it is still at work',
     fix: 'finish, or report BLOCKED or NEEDS_INPUT',
   },
 } as const satisfies Record<string, CodeRow>;
@@ -183,7 +183,7 @@ const consolidation = (holds: string, cause: string): CodeRow =>
 export const GAIA_REPORT_CODES = {
   AGENT_STATUS: row(
     'the report has no agent_status',
-    'the block begins with another section, or the status fields stand at the top level instead',
+    'the block begins with another section, or the status fields are at the top level instead',
     'add agent_status with its four fields',
   ),
   PLAN_STATUS: row(
@@ -203,18 +203,18 @@ export const GAIA_REPORT_CODES = {
   ),
   NEXT_ACTION: row(
     'agent_status.next_action is missing',
-    'the agent reported where it stands and not what follows',
+    'the agent reported its status and not what follows',
     'say what happens next',
   ),
   EVIDENCE_REPORT: row(
     'the report has no evidence_report',
-    'the agent told its findings in prose above the block and not inside it',
+    'the agent wrote its findings above the block and not inside it',
     'add it with its seven keys',
   ),
   PATTERNS_CHECKED: evidence('search patterns that were run', 'nothing was searched for, and the key was left out'),
   FILES_CHECKED: evidence('files that were read', 'no file was opened, and the key was left out'),
   COMMANDS_RUN: evidence('commands that were executed', 'no command was run, and the key was left out'),
-  KEY_OUTPUTS: evidence('distilled findings', 'the findings were told elsewhere, and the key was left out'),
+  KEY_OUTPUTS: evidence('distilled findings', 'the findings are elsewhere in the answer, and the key was left out'),
   VERBATIM_OUTPUTS: evidence('raw excerpts', 'nothing was worth quoting, and the key was left out'),
   CROSS_LAYER_IMPACTS: evidence(
     'adjacent components that are affected',
@@ -300,12 +300,12 @@ export const GAIA_REPORT_CODES = {
     'fix the place named after the colon; an unusable schema is fixed in the socket',
   ),
   VERBATIM_OUTPUTS_MISSING: row(
-    'commands were reported without any quoted output; it stands in details.anomalies and refuses nothing',
+    'commands were reported without any quoted output; details.anomalies lists it, and nothing is refused',
     'commands_run names commands, and verbatim_outputs is empty or holds only placeholders',
     'quote the lines of the output that show the finding',
   ),
   DUPLICATE_KEY: row(
-    'a key stands twice in the report; the last one counts',
+    'the report has a key twice; the last one counts',
     'the report was put together from two drafts',
     'write each key once',
   ),

@@ -157,7 +157,7 @@ export const WORKTREE_CODES = {
     retry: 'person',
     means: 'the worktree of a cast cannot be made, found or set up',
     cause: 'git refused, the set-up step failed, or the folder or its branch was removed by hand',
-    fix: 'the reason says what is wrong; mend it and `baton continue CAST`, drop the cast with `baton undo CAST`, or cast with --in-place',
+    fix: 'the reason says what is wrong; correct it and `baton continue CAST`, drop the cast with `baton undo CAST`, or cast with --in-place',
   },
   MERGE_CONFLICT: {
     http: 409,
@@ -219,7 +219,7 @@ export const WORKTREE_CODES = {
   FOLDER_UNTRUSTED: {
     http: 403,
     retry: 'person',
-    means: 'commands would run in the folder, and no person has said that it is trusted',
+    means: 'commands would run in the folder, and no person has trusted it',
     cause:
       'worktree.setup or checkers of its configuration, or filters or merge drivers in its .git/config, would run; or .git/config changed since the folder was trusted',
     fix: 'look at the commands in details; then `baton trust` in the folder lets them run',

@@ -89,7 +89,7 @@ export const BEFORE_DISPATCH: readonly DispatchCheck[] = [
   },
   {
     name: 'budget of the day',
-    why: 'the cap of the day lifts with time; a cast that is exhausted itself is told so first',
+    why: 'the cap of the day lifts with time; a cast that is exhausted itself is refused for that first',
     check: ({ state, cast, at }) => mayDispatchToday(state.day, cast, at),
   },
   {
@@ -119,7 +119,7 @@ export function refusalOfTrust({
 
 /** Refuses a turn whose changes cannot be inspected. */
 export function uninspectable({ id, socket }: Turn, why: string): Denied {
-  const reason = `what ${socket} changes cannot be told, and it is held to its paths: ${why}`;
+  const reason = `the changes of ${socket} cannot be inspected, and it has a lock scope to keep: ${why}`;
   return deny('MISSING_VALIDATOR', reason, { turn: id, socket });
 }
 

@@ -70,7 +70,7 @@ export function refusalOfAgentConfigIn(state: State, cast: Cast, turn: Turn, cha
   return refusalOfAgentConfig(turn.socket, own, scope);
 }
 
-/** The changes that were seen are recorded, whatever becomes of the turn and whoever made them. */
+/** The changes that were seen are recorded, whatever becomes of the turn and whichever process made them. */
 export function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
   return Object.keys(changes).length > 0 ? { touched: changes } : {};
 }

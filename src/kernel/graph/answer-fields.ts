@@ -105,7 +105,7 @@ export function payloadsFor(conditions: readonly EdgeCondition[], fields: Answer
 /** A value that no real field has. It represents every value that no condition names. */
 export const OTHER = '\u0000another value';
 
-/** Whether a field can have a value beside these: a boolean has only two. */
+/** Whether a field can have a value besides these: a boolean has only two. */
 function isOpen({ types }: AnswerField, values: readonly unknown[]): boolean {
   if (types?.length !== 1 || types[0] !== 'boolean') return true;
   return !(values.includes(true) && values.includes(false));

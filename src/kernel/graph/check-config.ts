@@ -175,13 +175,12 @@ function* checkCover(tiers: readonly JsonObject[], path: string): Findings {
     const max = numberAt(tier, 'maxContextWindow');
     const isLast = index === tiers.length - 1;
     if (min !== from) {
-      const what =
-        min > from ? `Nothing is said of windows from ${from} to ${min}` : 'Two tiers are for the same windows';
+      const what = min > from ? `No tier covers windows from ${from} to ${min}` : 'Two tiers are for the same windows';
       const message = `${what}. Let this tier begin at ${from}, where the one before it ends.`;
       yield error('INVALID_CONFIG', `${path}[${index}].minContextWindow`, index === 0 ? STARTS : message);
     }
     if (isLast && max !== null) {
-      const message = `Nothing is said of windows from ${max} on. Leave maxContextWindow of the last tier out.`;
+      const message = `No tier covers windows from ${max} on. Leave maxContextWindow of the last tier out.`;
       yield error('INVALID_CONFIG', `${path}[${index}].maxContextWindow`, message);
     }
     if (!isLast && (max === null || max <= min)) {

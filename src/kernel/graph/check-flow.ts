@@ -301,7 +301,7 @@ export function* checkSlots(draft: Draft, graph: Graph, utilities?: UtilityNames
   }
 }
 
-/** Inputs are read by their names, and written by nobody. */
+/** Inputs are read by their names, and never written. */
 function* checkInputs(draft: Draft, graph: Graph, names: readonly string[]): Findings {
   for (const socket of Object.values(graph.sockets)) {
     const path = `${draft.path}.sockets.${socket.id}`;

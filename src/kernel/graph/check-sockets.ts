@@ -307,5 +307,5 @@ export function* checkDone(draft: Draft, object: JsonObject, path: string): Find
 /** A list outlives the output it came in: every item of it is another turn. */
 function problemOfOutput(items: Json | undefined): string | null {
   if (typeof items !== 'string' || !items.startsWith('$')) return null;
-  return 'it must stand in the cast data; assign it to a slot first and write state.slot here';
+  return 'it must be in the cast data; assign it to a slot first and write state.slot here';
 }

@@ -200,7 +200,7 @@ const SECTIONS: Fields = {
   events: part(EVENTS, 'what agents emit and what happens, for other programs', {
     sinks: { log: { file: 'events.jsonl' } },
   }),
-  notify: part(NOTIFY, 'how you are told that a cast waits, failed or ended', { bell: true, desktop: true }),
+  notify: part(NOTIFY, 'how you are notified that a cast waits, failed or ended', { bell: true, desktop: true }),
   hooks: part(HOOKS, 'what the hooks of agent programs ask for', { rules: { sleep: false } }),
   approvals: part(APPROVAL_FIELDS, 'permissions: tiers of commands, and how long requests and grants live', {
     blocked: ['terraform destroy'],

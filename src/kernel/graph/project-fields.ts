@@ -41,7 +41,7 @@ export const NOTIFY: ObjectField = authored({
   on: {
     type: 'list',
     of: { type: 'choice', of: NOTIFY_EVENTS },
-    means: 'when you are told: it waits for a person, it failed, it ended (completed or aborted)',
+    means: 'when you are notified: it waits for a person, it failed, it ended (completed or aborted)',
     default: [...NOTIFY_EVENTS],
     example: ['waiting', 'failed'],
   },

@@ -58,7 +58,7 @@ export function graphOf(draft: Draft): Graph {
   };
 }
 
-/** The JSON Schema of each declared input; the name of a type stands for the schema of that type. */
+/** The JSON Schema of each declared input; the name of a type means the schema of that type. */
 export function inputsOf(loadout: JsonObject): Readonly<Record<string, JsonObject>> {
   return Object.fromEntries(
     Object.entries(objectAt(loadout, INPUTS)).flatMap(([name, schema]) =>

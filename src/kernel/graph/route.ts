@@ -261,7 +261,7 @@ export function isKnownToWrite({ graph, materia }: Rules, socket: string, path: 
 
 export function remarkOn(who: Bystander, socket: string): string {
   const may = who === 'reader' ? ', which may change nothing' : '';
-  return `changed while ${socket} ran${may}; whose it is cannot be told`;
+  return `changed while ${socket} ran${may}; who changed it is not known`;
 }
 
 function byTools(materia: Materia): readonly string[] | null {

@@ -41,20 +41,20 @@ test.each<[string, string, string, boolean]>([
   expect(isKnownToWrite(rules, socket, path)).toBe(known);
 });
 
-const READER = 'changed while Socket-1 ran, which may change nothing; whose it is cannot be told';
+const READER = 'changed while Socket-1 ran, which may change nothing; who changed it is not known';
 
 test.each<[string, string, readonly string[], string | null]>([
   ['nothing changed', 'Socket-1', [], null],
   ['one file during a turn that only reads', 'Socket-1', ['a.ts'], `a.ts ${READER}`],
   ['several files', 'Socket-1', ['a.ts', 'b.ts', 'c.ts'], `a.ts (and 2 more) ${READER}`],
   ['the files of one that writes', 'Socket-2', ['a.ts'], null],
-  ['a file while a utility runs', 'Socket-3', ['a.ts'], 'a.ts changed while Socket-3 ran; whose it is cannot be told'],
+  ['a file while a utility runs', 'Socket-3', ['a.ts'], 'a.ts changed while Socket-3 ran; who changed it is not known'],
   ['a file that the utility is known to write', 'Socket-4', ['a.ts'], null],
   [
     'another file next to it',
     'Socket-4',
     ['a.ts', 'b.ts'],
-    'b.ts changed while Socket-4 ran; whose it is cannot be told',
+    'b.ts changed while Socket-4 ran; who changed it is not known',
   ],
 ])('the line about changes: %s (%s)', (_, socket, paths, line) => {
   const touched = Object.fromEntries(paths.map((path) => [path, 'changed']));

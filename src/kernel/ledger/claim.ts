@@ -182,7 +182,7 @@ export const CLAIM_CHECKS: readonly NamedCheck<ClaimContext>[] = [
   },
   {
     name: 'version',
-    why: 'a claim that rests on an old row is told so before that row is judged',
+    why: 'a claim that rests on an old row is refused for that before the row is judged',
     check: ({ task, expectedVersion }) => refusalOfVersion(task, expectedVersion),
   },
   {

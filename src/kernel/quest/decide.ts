@@ -89,7 +89,7 @@ function refusalOfFull({ all }: Quests): Denied | null {
   });
 }
 
-/** A quest that is put beside another one gets its priority, so that the order that is shown is the order that counts. */
+/** A quest that is put next to another one gets its priority, so that the shown order is the order that counts. */
 function move(pen: Pen, id: string, to: QuestPlace): Verdict {
   const { quests } = pen.state;
   const quest = questOf(quests, id);

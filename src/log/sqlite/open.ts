@@ -1,6 +1,6 @@
 // Opening the file of the embedded log. To write: its tables and settings, for its owner alone. To read also where nothing can be
 // written: on a read-only medium, in the folder of another user, on a full disk. SQLite needs a file for shared memory next to the
-// log. If it cannot have one, nobody can write to the log, and it is opened as an unchanging file. That leaves out entries that only
+// log. If it cannot have one, no process can write to the log, and it is opened as an unchanging file. That leaves out entries that only
 // the write-ahead file holds; then a copy of both is read.
 import {
   chmodSync,

@@ -212,7 +212,7 @@ function withoutSecrets(end: StepEnd, env: SetUpStep['env']): StepEnd {
   return end.ok ? end : { ok: false, why: scrub(withoutValues(end.why, knownValues(env))).text };
 }
 
-const HOW_TO_CONTINUE = 'mend it, or worktree in the configuration, then carry on';
+const HOW_TO_CONTINUE = 'correct that, or worktree in the configuration, then carry on';
 
 /**
  * Shares installed packages: those in the rules, or all that are found if no other set-up exists. Returns the number of

@@ -409,7 +409,7 @@ test('a set-up that was wrong is taken from the configuration of now, once that 
   const made = workspace();
   const wrong = { ...RULES, setup: [['false']] };
   const right = { ...RULES, setup: [['touch', 'x.log']] };
-  const failing = 'mend it, or worktree in the configuration, then carry on';
+  const failing = 'correct that, or worktree in the configuration, then carry on';
   await expect(make(made, { rules: wrong, now: wrong })).rejects.toThrow(failing);
   await expect(make(made, { rules: wrong, now: wrong })).rejects.toThrow(failing);
   const worse = { ...RULES, setup: [['flase']] };

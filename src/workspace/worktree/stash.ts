@@ -108,7 +108,7 @@ export async function withIndex<T>(
   }
 }
 
-// Stages the files of a worktree, as far as git can keep them. An agent may have told git to skip files. Observed changes are
+// Stages the files of a worktree, as far as git can keep them. An agent may have set git to skip files. Observed changes are
 // staged anyway, unless a `.gitignore` of the worktree ignores them. A file that cannot be staged does not stop the others.
 type Env = Readonly<Record<string, string>>;
 type WorkFolders = Pick<WorktreeRecord, 'folder' | 'cwd'>;

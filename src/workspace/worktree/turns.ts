@@ -166,7 +166,7 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   return alsoMoved(stashed, moved);
 }
 
-/** Commits all files of the worktree, and `seen` even if git was told to skip them. Returns the last commit of the branch. */
+/** Commits all files of the worktree, and `seen` even if git is set to skip them. Returns the last commit of the branch. */
 export async function commitAll(
   record: WorktreeRecord,
   at: WorkPosition,

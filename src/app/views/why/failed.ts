@@ -26,7 +26,7 @@ function gateIn({ gate }: JsonObject): readonly string[] {
   return isString(gate) ? [`The check "${gate}" refused it.`] : [];
 }
 
-/** What one code has to say beside the reason, and the commands before and after those that fit every failure. */
+/** What one code adds to the reason, and the commands before and after those that fit every failure. */
 type Special = {
   readonly sentences: readonly string[];
   readonly before: readonly Way[];
@@ -142,7 +142,7 @@ function registry({ quarantine, baton }: Situation): Special {
   return { sentences, before: [verify, ...releases], after: [] };
 }
 
-/** Longer requests are not said again on one line. */
+/** Longer requests are not repeated on one line. */
 const REQUEST_CHARS_MAX = 300;
 
 function anew({ cast, baton }: Situation): readonly Way[] {

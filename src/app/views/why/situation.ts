@@ -27,16 +27,16 @@ export type Situation = {
   readonly ledger: Ledger | null;
   /** What waits for a person in the registry; looked at only where the cast failed. */
   readonly quarantine: readonly Quarantine[];
-  /** By turn, what was last heard of the agent that works on it; looked at only where the cast runs. */
+  /** By turn, the last sign of the agent that works on it; looked at only where the cast runs. */
   readonly signs?: ReadonlyMap<number, { readonly at: number; readonly tool: string | null }>;
 };
 
-/** A line that can be copied, and what it is for: it stands after "To". */
+/** A line that can be copied, and what it is for: the words after "To". */
 export type Way = { readonly does: string; readonly command: string };
 
 /** One part of the answer. */
 export type Explanation = {
-  /** The code of what stands in the way; null where nothing does. */
+  /** The code of what is in the way; null where nothing is. */
   readonly code: string | null;
   readonly sentences: readonly string[];
   readonly commands: readonly Way[];
@@ -49,7 +49,7 @@ export type Why = Explanation & {
   readonly driver: JsonObject | null;
   /** What the code means, as `baton explain` says it. */
   readonly means: string | null;
-  /** Since when it stands so. */
+  /** Since when it is so. */
   readonly since: string;
   /** What it produced, and what the turn that stopped it said. */
   readonly result: CastResult;

@@ -64,7 +64,7 @@ async function meaningOf(code: string | null): Promise<string | null> {
   return Object.hasOwn(CODES, code) ? CODES[code as Code].means : null;
 }
 
-/** The first part is said first, and its code counts. */
+/** The first part comes first, and its code counts. */
 function joined(first: Explanation, second: Explanation): Explanation {
   return {
     code: first.code ?? second.code,
