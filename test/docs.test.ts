@@ -96,6 +96,35 @@ function isCode(word: string): boolean {
   return word === 'OK' || word.includes('_') || Object.hasOwn(CODES, word);
 }
 
+/** The links of a page to other files of the project whose file or heading does not exist. */
+function brokenLinks(page: string, text: string): string[] {
+  const links = withoutBlocks(text).matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g);
+  return [...links].flatMap(([link, file = '', heading]) => {
+    const target = file === '' ? page : join(dirname(page), file);
+    if (!existsSync(join(CHECKOUT, target))) return [`${page}: ${link.slice(1)}`];
+    const isThere =
+      heading === undefined || headingsOf(file === '' ? text : contentOf(join(CHECKOUT, target))).has(heading);
+    return isThere ? [] : [`${page}: ${link.slice(1)}`];
+  });
+}
+
+/** The names by which links lead to the headings of a page, as GitHub makes them. */
+function headingsOf(text: string): Set<string> {
+  const headings = [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+function withoutBlocks(text: string): string {
+  return text.replace(/^( *)(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1\2$/gm, '');
+}
+
 const FILES: Record<string, Json> = {
   'package.json': { name: 'shop', private: true, type: 'module', scripts: { test: 'node --test' } },
   'README.md': '# Shop\n',
@@ -299,6 +328,22 @@ describe.each(PAGES)('%s', (page) => {
   test('every command does what the page says', { timeout: 300_000 }, async () => {
     expect((await faultsOfRun(page, parsed)).map((fault) => `${page}:${fault}`)).toEqual([]);
   });
+});
+
+test('every link of a page leads to a file and a heading that exist', () => {
+  const pages = globSync(['*.md', 'examples/**/*.md', 'docs/**/*.md'], { cwd: CHECKOUT });
+  expect(pages.flatMap((page) => brokenLinks(page, contentOf(join(CHECKOUT, page))))).toEqual([]);
+});
+
+test.each([
+  ['a heading of its own', '# A b: `c`\n[x](#a-b-c)\n', []],
+  ['a heading that is not there', '# A\n[x](#b)\n', ['README.md: (#b)']],
+  ['a file that is not there', '[x](docs/no.md)\n', ['README.md: (docs/no.md)']],
+  ['a heading that another page lacks', '[x](docs/cli.md#no-such)\n', ['README.md: (docs/cli.md#no-such)']],
+  ['text of a block', '```text\n[x](no.md)\n```\n', []],
+  ['an address', '[x](https://example.org/no)\n', []],
+])('a link to %s is judged', (_, text, broken) => {
+  expect(brokenLinks('README.md', text)).toEqual(broken);
 });
 
 test.each([

@@ -8,7 +8,7 @@
 // - pass a login. `sshd`, `login` or `su` as root, above a process of another user, has checked that user.
 //
 // A scheduler (`cron`, `at`) is an older program too and runs what an agent asks for. It gives no terminal, so the process that made
-// the terminal must be the older program itself or its child. docs/trust.md lists what this rule cannot see.
+// the terminal must be the older program itself or its child. docs/security.md lists what this rule cannot see.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
