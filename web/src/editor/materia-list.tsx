@@ -6,9 +6,10 @@ import { Button, Kbd } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/glyphs.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { inLine } from '../words.ts';
-import { MATERIA_TYPE } from './canvas.tsx';
+import { LOADOUT_TYPE, MATERIA_TYPE } from './canvas.tsx';
 import { belowOf, kindOf } from './drawn.ts';
 import { MateriaBar } from './nodes.tsx';
+import '../parts/lists.css';
 
 export const GROUPS = ['Agent', 'Generator', 'Utility', 'Loadout'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -169,8 +170,14 @@ export function MateriaList({
                 <button
                   type="button"
                   className="materia-row"
-                  title="Its steps are copied into this one"
+                  title="Its sockets are copied into this one. Drag it to the picture, or press to add them."
+                  draggable={!isReadOnly}
+                  data-loadout={name}
                   aria-disabled={isReadOnly || undefined}
+                  onDragStart={(event) => {
+                    event.dataTransfer.setData(LOADOUT_TYPE, name);
+                    event.dataTransfer.effectAllowed = 'copy';
+                  }}
                   onClick={() => !isReadOnly && onAddLoadout(name)}
                 >
                   <span className="materia materia-2" />
