@@ -81,6 +81,7 @@ function escapeMermaid(text: string): string {
 
 const BOX = { left: 190, width: 260, height: 52, gap: 46, top: 56 } as const;
 const LANE = 30;
+const ROW = 14;
 const CHAR = 6.2;
 
 /** A picture of its own: it needs no font, script or style from elsewhere, and follows the light or dark of its reader. */
@@ -97,10 +98,18 @@ export function drawSvg(drawing: GraphDrawing): string {
   const forth = nested.filter((way) => !back.includes(way));
   const straight = ways.filter((way) => !arcs.includes(way));
   const right = BOX.left + BOX.width;
-  const curves = [
-    ...back.map((way, index) => arc(way, BOX.left, topOf(way.from), topOf(way.to), -(30 + index * LANE))),
-    ...forth.map((way, index) => arc(way, right, topOf(way.from), topOf(way.to), 30 + index * LANE)),
-  ];
+  const arcsOf = (side: readonly DrawnWay[], x: number, sign: 1 | -1) => {
+    const rows: number[] = [];
+    return side.map((way, index) => {
+      const [from, to] = [topOf(way.from), topOf(way.to)];
+      let row = (from + to + BOX.height) / 2 + 4;
+      // Words of ways around the same steps stand below each other.
+      while (rows.some((other) => Math.abs(other - row) < ROW)) row += ROW;
+      rows.push(row);
+      return arc(way, { x, from, to, row, reach: sign * (30 + index * LANE) });
+    });
+  };
+  const curves = [...arcsOf(back, BOX.left, -1), ...arcsOf(forth, right, 1)];
   const width = right + 60 + forth.length * LANE + longest(forth) * CHAR;
   const left = Math.min(0, BOX.left - 60 - back.length * LANE - longest(back) * CHAR);
   const height = BOX.top + places.length * (BOX.height + BOX.gap);
@@ -163,8 +172,16 @@ function straightLine(way: DrawnWay, top: number, all: readonly DrawnWay[], inde
   return `${line}<text class="small" x="${x + 8}" y="${y + (way.kind === 'exit' ? 31 : 17) + row * 14}">${escapeXml(words)}</text>`;
 }
 
+type ArcPlace = {
+  readonly x: number;
+  readonly from: number;
+  readonly to: number;
+  readonly row: number;
+  readonly reach: number;
+};
+
 /** The words lie above all lines. */
-function arc(way: DrawnWay, x: number, from: number, to: number, reach: number): { path: string; label: string } {
+function arc(way: DrawnWay, { x, from, to, row, reach }: ArcPlace): { path: string; label: string } {
   const isSelf = from === to;
   const y1 = from + BOX.height / 2 + (isSelf ? 12 : 8);
   const y2 = to + BOX.height / 2 - (isSelf ? 12 : 8);
@@ -174,7 +191,7 @@ function arc(way: DrawnWay, x: number, from: number, to: number, reach: number):
   const at = edge + (reach < 0 ? -6 : 6);
   return {
     path: `<path class="way${way.kind === 'exit' ? ' exit' : ''}" d="M${x} ${y1}C${edge} ${y1} ${edge} ${y1} ${edge} ${(y1 + y2) / 2}C${edge} ${y2} ${edge} ${y2} ${x} ${y2}" marker-end="url(#tip)"/>`,
-    label: `<text class="small" x="${at}" y="${(y1 + y2) / 2 + 4}" text-anchor="${anchor}">${escapeXml(words)}</text>`,
+    label: `<text class="small" x="${at}" y="${row}" text-anchor="${anchor}">${escapeXml(words)}</text>`,
   };
 }
 
