@@ -12,6 +12,7 @@ import {
   type FieldOwner,
   fieldAt,
   filledIn,
+  inNames,
   loadoutOf,
   loopAt,
   loopsOf,
@@ -72,7 +73,7 @@ function missingFiles(document: EditorDocument): readonly Issue[] {
 export function located(document: EditorDocument, issues: readonly Issue[]): readonly LocatedIssue[] {
   return issues.map((issue) => {
     const place = placeOf(document, issue.path);
-    const text = issue.message.replace(/\bSocket-\d+\b/g, (id) => (socketAt(document, id) ? nameOf(document, id) : id));
+    const text = inNames(document, issue.message);
     return { ...issue, place, text, fix: fixOf(document, issue, place) };
   });
 }

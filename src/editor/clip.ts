@@ -21,7 +21,7 @@ import {
   socketAt,
   socketsOf,
 } from './document.ts';
-import { moveTo } from './layout.ts';
+import { APART, moveTo } from './layout.ts';
 import { Sheet } from './sheet.ts';
 import { without } from './write-in.ts';
 
@@ -65,6 +65,7 @@ function fileOf({ files }: EditorDocument, materia: Json): readonly (readonly [s
 
 /** How far a copy lies from what it was copied from. */
 const OFFSET = 40;
+const ROW_SOCKETS = 4;
 const SOCKETS_MAX = 2_000;
 
 /** `at` is where the upper left corner goes. */
@@ -95,8 +96,10 @@ function placeCopies(
   ids: ReadonlyMap<string, string>,
   at: Point | undefined,
 ): Denied | null {
-  const placed = [...ids].flatMap(([old, id]) => {
-    const point = Object.hasOwn(points, old) ? points[old] : undefined;
+  const placed = [...ids].flatMap(([old, id], n) => {
+    // What the layout placed so far goes in rows, where a place is asked for.
+    const inRow = at && { x: (n % ROW_SOCKETS) * APART.x, y: Math.floor(n / ROW_SOCKETS) * APART.y };
+    const point = Object.hasOwn(points, old) ? points[old] : inRow;
     return point && Number.isFinite(point.x) && Number.isFinite(point.y) ? [[id, point] as const] : [];
   });
   if (placed.length === 0) return null;

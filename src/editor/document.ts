@@ -108,6 +108,11 @@ export function nameOf(document: EditorDocument, socket: string): string {
   );
 }
 
+/** A text of the kernel with the names of sockets in the place of their ids. */
+export function inNames(document: EditorDocument, text: string): string {
+  return text.replace(/\bSocket-\d+\b/g, (id) => (socketAt(document, id) ? nameOf(document, id) : id));
+}
+
 /** The loop that a socket is a member of. */
 export function loopWith(document: EditorDocument, socket: string): string | null {
   const found = Object.entries(loopsOf(document)).find(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
+import { copyOf } from './clip.ts';
 import { type EditorDocument, edgeId, emptyDocument, exitsIn, loadoutOf, openDocument, socketsOf } from './document.ts';
 import { applyEdit, type Edit } from './edit.ts';
 import { edited, hasUnsaved, openHistory, redo, settled, undo } from './history.ts';
@@ -220,6 +221,87 @@ describe('loops', () => {
       sockets: { 'Socket-3': { advance: { cursor: 'part' } } },
       loops: { 'each-plan': { consumes: { from: 'Socket-1', cursor: 'part' }, parallel: { maxConcurrency: 2 } } },
     });
+  });
+});
+
+describe('places', () => {
+  const at = { 'Socket-1': { x: 0, y: 0 }, 'Socket-2': { x: 20, y: 300 }, 'Socket-3': { x: 600, y: 310 } };
+  const pointsOf = (document: EditorDocument) =>
+    Object.values((loadoutOf(document).layout as { sockets: Record<string, { x: number; y: number }> }).sockets).map(
+      ({ x, y }) => [x, y],
+    );
+
+  test.each([
+    [
+      'left',
+      [
+        [0, 0],
+        [20, 300],
+        [20, 412],
+      ],
+    ],
+    [
+      'centre',
+      [
+        [0, 0],
+        [310, 300],
+        [310, 412],
+      ],
+    ],
+    [
+      'right',
+      [
+        [0, 0],
+        [600, 300],
+        [600, 412],
+      ],
+    ],
+    [
+      'top',
+      [
+        [0, 0],
+        [20, 300],
+        [600, 300],
+      ],
+    ],
+    [
+      'middle',
+      [
+        [0, 0],
+        [20, 305],
+        [600, 305],
+      ],
+    ],
+    [
+      'bottom',
+      [
+        [0, 0],
+        [20, 310],
+        [600, 310],
+      ],
+    ],
+  ] as const)('aligned %s, two sockets share a line, none covers another, and the third stays', (how, points) => {
+    const three = withEdits(empty(), add('plan'), add('build'), add('review'));
+    const edit: Edit = { edit: 'layout.align', sockets: ['Socket-2', 'Socket-3'], how, at };
+    expect(pointsOf(withEdits(three.document, edit).document)).toEqual(points);
+  });
+
+  test('spread, the ones between the first and the last have the same distance', () => {
+    const three = withEdits(empty(), add('plan'), add('build'), add('review'));
+    const sockets = ['Socket-1', 'Socket-2', 'Socket-3'];
+    expect(pointsOf(withEdits(three.document, { edit: 'layout.align', sockets, how: 'across', at }).document)).toEqual([
+      [0, 0],
+      [300, 300],
+      [600, 310],
+    ]);
+  });
+
+  test('what is pasted to a place goes there, also where the layout placed it so far', () => {
+    const { document } = withEdits(empty(), add('plan'), add('build'));
+    const clip = copyOf(document, ['Socket-1', 'Socket-2']);
+    const pasted = withEdits(document, { edit: 'paste', clip, at: { x: 1000, y: 500 } }).document;
+    expect(pointsOf(pasted)[0]).toEqual([1000, 500]);
+    expect(new Set(pointsOf(pasted).map(String)).size).toBe(2);
   });
 });
 

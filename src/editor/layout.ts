@@ -46,7 +46,9 @@ export function align(sheet: Sheet, { sockets, how, at = {} }: Aligned): Denied 
     return point ? [[id, point]] : [];
   });
   if (points.length < 2) return null;
-  return moveTo(sheet, Object.fromEntries(ALIGN[how](points)));
+  // Once one socket has a place, all need one: the layout would put the others somewhere else.
+  const others = Object.entries(at).filter(([id]) => sheet.has(id) && pointOf(sheet.document, id) === null);
+  return moveTo(sheet, Object.fromEntries([...others, ...ALIGN[how](points)]));
 }
 
 type Placed = readonly (readonly [string, Point])[];
@@ -65,8 +67,31 @@ const ALIGN: Readonly<Record<Alignment, (points: Placed) => Placed>> = {
 const xs = (points: Placed) => points.map(([, { x }]) => x);
 const ys = (points: Placed) => points.map(([, { y }]) => y);
 const middle = (values: readonly number[]) => (Math.min(...values) + Math.max(...values)) / 2;
-const toX = (points: Placed, x: number): Placed => points.map(([id, { y }]) => [id, { x, y }]);
-const toY = (points: Placed, y: number): Placed => points.map(([id, { x }]) => [id, { x, y }]);
+const toX = (points: Placed, x: number): Placed =>
+  apart(
+    points.map(([id, { y }]) => [id, { x, y }]),
+    'y',
+  );
+const toY = (points: Placed, y: number): Placed =>
+  apart(
+    points.map(([id, { x }]) => [id, { x, y }]),
+    'x',
+  );
+
+/** From the corner of a socket to that of the next one, so that neither covers the other. */
+export const APART = { x: 200, y: 112 } as const;
+
+/** Sockets of one row or column that would lie on each other move on along it. */
+function apart(points: Placed, axis: 'x' | 'y'): Placed {
+  let free = Number.NEGATIVE_INFINITY;
+  return points
+    .toSorted(([, one], [, other]) => one[axis] - other[axis])
+    .map(([id, point]) => {
+      const at = Math.max(point[axis], free);
+      free = at + APART[axis];
+      return [id, { ...point, [axis]: at }];
+    });
+}
 
 /** The same distance between each and the next; the first and the last stay. */
 function spread(points: Placed, axis: 'x' | 'y'): Placed {

@@ -13,7 +13,7 @@ import type { Input, Request } from '../kernel/input.ts';
 import { isObject, type Json, type JsonObject, objectAt } from '../kernel/json.ts';
 import { pending } from '../kernel/pending.ts';
 import { emptyState } from '../kernel/state.ts';
-import { type EditorDocument, filledIn, nameOf } from './document.ts';
+import { type EditorDocument, filledIn, inNames, nameOf } from './document.ts';
 import type { DoneStep, OpenStep, Trial, TrialAnswer, TrialItem, TrialScript } from './trial-script.ts';
 import { without } from './write-in.ts';
 
@@ -129,7 +129,7 @@ class Stage {
       return {
         ...{ socket: turn.socket, name: this.#name(turn.socket), attempt },
         ...shown,
-        refusal: turn.refusal?.verdict.reason ?? null,
+        refusal: turn.refusal ? this.#words('', turn.refusal.verdict.reason) : null,
         usual: usualAnswer(cast, turn.socket),
       };
     });
@@ -145,12 +145,17 @@ class Stage {
       path: this.#path,
       status: cast?.status ?? 'failed',
       code: cast?.code ?? null,
-      reason: cast?.reason ?? '',
+      reason: cast?.reason ? this.#words('', cast.reason) : '',
     };
   }
 
   #name(socket: string): string {
     return nameOf(this.#document, socket);
+  }
+
+  /** A reason as a sentence with one full stop, in the names of steps. */
+  #words(before: string, reason: string): string {
+    return `${before}${inNames(this.#document, reason).replace(/\.+$/, '')}.`;
   }
 
   #shown(cast: Cast, turn: Turn, attempt: number): Pick<OpenStep, 'item' | 'brief' | 'isUtility'> {
@@ -200,9 +205,12 @@ class Stage {
   #sentence(fact: Fact): readonly string[] {
     switch (fact.kind) {
       case 'attempt.refused':
-        return [`Refused: ${fact.verdict.reason}${fact.repair ? '. It may repair its answer once' : ''}.`];
+        return [
+          this.#words('Refused: ', fact.verdict.reason),
+          ...(fact.repair ? ['It may repair its answer once.'] : []),
+        ];
       case 'attempt.failed':
-        return [`The attempt failed: ${fact.reason}.`];
+        return [this.#words('The attempt failed: ', fact.reason)];
       case 'edge.taken':
         return [fact.to === 'end' ? 'It leads to the end.' : `It leads to ${this.#name(fact.to)}.`];
       case 'exit.taken':
@@ -214,9 +222,9 @@ class Stage {
       case 'cast.completed':
         return ['The cast is complete.'];
       case 'cast.failed':
-        return [`The cast fails: ${fact.reason}.`];
+        return [this.#words('The cast fails: ', fact.reason)];
       case 'cast.waiting':
-        return [`The cast waits for a person: ${fact.reason}.`];
+        return [this.#words('The cast waits for a person: ', fact.reason)];
       default:
         return [];
     }

@@ -257,7 +257,7 @@ describe('what ships', () => {
     expect(made.details.notes).toContain('There is another Build here, so the pasted one is called Build-2.');
     expect(read('prompts/build-2.md')).not.toBe(read('prompts/build.md'));
     const copy = await workspace.loadout.open({ name: 'Ours' });
-    expect(copy.details).toMatchObject({ layer: 'project', readOnly: null, locked: [] });
+    expect(copy.details).toMatchObject({ layer: 'project', readOnly: null, identities: {} });
     const issues = (await workspace.loadout.check({ document: edited(copy.details) })).details.issues as unknown[];
     expect(issues).toEqual([]);
     expect(read('config.json').startsWith('{\n  "x_owner": "the platform team",')).toBe(true);

@@ -14,13 +14,15 @@ export type SceneCast = { readonly request: string; readonly loadout: string; re
 
 export class Served {
   readonly dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-web-')));
-  readonly #env = environment(this.dir, { BATON_TOKEN: personToken() });
+  readonly #env: NodeJS.ProcessEnv;
   #server: ChildProcess | null = null;
   #url = '';
 
-  /** `make` fills the folder of the workspace. */
+  /** `make` fills the folder of the workspace. Programs in its folder `bin` come before those of the machine. */
   constructor(make: (dir: string) => void) {
     make(this.dir);
+    const PATH = `${join(this.dir, 'bin')}:${process.env.PATH}`;
+    this.#env = environment(this.dir, { BATON_TOKEN: personToken(), PATH });
   }
 
   /** Starts the server, after the first time on the port that it had. */

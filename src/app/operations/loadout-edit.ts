@@ -39,10 +39,9 @@ export const loadoutOpen: Operation<'loadout.open'> = async (workspace, { name, 
     return deny('LOADOUT_EXISTS', `There is a loadout ${name} already. Choose another name.`, { name });
   const opened = blank ? blankLoadout(workspace, name, layer) : there;
   if (!opened) return unknownLoadout(workspace, name);
-  const pins = pinnedIn(workspace, opened.document);
   return allow(`${name}: ${opened.readOnly ?? opened.file}`, {
     ...shown(opened),
-    locked: pins,
+    identities: identitiesIn(workspace, opened.document),
     shipped: { ...shippedMateria() },
     utilities: { ...UTILITY_NAMES } as unknown as JsonObject,
   });
@@ -61,13 +60,14 @@ function asJson({ name, config, foreign, files }: EditorDocument): JsonObject {
   return { name, config, foreign: [...foreign], files: { ...files } };
 }
 
-/** The materia whose prompts a registry pins: an edit runs only after it was accepted. */
-function pinnedIn({ configFile }: Workspace, document: EditorDocument | null): readonly string[] {
-  if (!document) return [];
+/** Who each materia is in the registry. Its prompt is pinned: an edit runs only after it was accepted. */
+function identitiesIn({ configFile }: Workspace, document: EditorDocument | null): JsonObject {
+  if (!document) return {};
   const config = withManifestIds(dirname(configFile), document.config);
-  return Object.entries(objectAt(config, 'materia')).flatMap(([id, each]) =>
-    isObject(each) && isText(each.identity) ? [id] : [],
+  const known = Object.entries(objectAt(config, 'materia')).flatMap(([id, each]): [string, Json][] =>
+    isObject(each) && isText(each.identity) ? [[id, each.identity]] : [],
   );
+  return Object.fromEntries(known);
 }
 
 function unknownLoadout(workspace: Workspace, name: string): Denied {

@@ -37,6 +37,8 @@ import './canvas.css';
 
 /** What a row of the list of materia carries while it is dragged. */
 export const MATERIA_TYPE = 'application/x-baton-materia';
+/** The same for a row of another loadout. */
+export const LOADOUT_TYPE = 'application/x-baton-loadout';
 const GRID = 4;
 const MAP_FROM = 12;
 
@@ -63,6 +65,8 @@ export type CanvasProps = {
   readonly here: ReadonlyMap<string, string>;
   readonly onAdd: () => void;
   readonly onConnectTo: (from: string) => void;
+  /** Another loadout was dropped; without a place the layout finds one. */
+  readonly onLoadout: (name: string, at: { readonly x: number; readonly y: number } | undefined) => void;
   readonly ref: Ref<CanvasHandle>;
   readonly children?: ReactNode;
 };
@@ -88,6 +92,7 @@ function Picture({
   here,
   onAdd,
   onConnectTo,
+  onLoadout,
   ref,
   children,
 }: CanvasProps): ReactNode {
@@ -258,16 +263,18 @@ function Picture({
   };
   const onDrop = (event: DragEvent): void => {
     const materia = event.dataTransfer.getData(MATERIA_TYPE);
+    const team = event.dataTransfer.getData(LOADOUT_TYPE);
     setAim(NO_AIM);
-    if (materia === '' || isReadOnly) return;
+    if ((materia === '' && team === '') || isReadOnly) return;
     event.preventDefault();
+    const { x, y } = screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    const at = snapped({ x: x - NODE_W / 2, y: y - NODE_H.outside / 2 });
+    if (team !== '') return onLoadout(team, drawn.places ? at : undefined);
     const { socket, way } = aimAt(event);
     if (socket !== null) {
       draft.edit({ edit: 'materia.set', socket, materia });
       return;
     }
-    const { x, y } = screenToFlowPosition({ x: event.clientX, y: event.clientY });
-    const at = snapped({ x: x - NODE_W / 2, y: y - NODE_H.outside / 2 });
     if (way !== null && layout) {
       const free = freePlace(centreOf(at), layout);
       draft.edit({ edit: 'socket.add', materia, onto: wayRef(way), ...(drawn.places ? { at: free } : {}) });
@@ -299,9 +306,12 @@ function Picture({
         data-sockets={drawn.sockets.length}
         data-current={isCurrent}
         onDragOver={(event) => {
-          if (isReadOnly || !event.dataTransfer.types.includes(MATERIA_TYPE)) return;
+          const { types } = event.dataTransfer;
+          if (isReadOnly || !(types.includes(MATERIA_TYPE) || types.includes(LOADOUT_TYPE))) return;
           event.preventDefault();
           event.dataTransfer.dropEffect = 'copy';
+          // Sockets of another loadout join no socket and no edge.
+          if (!types.includes(MATERIA_TYPE)) return;
           const next = aimAt(event);
           if (next.socket !== aim.socket || next.way !== aim.way) setAim(next);
         }}

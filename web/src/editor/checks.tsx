@@ -8,7 +8,7 @@ import { Foreign } from '../parts/text.tsx';
 import { plural } from '../words.ts';
 import type { Draft } from './draft.ts';
 import type { Drawn } from './drawn.ts';
-import { placeWords } from './findings.ts';
+import { partsOf, placeWords } from './findings.ts';
 
 export function Checks({
   draft,
@@ -19,6 +19,7 @@ export function Checks({
   isReadOnly,
   onShow,
   onNext,
+  onBoundary,
 }: {
   draft: Draft;
   document: EditorDocument;
@@ -29,6 +30,8 @@ export function Checks({
   isReadOnly: boolean;
   onShow: (at: number) => void;
   onNext: () => void;
+  /** Shows to whom the agent of a socket may hand. */
+  onBoundary: (socket: string) => void;
 }): ReactNode {
   const errors = issues.filter(({ level }) => level === 'error').length;
   const warnings = issues.length - errors;
@@ -67,6 +70,9 @@ export function Checks({
                 </b>{' '}
                 <Foreign text={issue.text} />
               </button>
+              {issue.code === 'BOUNDARY_REFUSED' && giverOf(issue, drawn) !== null ? (
+                <Button onPress={() => onBoundary(giverOf(issue, drawn) ?? '')}>Show boundary</Button>
+              ) : null}
               {issue.fix && !isReadOnly ? (
                 <Button
                   onPress={() => {
@@ -82,4 +88,10 @@ export function Checks({
       ) : null}
     </section>
   );
+}
+
+/** The socket whose agent hands on there. */
+function giverOf(issue: LocatedIssue, drawn: Drawn): string | null {
+  const [part] = partsOf(issue, drawn);
+  return drawn.ways.find(({ id }) => id === part)?.from ?? issue.place.sockets[0] ?? null;
 }

@@ -268,6 +268,7 @@ export function Editor({ opened, loadouts }: { opened: Opened; loadouts: readonl
       isStale={broken !== null}
       here={trial.here}
       onAdd={() => setOverlay('add')}
+      onLoadout={(name, at) => void disk.insert(name, at)}
       onConnectTo={(from) => {
         setConnectFrom(from);
         setOverlay('connect');
@@ -382,30 +383,34 @@ export function Editor({ opened, loadouts }: { opened: Opened; loadouts: readonl
           <div className="editor-faces">
             <div className="editor-face">{shownFace(face)}</div>
             {second ? <div className="editor-face">{shownFace(second)}</div> : null}
+            {said ? (
+              <div key={said.n} className={`editor-said${said.isRefused ? ' editor-refused' : ''}`} role="status">
+                {said.sentences.map((sentence) => (
+                  <p key={sentence}>
+                    <Foreign text={sentence} />
+                  </p>
+                ))}
+              </div>
+            ) : null}
           </div>
-          {said ? (
-            <div key={said.n} className={`editor-said${said.isRefused ? ' editor-refused' : ''}`} role="status">
-              {said.sentences.map((sentence) => (
-                <p key={sentence}>
-                  <Foreign text={sentence} />
-                </p>
-              ))}
-            </div>
-          ) : null}
           <Checks
             {...{ draft, document, drawn, issues, isReadOnly }}
             at={shownIssue}
             onShow={showIssue}
             onNext={next}
+            onBoundary={(socket) => {
+              draft.select({ sockets: [socket] });
+              setTab('Trust');
+            }}
           />
         </div>
         <Pane name="editor" label="Form" width={336}>
           <div className="editor-form">
             <Form
               {...{ draft, state, drawn, isReadOnly, tab, faults, offers }}
-              locked={opened.locked}
+              locked={Object.keys(opened.identities)}
               onTab={setTab}
-              trustOf={(materia) => <TrustPart materia={materia} document={document} />}
+              trustOf={(materia) => <TrustPart materia={materia} identity={opened.identities[materia] ?? null} />}
               brief={(socket) => <BriefPreview {...{ document, socket, isSound }} name={nameIn(socket)} />}
               placesOf={() => canvas.current?.places() ?? {}}
             />

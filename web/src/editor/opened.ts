@@ -22,8 +22,8 @@ export type OpenedFile = {
   /** Null where the text cannot be read. */
   readonly document: EditorDocument | null;
   readonly faults: readonly TextFault[];
-  /** The materia whose prompts the registry pins. */
-  readonly locked: readonly string[];
+  /** Who each materia is in the registry, which pins its prompt. */
+  readonly identities: Readonly<Record<string, string>>;
   readonly utilities: object;
 };
 

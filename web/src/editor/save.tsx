@@ -1,7 +1,7 @@
 // Saving: what would be written is shown first. A file that changed underneath is never written over; both versions are merged.
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { copyOf } from '../../../src/editor/clip.ts';
-import { type EditorDocument, nameOf } from '../../../src/editor/document.ts';
+import { type EditorDocument, nameOf, type Point } from '../../../src/editor/document.ts';
 import type { TrialRecording } from '../../../src/editor/trial-script.ts';
 import { writtenAt } from '../../../src/editor/write-in.ts';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
@@ -43,16 +43,19 @@ type Saved = {
 
 export type Home = 'config' | 'short' | 'user';
 
+/** `force` replaces a test of that name. */
+export type SaveTrial = (name: string, recording: TrialRecording, force: boolean) => Promise<Refusal | null>;
+
 export type Disk = {
   /** When the file was seen changed; saving waits until that is decided. */
   readonly changedAt: string | null;
   readonly compare: () => void;
   readonly overlay: ReactNode;
   readonly duplicate: () => void;
-  readonly insert: (name: string) => Promise<void>;
+  readonly insert: (name: string, at?: Point) => Promise<void>;
   readonly preview: (home: Home) => Promise<Saved | Refusal>;
   readonly save: (home: Home) => Promise<Refusal | null>;
-  readonly saveTest: ((name: string, recording: TrialRecording) => Promise<string | null>) | undefined;
+  readonly saveTest: SaveTrial | undefined;
 };
 
 const LOOK_MS = 8_000;
@@ -106,11 +109,11 @@ export function useDisk(opened: Opened, draft: Draft): Disk {
     changedAt,
     compare: () => setOpen('merge'),
     duplicate: () => setOpen('duplicate'),
-    insert: async (name) => {
+    insert: async (name, at) => {
       const answer = await openLoadout(name);
       const document = answer.allow ? answer.details.document : null;
       if (!document) return draft.say([answer.allow ? `${name} cannot be read.` : answer.reason], true);
-      draft.edit({ edit: 'paste', clip: copyOf(document, allSockets(document)) });
+      draft.edit({ edit: 'paste', clip: copyOf(document, allSockets(document)), ...(at ? { at } : {}) });
     },
     preview: async (home) => {
       const answer = await post(home, true);
@@ -138,12 +141,13 @@ export function useDisk(opened: Opened, draft: Draft): Disk {
       return null;
     },
     saveTest: may('loadout.record')
-      ? async (test, recording) => {
+      ? async (test, recording, force) => {
           const { document } = draft.read();
           const sockets = new Set([...recording.path, ...recording.answers.map(({ socket }) => socket)]);
           const steps = Object.fromEntries([...sockets].map((id) => [id, nameOf(document, id)]));
-          const answer = await call('loadout.record', { test: { ...recording, steps, test } });
-          return answer.allow ? null : answer.reason;
+          const input = { test: { ...recording, steps, test }, ...(force ? { force } : {}) };
+          const answer = await call('loadout.record', input);
+          return answer.allow ? null : answer;
         }
       : undefined,
     overlay:

@@ -1,7 +1,5 @@
 // Who a materia is in the registry, and to whom it may hand. It is read here; the lock is written by `baton registry lock` alone.
 import type { ReactNode } from 'react';
-import { type EditorDocument, materiaOf } from '../../../src/editor/document.ts';
-import { isObject, stringAt } from '../../../src/kernel/json.ts';
 import { CopyCommand } from '../parts/button.tsx';
 import { Facts } from '../parts/pane.tsx';
 import { Foreign } from '../parts/text.tsx';
@@ -9,9 +7,7 @@ import { useLook } from '../workspace.ts';
 
 type AgentRow = { readonly id: string; readonly [member: string]: unknown };
 
-export function TrustPart({ materia, document }: { materia: string; document: EditorDocument }): ReactNode {
-  const own = materiaOf(document)[materia];
-  const identity = isObject(own) ? stringAt(own, 'identity') : null;
+export function TrustPart({ materia, identity }: { materia: string; identity: string | null }): ReactNode {
   const { details, refusal } = useLook<{ readonly agents?: readonly AgentRow[] }>(
     identity === null ? null : 'registry.list',
   );

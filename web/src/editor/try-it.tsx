@@ -18,6 +18,7 @@ import { Glyph } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
 import { Foreign, ForeignLines } from '../parts/text.tsx';
 import { RefusalBlock } from '../parts/verdict.tsx';
+import type { SaveTrial } from './save.tsx';
 import { briefIn, tryDraft } from './try-client.ts';
 
 export type TrialState = {
@@ -100,7 +101,7 @@ export function TryIt({
   trial: TrialState;
   onSocket: (socket: string) => void;
   /** Missing where this person may not write tests. */
-  onSave: ((name: string, recording: TrialRecording) => Promise<string | null>) | undefined;
+  onSave: SaveTrial | undefined;
 }): ReactNode {
   const { trial, refusal, request, setRequest, answer, back, again, toEnd, toggle, recording } = state;
   const [chosen, setChosen] = useState<number | null>(null);
@@ -170,7 +171,9 @@ export function TryIt({
                 ? 'The cast is complete.'
                 : trial.status === 'waiting'
                   ? 'The cast waits for a person.'
-                  : `The cast is ${trial.status}.`}{' '}
+                  : trial.status === 'failed'
+                    ? 'The cast failed.'
+                    : `The cast is ${trial.status}.`}{' '}
               {trial.reason === '' || trial.status === 'completed' ? null : <Foreign text={trial.reason} />}
               {trial.code === null ? null : <code> {trial.code}</code>}
             </p>
@@ -257,28 +260,26 @@ function StepDetail({ step: { brief, answer, data, name } }: { step: DoneStep })
   );
 }
 
-function SaveTest({
-  recording,
-  onSave,
-}: {
-  recording: TrialRecording;
-  onSave: (name: string, recording: TrialRecording) => Promise<string | null>;
-}): ReactNode {
+function SaveTest({ recording, onSave }: { recording: TrialRecording; onSave: SaveTrial }): ReactNode {
   const [name, setName] = useState('');
-  const [said, setSaid] = useState<string | null>(null);
+  const [saved, setSaved] = useState<{ readonly name: string; readonly refusal: Refusal | null } | null>(null);
+  const save = (force: boolean): void =>
+    void onSave(name, recording, force).then((refusal) => setSaved({ name, refusal }));
+  const answer = saved?.name === name ? saved : null;
   return (
     <details className="try-save">
       <summary>Save as test</summary>
       <TextField label="Name of the test" value={name} onChange={setName} placeholder="such as reworked-once" />
-      <Button
-        refused={/^[a-z0-9][a-z0-9-]{0,59}$/.test(name) ? undefined : 'Small letters, digits and hyphens.'}
-        onPress={() =>
-          void onSave(name, recording).then((wrong) => setSaid(wrong ?? `Saved. “baton test” plays it again.`))
-        }
-      >
-        Save it
-      </Button>
-      {said === null ? null : <p role="status">{said}</p>}
+      <div className="try-acts">
+        <Button
+          refused={/^[a-z0-9][a-z0-9-]{0,59}$/.test(name) ? undefined : 'Small letters, digits and hyphens.'}
+          onPress={() => save(false)}
+        >
+          Save it
+        </Button>
+        {answer?.refusal?.code === 'LOADOUT_EXISTS' ? <Button onPress={() => save(true)}>Replace it</Button> : null}
+      </div>
+      {answer ? <p role="status">{answer.refusal?.reason ?? 'Saved. “baton test” plays it again.'}</p> : null}
     </details>
   );
 }

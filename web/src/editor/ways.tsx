@@ -1,6 +1,6 @@
 // The edges and exits on the canvas. The words on one are a button: it selects, and once selected it cycles the condition.
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
-import { memo, type ReactNode, useContext, useMemo } from 'react';
+import { memo, type ReactNode, useContext, useMemo, useState } from 'react';
 import { pathOf, type Route } from '../cast/layout.ts';
 import { Button, Kbd, Segments } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
@@ -70,8 +70,8 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
   );
 }
 
-/** About how wide the popover is. */
-const POPOVER = 590;
+/** How wide the popover is before it is measured. */
+const POPOVER = 620;
 
 const CONDITIONS = [
   ['always', 'always'],
@@ -106,7 +106,13 @@ export function WayPopover({ way, route, draft }: { way: DrawnWay; route: Route;
   const [left, top, zoom] = useStore(({ transform }) => transform);
   const width = useStore((store) => store.width);
   const [x, y] = route.label;
-  const at = Math.max(POPOVER / 2 + 8, Math.min(width - POPOVER / 2 - 8, x * zoom + left));
+  const [own, setOwn] = useState(POPOVER);
+  const measure = (element: HTMLDivElement | null): void => {
+    if (element && element.offsetWidth !== own) setOwn(element.offsetWidth);
+  };
+  const at = Math.max(own / 2 + 8, Math.min(width - own / 2 - 8, x * zoom + left));
+  // A flag lies above the words of its way, so the popover leaves it free.
+  const isFlagged = useContext(CanvasContext).flags.has(way.id);
   const below = y * zoom + top < 90;
   const { when, id, kind, max } = way;
   const ref = wayRef(id);
@@ -117,7 +123,8 @@ export function WayPopover({ way, route, draft }: { way: DrawnWay; route: Route;
   const isNamed = CONDITIONS.some(([name]) => name === when);
   return (
     <div
-      className={`way-popover${below ? ' way-popover-below' : ''}`}
+      ref={measure}
+      className={`way-popover${below ? ' way-popover-below' : isFlagged ? ' way-popover-high' : ''}`}
       role="group"
       aria-label={kind === 'exit' ? 'This exit' : 'This edge'}
       style={{ left: at, top: y * zoom + top }}
