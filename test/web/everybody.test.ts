@@ -59,13 +59,24 @@ function goInPage(page: Page, path: string): Promise<unknown> {
 
 const TARGET_PX = 44;
 
-/** What a finger hits only with luck. A word in a line is large enough by what lies around it. */
+/** What a finger hits only with luck. A word in a line is large enough by what lies around it; edges are in the form of their socket, too. */
 function smallTargets(page: Page): Promise<readonly string[]> {
   return page.evaluate(`[...document.querySelectorAll(':is(main, .bottom-bar) :is(a, button, summary, select)')]
-    .filter((each) => !each.matches('.link, .unseen *'))
+    .filter((each) => !each.matches('.link, .way-button, .unseen *'))
     .map((each) => [each.getBoundingClientRect().height, each.outerHTML.slice(0, 120)])
     .filter(([height]) => height > 0 && height < ${TARGET_PX} - 0.5)
     .map(([height, html]) => height + ' px high: ' + html)`);
+}
+
+/** Whether a finger hits the heading, or what lies on it can be closed. */
+function reachesHeading(page: Page): Promise<boolean> {
+  return page.evaluate(`(() => {
+    const heading = document.querySelector('main h1');
+    const { left, top, width, height } = heading.getBoundingClientRect();
+    const front = document.elementFromPoint(left + width / 2, top + height / 2);
+    const pane = front?.closest('.pane, .phone-turn');
+    return heading.contains(front) || [...(pane?.querySelectorAll('button, a') ?? [])].some((each) => /^(Close|Back)/.test(each.ariaLabel ?? each.textContent));
+  })()`);
 }
 
 /** Every view, and what opens on top of it. */
@@ -127,7 +138,9 @@ inBrowser.for(['wide', 'phone'] as const)(
       isCovered = open !== undefined;
       await page.locator('main h1').first().waitFor();
       await expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0);
+      await expect.poll(() => page.locator('.graph:not(:has(.node-open))').count(), { timeout: 30_000 }).toBe(0);
       if (open) await open(page);
+      else if (!(await reachesHeading(page))) found.push(`${name}: its heading is covered`);
       const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
       if (wider > 0) found.push(`${name}: it is ${wider} px wider than the window`);
       if (size === 'phone') found.push(...(await smallTargets(page)).map((each) => `${name}: ${each}`));

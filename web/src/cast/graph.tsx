@@ -160,7 +160,7 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
           deleteKeyCode={null}
           disableKeyboardA11y
           onlyRenderVisibleElements={page.graph.sockets.length > 60}
-          minZoom={0.02}
+          minZoom={ZOOM_MIN}
           maxZoom={2}
           proOptions={{ hideAttribution: true }}
           onMoveStart={(event) => {
@@ -190,14 +190,17 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
   );
 }
 
-/** All of it, and no larger than life. At the top there is room for the choice of the face. */
+const ZOOM_MIN = 0.02;
+
+/** All of it, and no larger than life; where that is too small, its start. At the top there is room for the choice of the face. */
 export function fitted(
   { size: { x, y, w, h } }: Layout,
   width: number,
   height: number,
+  zoomMin = ZOOM_MIN,
 ): { x: number; y: number; zoom: number } {
   const [edge, head, foot] = [20, 52, 20];
-  const zoom = Math.max(0.02, Math.min(1, (width - 2 * edge) / w, (height - head - foot) / h));
+  const zoom = Math.max(zoomMin, Math.min(1, (width - 2 * edge) / w, (height - head - foot) / h));
   return {
     zoom,
     x: Math.max(edge, (width - w * zoom) / 2) - x * zoom,

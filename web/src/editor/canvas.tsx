@@ -26,6 +26,7 @@ import {
 import { Distance, fitted, neighbour, placed, Tips } from '../cast/graph.tsx';
 import { type Box, END, edgesOf, type Layout, NODE_H, NODE_W, type Point } from '../cast/layout.ts';
 import { Button } from '../parts/button.tsx';
+import { useIsPhone } from '../parts/phone.ts';
 import { type Draft, type DraftState, wayRef } from './draft.ts';
 import type { Drawn, DrawnWay } from './drawn.ts';
 import { type AnyNode, advancesOf, type CanvasActs, CanvasContext, type Flag, NODE_TYPES } from './nodes.tsx';
@@ -41,6 +42,8 @@ export const MATERIA_TYPE = 'application/x-baton-materia';
 export const LOADOUT_TYPE = 'application/x-baton-loadout';
 const GRID = 4;
 const MAP_FROM = 12;
+/** A finger still hits the lowest socket, which is then 44 px high. */
+const FINGER_ZOOM = 44 / NODE_H.outside;
 
 export type CanvasHandle = {
   readonly fit: () => void;
@@ -104,12 +107,13 @@ function Picture({
   const moving = useRef(new Map<string, { x: number; y: number }>());
   const { layout, isCurrent } = useLayout(drawn, dragged);
   const frame = useRef<HTMLDivElement>(null);
+  const isPhone = useIsPhone();
   const isFitted = useRef(true);
   const fit = useCallback(() => {
     const element = frame.current;
     if (!element || !layout || element.clientWidth === 0) return;
-    void setViewport(fitted(layout, element.clientWidth, element.clientHeight - 40));
-  }, [setViewport, layout]);
+    void setViewport(fitted(layout, element.clientWidth, element.clientHeight - 40, isPhone ? FINGER_ZOOM : undefined));
+  }, [setViewport, layout, isPhone]);
 
   // What was fitted stays fitted: while the window changes, and while the picture grows out of it. Never while something is dragged.
   const refit = useRef(fit);
