@@ -101,6 +101,39 @@ test.each([
   });
 });
 
+test('the start and the end of a turn say the same socket, turn and item', () => {
+  const config = graph(
+    {
+      'Socket-1': { materia: 'P', parse: 'json', edges: [always('Socket-2')] },
+      'Socket-2': {
+        ...{ materia: 'A', parse: 'json', edges: [always('Socket-2')] },
+        advance: { cursor: 'workItemIndex', items: 'state.workItems' },
+      },
+    },
+    {
+      materia: { P: { tools: 'none', prompt: 'x', generator: true }, A: { tools: 'none', prompt: 'x' } },
+      loops: { each: { sockets: ['Socket-2'], consumes: { from: 'Socket-1' } } },
+    },
+  );
+  const cast = play({ config, agents: { P: [{ workItems: [{ title: 'a', context: 'b' }] }], A: [{}] } });
+  const about = (kind: string) =>
+    cast.facts.flatMap((fact) => {
+      const event = fact.kind === kind ? eventOf({ seq: 1, at: '', fact }) : null;
+      return event ? [[event.socket, event.turn, event.item]] : [];
+    });
+  expect(about('turn.accepted')).toEqual([
+    ['Socket-1', 1, null],
+    ['Socket-2', 2, 'WI-1'],
+  ]);
+  expect(about('turn.accepted')).toEqual(about('turn.started'));
+});
+
+test('an event of the queue names its quest', () => {
+  const errand = { title: 'x', request: 'x', loadout: null, priority: 'normal', after: [] } as const;
+  const fact = { kind: 'quest.added', quest: 'Q-1', ...errand } as const;
+  expect(eventOf({ seq: 1, at: '', fact })).toMatchObject({ quest: 'Q-1', cast: null });
+});
+
 test('what is no event is none', () => {
   expect(eventOf({ seq: 1, at: '', fact: { kind: 'turn.dropped', cast: 'c', turn: 1 } })).toBe(null);
 });

@@ -79,6 +79,8 @@ export type OutEvent = {
   /** Among the events that the cast emitted, from 1; null for what happened to it. */
   readonly sequence: number | null;
   readonly more: Json;
+  /** The quest that it is about; a cast knows its quest. */
+  readonly quest: string | null;
 };
 
 /** By the kind of the fact: the type of the event, and how much it matters. */
@@ -108,14 +110,14 @@ export function eventOf({ seq, at, fact }: Pick<Entry, 'seq' | 'at' | 'fact'>): 
   const common = { seq, at, id: `evt-${seq}` };
   if (fact.kind === 'event.emitted') {
     const { cast, socket, turn, item, sequence, type, severity, message = null, payload = {}, more = null } = fact;
-    return { ...common, type, severity, message, payload, cast, socket, turn, item, sequence, more };
+    return { ...common, type, severity, message, payload, cast, socket, turn, item, sequence, more, quest: null };
   }
   const row = Object.hasOwn(LIFECYCLE, fact.kind) ? LIFECYCLE[fact.kind] : undefined;
   if (!row) return null;
   const [type, severity] = row;
   const told = fact as unknown as Readonly<Record<string, Json | undefined>>;
   const text = (name: string) => (isString(told[name]) ? told[name] : null);
-  const item = isObject(told.item) && isString(told.item.key) ? told.item.key : null;
+  const item = isObject(told.item) ? told.item.key : told.item;
   const payload: Record<string, Json> = {};
   for (const name of ['code', 'reason', 'status', 'loadout', 'quest', 'title', 'castId'] as const)
     if (told[name] !== undefined) payload[name] = told[name];
@@ -124,9 +126,10 @@ export function eventOf({ seq, at, fact }: Pick<Entry, 'seq' | 'at' | 'fact'>): 
     ...{
       socket: text('socket'),
       turn: typeof told.turn === 'number' ? told.turn : null,
-      item,
+      item: isString(item) ? item : null,
       sequence: null,
       more: null,
+      quest: text('quest'),
     },
   };
 }

@@ -99,3 +99,47 @@ test('a wait survives the kill of its process, keeps its moment, and is met by t
   const facts = json<JsonObject[]>(await baton(dir, ['log', '--after', '0', '--json']));
   expect(facts.filter(({ kind }) => kind === 'wait.begun')).toHaveLength(1);
 });
+
+const DECLARED = {
+  materia: { A: { ...agent, prompt: 'Work on what is {{inputs.severity}}.' }, B: agent },
+  loadouts: {
+    L: {
+      ...{ entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'A', parse: 'text' } } },
+      inputs: { severity: { enum: ['low', 'high'] } },
+    },
+  },
+};
+
+test('a quest keeps what its cast is started with: inputs, a key of the configuration, and a materia alone', async () => {
+  const dir = queue(DECLARED);
+  put(dir, { 'agents.json': { A: ['done', '$repeat'], B: ['built', '$repeat'] } });
+  await baton(dir, ['quest', 'add', 'one', '--input', 'severity=high', '--set', 'budget.maxTokens=777']);
+  await baton(dir, ['quest', 'add', 'two', '--materia', 'B']);
+  expect((await baton(dir, [...RUN])).code).toBe(0);
+  const casts = json<{ cast: string; quest: string }[]>(await baton(dir, ['casts', '--json']));
+  const shown = await Promise.all(
+    ['Q-1', 'Q-2'].map(async (quest) => {
+      const { cast } = casts.find((each) => each.quest === quest) ?? { cast: '' };
+      return json<JsonObject>(await baton(dir, ['show', cast, '--json', '--turns']));
+    }),
+  );
+  expect(shown).toMatchObject([
+    { data: { inputs: { severity: 'high' } }, turns: [{ brief: expect.stringContaining('what is high') }] },
+    { turns: [{ output: 'built' }] },
+  ]);
+  const log = await baton(dir, ['log', '--json', '--after', '0']);
+  expect(log.stdout).toContain('"maxTokens":777');
+});
+
+test.each([
+  ['an input that does not fit', ['--input', 'severity=huge'], 'INPUT_INVALID'],
+  ['an input that is missing', [], 'INPUT_INVALID'],
+  ['a runner that is not there', ['--input', 'severity=low', '--runner', 'cladue'], 'cladue'],
+  ['a loadout and a materia', ['--loadout', 'L', '--materia', 'B'], 'not several'],
+  ['an earlier cast that is not there', ['--input', 'severity=low', '--from', 'nope'], 'UNKNOWN_CAST'],
+])('%s is refused when the quest is added', async (_what, args, words) => {
+  const dir = queue(DECLARED);
+  const { code, stdout, stderr } = await baton(dir, ['quest', 'add', 'x', ...args, '--json']);
+  expect([code === 0, `${stdout}${stderr}`]).toEqual([false, expect.stringContaining(words)]);
+  expect((await listed(dir)).quests).toEqual([]);
+});

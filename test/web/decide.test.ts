@@ -233,6 +233,18 @@ inBrowser(
       { fact: { data: JsonObject } },
     ];
     expect(started.fact.data.inputs).toEqual({ severity: 'high', path: 'src/api', deep: false, rounds: 2 });
+
+    await page.goto(looking.link('/'));
+    await page.getByLabel('What should it do?').fill('Look once more');
+    await path.fill('src/web');
+    await page.getByLabel('Budget, optional').fill('3');
+    await page.getByRole('button', { name: 'Add to queue' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor();
+    const [quest] = (await looking.ask('quest.list', {})).details.quests as unknown as [JsonObject];
+    expect(quest.how).toEqual({
+      inputs: { severity: 'low', path: 'src/web', deep: false, rounds: 2 },
+      set: ['budget.maxCost=3'],
+    });
   },
 );
 

@@ -254,7 +254,7 @@ async function described({ dir }: Place, store: Pick<Store, 'read'>, event: OutE
     ...(isObject(more) ? { more } : {}),
     step: cast && event.socket !== null ? socketName(cast.rules, event.socket) : null,
     loadout: cast?.loadout ?? null,
-    quest: cast?.quest ?? null,
+    quest: cast?.quest ?? event.quest,
     workspace: dir,
   };
 }

@@ -7,7 +7,7 @@ import { nextDue, readCron } from '../../kernel/quest/cron.ts';
 import { type Quest, type Quests, questOf, questsAtWork, readyQuests } from '../../kernel/quest/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Context, InputOf } from '../operation.ts';
-import { startCastFor } from '../operations/cast-start.ts';
+import { type StartInput, startCastFor } from '../operations/cast-start.ts';
 import { idOf, questSettings } from '../operations/quest-board.ts';
 import type { FieldsOf, Operation } from '../operations/table.ts';
 import { AsksPerson, Refused, verdictOf } from '../refused.ts';
@@ -95,8 +95,7 @@ async function runQuests(workspace: Workspace, input: Input, mode: Mode, context
     if (quest.id === wanted) wanted = null;
     paused.delete(quest.id);
     const { follow: _follow, quest: _quest, ...how } = { follow: undefined, ...input };
-    const lot = quest.loadout ?? how.loadout ?? loadout;
-    const cast = { ...how, request: quest.request, ...(lot === undefined ? {} : { loadout: lot }) };
+    const cast = startOf(quest, { ...how, loadout: how.loadout ?? loadout });
     note(`${quest.id} ${next.do === 'start' ? 'starts' : 'goes on'}: ${quest.title}`);
     const verdict = await refusing(() =>
       next.do === 'start'
@@ -126,6 +125,12 @@ async function runQuests(workspace: Workspace, input: Input, mode: Mode, context
   }
   delivered?.close();
   return ended(await store.view('quests'), done, why);
+}
+
+/** What the quest says counts before what is said of all. One that names a materia or what is linked has no loadout. */
+function startOf({ request, loadout, how = {} }: Quest, all: Omit<Input, 'quest'>): StartInput {
+  const isNamed = how.materia !== undefined || how.link !== undefined;
+  return { ...all, ...how, request, loadout: loadout ?? (isNamed ? undefined : all.loadout) };
 }
 
 function refusalOfNamed(quests: Quests, id: string): Denied | null {

@@ -40,7 +40,7 @@ import { castVerdict } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
 
-type Input = InputOf<FieldsOf<'cast.start'>> & { readonly targets?: readonly string[] };
+export type StartInput = InputOf<FieldsOf<'cast.start'>> & { readonly targets?: readonly string[] };
 /** With the data that the cast begins with. */
 type ReadyPlan = Plan & { readonly data: JsonObject };
 
@@ -52,7 +52,7 @@ export const castStart: Operation<'cast.start'> = (workspace, input, context) =>
 /** With a quest the cast starts only if the quest may start; both are one commit. */
 export async function startCastFor(
   workspace: Workspace,
-  input: Input,
+  input: StartInput,
   context: Context,
   quest?: ForQuest,
 ): Promise<Verdict> {
@@ -105,7 +105,7 @@ async function resultsOf(workspace: Workspace, word: string): Promise<EarlierRes
 }
 
 /** Without a configuration a person says which team works. A scripted cast costs nothing and just runs. */
-function askForBundled({ dir, program }: Workspace, plan: Plan, input: Input, { onEvent }: Context): void {
+function askForBundled({ dir, program }: Workspace, plan: Plan, input: StartInput, { onEvent }: Context): void {
   const { loadout, file, materia, link, targets } = input;
   const isNamed = [loadout, file, materia, link, targets].some((way) => way !== undefined);
   if (plan.file !== BUNDLED || isNamed) return;
@@ -123,7 +123,7 @@ function stepsOf({ rules: { graph, materia } }: Plan): string {
 }
 
 /** Looks for what is missing before anything is spent: an error refuses the cast, a warning is shown. */
-async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: Input, context: Context) {
+async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: StartInput, context: Context) {
   const needs = needsOf([plan.rules], plan.script, inPlace === true);
   const answers = await probed(probe === true ? needs.agents : [], context);
   const scene = { workspace, needs, now: Date.now(), isDoctor: false, proved: answers.proved };
@@ -141,7 +141,7 @@ async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: 
  * Agents that write where git cannot keep them apart work in the folder of the person, so the person is asked. Answers what git said
  * of the folder, where it was asked.
  */
-async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan, { inPlace }: Input) {
+async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan, { inPlace }: StartInput) {
   const writes = Object.values(rules.materia).some((one) => one.type === 'agent' && mayChangeFiles(one));
   if (inPlace === true || rules.worktree === null || script !== null || !writes || !hasWriters(rules)) return null;
   const { look, why, fix } = await whyNotApart(dir);
@@ -157,7 +157,7 @@ async function askForFolder({ dir, program }: Workspace, { rules, script }: Plan
   );
 }
 
-async function detached(workspace: Workspace, input: Input, { data }: ReadyPlan, { actor }: Context) {
+async function detached(workspace: Workspace, input: StartInput, { data }: ReadyPlan, { actor }: Context) {
   const store = workspace.ledgerStore({ begins: true });
   const cast = await startBehind(
     workspace,
@@ -171,7 +171,7 @@ async function detached(workspace: Workspace, input: Input, { data }: ReadyPlan,
 }
 
 /** The same input as arguments, with names of files that do not depend on where it is called. */
-function argsFor({ cwd }: Workspace, input: Input): string[] {
+function argsFor({ cwd }: Workspace, input: StartInput): string[] {
   const { inPlace, loadout, file, agents, runner, model, materia, from, targets, set = [] } = input;
   const link = input.link ?? targets?.map((each) => JSON.stringify(each)).join(' ');
   const named = (name: string, path: string | undefined) => (path === undefined ? [] : [name, resolve(cwd, path)]);
@@ -202,7 +202,7 @@ type Beginning = {
 async function driven(
   workspace: Workspace,
   plan: ReadyPlan,
-  { request, inPlace, turns = false }: Input,
+  { request, inPlace, turns = false }: StartInput,
   context: Context,
   { look, quest }: Beginning,
 ) {

@@ -1,7 +1,8 @@
 // Adds, shows, orders and removes quests.
 import type { Store } from '../../engine/store.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { INPUTS } from '../../kernel/graph/resolve-graph.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { nextDue, readCron } from '../../kernel/quest/cron.ts';
 import {
   type Quest,
@@ -17,6 +18,7 @@ import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { sectionIn } from '../../workspace/sections.ts';
 import { planned, refusedPlan } from '../driving/check-start.ts';
+import { nameCast } from '../name-cast.ts';
 import type { Context } from '../operation.ts';
 import { isZone, offsetsOf, zoneHere } from '../time-zone.ts';
 import type { Workspace } from '../workspace.ts';
@@ -46,17 +48,28 @@ export const questAdd: Operation<'quest.add'> = async (workspace, input, context
   const every = cron === undefined ? undefined : { cron, zone, dueAt: firstDue(cron, zone) };
   if (input.zone !== undefined && cron === undefined)
     throw new UsageError('--zone is the time zone of --cron; say both');
-  // A mistake in the loadout is reported now, and not in the night in which it would run.
-  const plan = await planned(workspace, { request, loadout: loadout ?? questSettings(workspace).loadout }, context);
+  const { materia, link, runner, model, set } = input;
+  const from =
+    input.from === undefined ? undefined : (await nameCast(workspace.castStore(), input.from, workspace.program)).cast;
+  const isNamed = [loadout, materia, link].some((way) => way !== null && way !== undefined);
+  // A mistake is reported now, and not in the night in which it would run.
+  const wanted = { ...input, loadout: loadout ?? (isNamed ? undefined : questSettings(workspace).loadout) };
+  const plan = await planned(workspace, wanted, context);
   if (!plan.ok) return refusedPlan(plan.issues);
+  const how = withoutGaps({ materia, link, from, runner, model, set, inputs: plan.plan.data[INPUTS] });
   const [line = request] = request.trim().split('\n', 1);
   const title = collapse(input.title ?? truncate(line, TITLE_CHARS_MAX));
   return submit(workspace, context, {
     ...{ kind: 'quest.add', title, request, loadout, priority },
     ...(after === undefined ? {} : { after: after.map(idOf) }),
     ...(every === undefined ? {} : { every }),
+    ...(Object.keys(how).length === 0 ? {} : { how }),
   });
 };
+
+function withoutGaps(values: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter((each): each is [string, Json] => each[1] !== undefined));
+}
 
 function firstDue(line: string, zone: string): number {
   const reading = readCron(line);

@@ -21,7 +21,7 @@ const NAMED = {
 } as const;
 const REASON = { type: 'text', charsMax: 2_000, means: 'why, for the log', example: 'not needed any more' } as const;
 const PRIORITY = { type: 'choice', of: PRIORITIES, noun: 'priority' } as const;
-const { agents, runner, model, file } = START;
+const { agents, runner, model, file, materia, link, from, input, inputFile, inputs, set } = START;
 const HOW = {
   loadout: {
     ...START.loadout,
@@ -50,6 +50,7 @@ export const QUEST_ROWS = entriesOf('casts', {
         example: 'Notes',
       },
       loadout: { ...START.loadout, means: 'which loadout (default: what `quest run` or the configuration says)' },
+      ...{ materia, link, from, runner, model, input, inputFile, inputs, set },
       priority: {
         ...PRIORITY,
         means: 'it comes after all quests of the same or a higher priority (default: normal)',
@@ -82,7 +83,8 @@ export const QUEST_ROWS = entriesOf('casts', {
       name: 'quest_add',
       audience: 'person',
       description:
-        'Put a quest into the queue of work. Nothing starts by that: a process that drives the queue does the quests in order. details.quest is its id.',
+        'Put a quest into the queue of work. Nothing starts by that: a process that drives the queue does the quests in order. inputs are the values that the loadout declares. details.quest is its id.',
+      without: ['input', 'inputFile', 'set'],
     },
   },
   'quest.list': {

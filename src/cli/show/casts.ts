@@ -79,10 +79,11 @@ function questLines({ quests, schedules }: JsonObject, call: Call): readonly Sho
   const rows = quests as unknown as readonly ShownQuest[];
   const due = schedules as unknown as readonly ShownSchedule[];
   if (rows.length + due.length === 0) return [`The queue is empty. Add a quest with: ${again(call)} quest add "…"`];
-  const cells = rows.map(({ id, status, code, since, priority, title, loadout, cast, waitsFor }) => {
+  const cells = rows.map(({ id, status, code, since, priority, title, loadout, how = {}, cast, waitsFor }) => {
     const state = code === null || status === 'pending' ? status : `${status} (${code})`;
     const what = waitsFor === '' ? title : `${title} (waits for ${oneLine(waitsFor, 80)})`;
-    return [id, state, ageOf(since), priority, what, loadout ?? '', cast ?? ''];
+    const team = loadout ?? how.materia ?? how.link ?? '';
+    return [id, state, ageOf(since), priority, what, String(team), cast ?? ''];
   });
   const lines =
     rows.length === 0

@@ -171,6 +171,8 @@ function accept(
   pen.write({
     kind: 'turn.accepted',
     ...common,
+    socket: turn.socket,
+    ...(turn.item ? { item: turn.item.key } : {}),
     output,
     handoff,
     usage,

@@ -302,6 +302,10 @@ export type CastFact =
       readonly cast: string;
       readonly turn: number;
       readonly attempt: number;
+      /** Where it was, for those who read this fact alone. */
+      readonly socket?: string;
+      /** The key of its item. */
+      readonly item?: string;
       readonly output: string;
       readonly handoff: Handoff;
       readonly usage: Usage;

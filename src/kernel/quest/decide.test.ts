@@ -226,3 +226,22 @@ test('the queue holds no more than it can, and forgets only what succeeded', () 
   for (let count = 0; count < 999; count++) made.add('more');
   expect([made.add('one too many').code, made.order.split(' ')]).toEqual(['NOT_ALLOWED_NOW', expect.any(Array)]);
 });
+
+test('how its cast is started stays with a quest, through a schedule and a second try, and holds no secret', () => {
+  const made = queue();
+  const how = { runner: 'codex', inputs: { note: `ghp_${'a1B2'.repeat(9)}` } };
+  const clean = { runner: 'codex', inputs: { note: expect.not.stringContaining('ghp_') } };
+  made.add('a', { how });
+  made.start('Q-1', 'c');
+  made.abort('c');
+  made.tell({ kind: 'quest.requeue', quest: 'Q-1', reason: '' });
+  made.add('b', { how, every: { cron: '0 12 * * *', zone: 'UTC', dueAt: AT + DAY_MS } });
+  made.now += DAY_MS;
+  made.ring();
+  made.add('c');
+  const { all, schedules } = made.state.quests;
+  expect([all['Q-1']?.how, schedules['S-1']?.how, all['Q-2']?.how, all['Q-3']?.how]).toEqual([
+    ...[clean, clean, clean],
+    undefined,
+  ]);
+});

@@ -1,12 +1,14 @@
 // The rules of the queue: what is added and moved, which quest may start, and what the end of a cast means for its quest.
 import type { Fact } from '../fact.ts';
-import { scrub } from '../secrets.ts';
+import { scrubJson } from '../secrets.ts';
 import type { Pen } from '../state.ts';
 import { truncate } from '../text.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { readCron } from './cron.ts';
 import {
   behindEquals,
+  type Errand,
+  errandOf,
   OPEN_QUESTS_MAX,
   type Quest,
   type QuestPlace,
@@ -77,8 +79,8 @@ function schedule(pen: Pen, request: Adding, { cron, zone, dueAt }: NonNullable<
   return allow(`${id} adds its first quest at ${new Date(dueAt).toISOString()}`, { schedule: id, dueAt });
 }
 
-function cleanErrand({ title, request, loadout, priority }: Adding) {
-  return { title: scrub(title).text, request: scrub(request).text, loadout, priority };
+function cleanErrand(request: Adding): Errand {
+  return scrubJson(errandOf(request)).value as Errand;
 }
 
 function refusalOfFull({ all }: Quests): Denied | null {
@@ -149,7 +151,7 @@ function ring(pen: Pen, { schedule: id, next }: Extract<QuestRequest, { kind: 'q
   const { quests } = pen.state;
   const due = scheduleOf(quests, id);
   if (!due) return unknown(id);
-  const { dueAt, title, request, loadout, priority } = due;
+  const { dueAt } = due;
   if (dueAt > pen.at || next <= Math.max(pen.at, dueAt))
     return deny('NOT_ALLOWED_NOW', `${id} is due at ${new Date(dueAt).toISOString()}`, { dueAt });
   const last = due.last === null ? null : questOf(quests, due.last);
@@ -159,7 +161,7 @@ function ring(pen: Pen, { schedule: id, next }: Extract<QuestRequest, { kind: 'q
   if ('open' in open) return allow(`${id} was due, and its quest ${open.open} is still open`, { schedule: id });
   if (isFull) return allow(`${id} was due, and the queue is full`, { schedule: id });
   const quest = `Q-${quests.numbered + 1}`;
-  pen.write({ kind: 'quest.added', quest, title, request, loadout, priority, after: [], schedule: id });
+  pen.write({ kind: 'quest.added', quest, ...errandOf(due), after: [], schedule: id });
   return allow(`${id} was due and added ${quest}`, { schedule: id, quest });
 }
 

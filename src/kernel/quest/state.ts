@@ -2,6 +2,7 @@
 // its fence are those of the cast, so the queue has none of its own. What each fact changes is here, too.
 import { type ByKind, rowFor } from '../by-kind.ts';
 import type { CastStatus } from '../cast/state.ts';
+import type { JsonObject } from '../json.ts';
 import { PRIORITIES, type Priority } from '../ledger/state.ts';
 
 export type Quests = {
@@ -27,6 +28,8 @@ export type Errand = {
   /** Without one: `quests.loadout` of the configuration, else the active one. */
   readonly loadout: string | null;
   readonly priority: Priority;
+  /** What else its cast is started with, such as inputs and a runner: members of a start, which are checked when it is added. */
+  readonly how?: JsonObject;
 };
 
 export type Quest = Omit<Errand, 'priority'> & {
@@ -134,6 +137,11 @@ export function noQuests(): Quests {
   return { all: {}, order: [], schedules: {}, numbered: 0, scheduled: 0, stops: 0 };
 }
 
+/** The errand alone, of what holds more. */
+export function errandOf({ title, request, loadout, priority, how }: Errand): Errand {
+  return { title, request, loadout, priority, ...(how === undefined ? {} : { how }) };
+}
+
 /** Every object has a `constructor`; no quest is called that. */
 export function questOf({ all }: Pick<Quests, 'all'>, id: string): Quest | null {
   return (Object.hasOwn(all, id) && all[id]) || null;
@@ -189,13 +197,13 @@ export function isQuestFact(fact: { readonly kind: string }): fact is QuestFact 
 
 const ROWS: ByKind<QuestFact, [quests: Quests], [at: number]> = {
   'quest.added': (quests, fact, at) => {
-    const { quest: id, title, request, loadout, priority, after, schedule = null } = fact;
+    const { quest: id, after, schedule = null } = fact;
     quests.all[id] = {
-      ...{ id, title, request, loadout, priority, after, schedule },
+      ...{ id, ...errandOf(fact), after, schedule },
       ...{ status: 'pending', attempts: 0, cast: null, code: null, reason: '', since: at },
     };
     quests.numbered += 1;
-    queue(quests, id, behindEquals(quests, priority));
+    queue(quests, id, behindEquals(quests, fact.priority));
     const from = schedule === null ? null : scheduleOf(quests, schedule);
     if (from) from.last = id;
   },
@@ -227,8 +235,8 @@ const ROWS: ByKind<QuestFact, [quests: Quests], [at: number]> = {
     quests.order = quests.order.filter((each) => each !== id);
   },
   'quest.scheduled': (quests, fact) => {
-    const { schedule: id, title, request, loadout, priority, cron, zone, dueAt } = fact;
-    quests.schedules[id] = { id, title, request, loadout, priority, cron, zone, dueAt, last: null };
+    const { schedule: id, cron, zone, dueAt } = fact;
+    quests.schedules[id] = { id, ...errandOf(fact), cron, zone, dueAt, last: null };
     quests.scheduled += 1;
   },
   'quest.rang': (quests, { schedule: id, next }) => {

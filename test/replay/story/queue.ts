@@ -15,7 +15,8 @@ export async function tellOfQueue(stage: Stage): Promise<void> {
     stage.tell({ kind: 'quest.add', ...ERRAND, title, request: `${title}, please`, after });
   await add('one');
   await add('two', ['Q-1']);
-  await add('three');
+  const how = { runner: 'codex', inputs: { severity: 'high' } };
+  await stage.tell({ kind: 'quest.add', ...ERRAND, title: 'three', request: 'three, please', how });
   await stage.tell({ kind: 'quest.move', quest: 'Q-3', to: { at: 'first' } });
   await begin(stage, 'quest-3', 'Q-3');
   await stage.prepare('quest-3');
@@ -31,7 +32,7 @@ export async function tellOfQueue(stage: Stage): Promise<void> {
   await stage.tell({ kind: 'quest.remove', quest: 'Q-2', reason: 'not needed' });
   const week = 7 * 86_400_000;
   const every = { cron: '0 3 * * 1', zone: 'Europe/Berlin', dueAt: stage.now + week };
-  await stage.tell({ kind: 'quest.add', ...ERRAND, title: 'weekly', request: 'the weekly report', every });
+  await stage.tell({ kind: 'quest.add', ...ERRAND, title: 'weekly', request: 'the weekly report', every, how });
   stage.wait(week);
   await stage.tell({ kind: 'quest.ring', schedule: 'S-1', next: stage.now + week });
   stage.wait(week + 1_000);

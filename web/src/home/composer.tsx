@@ -35,6 +35,7 @@ export function Composer({
   isFocused: boolean;
 }): ReactNode {
   const operation = useOperation('cast.start');
+  const adding = useOperation('quest.add');
   const may = useMay();
   const isOnline = useIsOnline();
   const { details } = useLook<{ readonly loadouts: readonly Loadout[] }>('loadout.list');
@@ -76,7 +77,8 @@ export function Composer({
       ? 'Say first what the team should do.'
       : (extra.fault ?? undefined);
   const refused = unfit ?? (missing === null ? undefined : `Fill in ${missing}.`);
-  const unqueued = unfit ?? (inputs.length > 0 ? 'A quest has no inputs. Start the cast instead.' : undefined);
+  const strange = Object.keys(extra.input).find((name) => adding && !(name in adding.fields));
+  const unqueued = refused ?? (strange === undefined ? undefined : `A quest takes no ${strange}. Leave it out.`);
   const start = async (): Promise<void> => {
     if (refused !== undefined || isBusy) return;
     setBusy(true);
@@ -103,8 +105,8 @@ export function Composer({
   const enqueue = async (): Promise<void> => {
     if (unqueued !== undefined || isBusy) return;
     setBusy(true);
-    const { request: words, loadout: team } = input;
-    const verdict = await call('quest.add', { request: words, ...(team === undefined ? {} : { loadout: team }) });
+    const set = [...listIn(input, 'set'), ...(budget === '' ? [] : [`budget.maxCost=${Number(budget)}`])];
+    const verdict = await call('quest.add', { ...input, ...(set.length > 0 ? { set } : {}) });
     setBusy(false);
     setRefusal(verdict.allow ? null : verdict);
     if (!verdict.allow) return;
@@ -181,6 +183,11 @@ export function Composer({
       </div>
     </section>
   );
+}
+
+function listIn(input: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const list = input[name];
+  return Array.isArray(list) ? list : [];
 }
 
 function Steps({ loadout: { steps } }: { loadout: Loadout }): ReactNode {
