@@ -32,7 +32,8 @@ function put(name: string, content: string): void {
 
 const file = () => join(dir, 'state', 'turns', 'c1-1.main.json');
 const begin = (isFresh = true, workspace = dir) => beginWatch(file(), { top: dir, dir: workspace }, isFresh);
-const end = async (workspace = dir) => Object.keys(await endWatch(file(), { top: dir, dir: workspace }));
+const end = async (workspace = dir) =>
+  Object.keys(await endWatch(file(), { top: dir, dir: workspace }, join(dir, 'state')));
 
 test.each<[string, () => void, readonly string[]]>([
   ['nothing', () => undefined, []],

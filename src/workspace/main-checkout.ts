@@ -2,13 +2,12 @@
 // governs it. `beginWatch` and `endWatch` notice which files of the user's own checkout change while a turn works in a worktree. They
 // compare contents before and after an attempt, committed or not. To keep a large repository cheap, only files that differ from the
 // commit before the attempt, and those that git is set to skip, are read. It is not known who wrote a file, so only changes while an
-// attempt ran count, without the output of this very command.
+// attempt ran count, without Baton's own output.
 
 import { hash } from 'node:crypto';
 import {
   type Dirent,
   existsSync,
-  fstatSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -23,6 +22,7 @@ import { changesBetween, type FileChange, type FolderSnapshot, untrackedAgentCon
 import { parseStatus } from './changes-git.ts';
 import { type FileMark, FileReader, nameOf, SLASH } from './changes-mark.ts';
 import { byteRecords, indexed, readGit, tryReadGit } from './git.ts';
+import { withoutOutputs } from './own-output.ts';
 
 /** The checkout around a workspace: its top folder, and the workspace's own folder in it. */
 export type Checkout = { readonly top: string; readonly dir: string };
@@ -51,19 +51,23 @@ export async function beginWatch(file: string, checkout: Checkout, isFresh: bool
 }
 
 /** Call after each attempt. Returns the files that changed while attempts of the turn ran, by their paths from the workspace. */
-export async function endWatch(file: string, checkout: Checkout): Promise<Readonly<Record<string, string | null>>> {
+export async function endWatch(
+  file: string,
+  checkout: Checkout,
+  stateDir: string,
+): Promise<Readonly<Record<string, string | null>>> {
   const kept = readWatch(file);
   if (!kept) return {};
   const windows = kept.windows.map(({ from, to }) => ({ from, to: to ?? Date.now() + TICK_MS }));
   const after = await look(checkout, kept.before);
   const changes = changesBetween(kept.before, after);
   keep(file, { ...kept, windows, gone: goneIn(changes) });
-  const ours = ownOutputs();
   const own = join(relative(checkout.top, checkout.dir), '.baton/');
   const between = new Set(kept.goneBetween);
-  const changed = changes.filter(({ path, digest }) => {
+  const others = withoutOutputs(changes, { stateDir, root: checkout.top }, kept.before, after);
+  const changed = others.filter(({ path, digest }) => {
     const mark = after.files[path] ?? after.orders?.[path];
-    if (path.startsWith(own) || ours.has(mark?.ino ?? -1)) return false;
+    if (path.startsWith(own)) return false;
     return digest === null ? !between.has(path) : isWithin(mark, windows);
   });
   const below = (path: string) => relative(checkout.dir, join(checkout.top, path));
@@ -171,20 +175,6 @@ async function folderAt(folder: string, state: string): Promise<string> {
   if (folder.endsWith('/') || !existsSync(join(folder, '.git'))) return 'folder';
   const { out } = await tryReadGit(folder, ['rev-parse', '-q', '--verify', 'HEAD']);
   return `module:${nameOf(out).trim()}${state.split(' ')[2]?.slice(2) ?? '..'}`;
-}
-
-/** A person may let the output of this command be written into a file of the project. */
-function ownOutputs(): ReadonlySet<number> {
-  return new Set(
-    [1, 2].flatMap((handle) => {
-      try {
-        const stat = fstatSync(handle);
-        return stat.isFile() ? [stat.ino] : [];
-      } catch {
-        return [];
-      }
-    }),
-  );
 }
 
 function readWatch(file: string): WatchRecord | null {

@@ -22,11 +22,12 @@ import type { MainChanges } from '../kernel/input.ts';
 import type { Artifact, Artifacts } from '../kernel/knowledge/entries.ts';
 import { configuredBy } from '../kernel/ledger/scope.ts';
 import { firstBytes } from '../kernel/text.ts';
-import { changesBetween, type FolderSnapshot, snapshotOf } from './changes.ts';
+import { changesBetween, type FileChange, type FolderSnapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
 import { aboutTurn, checkProject, type Passes, runCheckers, withoutSecrets } from './checkers.ts';
 import { tryGit } from './git.ts';
 import { beginWatch, type Checkout, endWatch, sealOf } from './main-checkout.ts';
+import { withoutOutputs } from './own-output.ts';
 import { attesterOf } from './registry-lock.ts';
 import { type BeforeState, dropUnneeded, keepContents, neededIn, noteBefore, readBefore } from './restore-files.ts';
 import { mendRecords, readRecord } from './worktree/record.ts';
@@ -84,7 +85,7 @@ export function witnessOf(
   }
   async function mainChanges(watch: Watch, cwd: string): Promise<MainChanges | null> {
     const checkout = checkoutOf(watch, cwd);
-    const changes = await lookAtMain(checkout, (each) => endWatch(mainFileOf(folder, watch), each));
+    const changes = await lookAtMain(checkout, (each) => endWatch(mainFileOf(folder, watch), each, stateDir));
     if (changes === null) return null;
     if (watch.mainCheckout !== 'warn') return { dir, changes };
     const [first, ...more] = Object.keys(changes);
@@ -168,7 +169,7 @@ export function witnessOf(
       const file = fileOf(folder, watch);
       const since = watch.files ? readSnapshot(file) : null;
       const after = since ? await look(watch, cwd, () => snapshotOf(cwd, { since, skip })) : null;
-      const changed = since && after ? changesBetween(since, after) : [];
+      const changed = since && after ? changedIn(cwd, stateDir, since, after) : [];
       const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes), watch.compares);
       const context = { root: cwd, changes: Object.keys(changes), say, ...(signal ? { signal } : {}) };
@@ -231,11 +232,15 @@ export async function changedSoFar(
   const below = relative(dir, stateDir);
   try {
     const now = await snapshotOf(cwd, { since, skip: below.startsWith('..') ? [] : [below] });
-    return Object.fromEntries(changesBetween(since, now).map(({ path, digest }) => [path, digest]));
+    return Object.fromEntries(changedIn(cwd, stateDir, since, now).map(({ path, digest }) => [path, digest]));
   } catch (error) {
     if (error instanceof ChangesError) return null;
     throw error;
   }
+}
+
+function changedIn(root: string, stateDir: string, since: FolderSnapshot, now: FolderSnapshot): readonly FileChange[] {
+  return withoutOutputs(changesBetween(since, now), { stateDir, root }, since, now);
 }
 
 function readSnapshot(file: string): FolderSnapshot | null {

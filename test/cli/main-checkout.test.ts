@@ -1,12 +1,11 @@
 // A cast works in a worktree outside the project. What it writes into the user's own checkout is noticed and refused; what a
 // person does there in ordinary ways is not.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { BATON, baton, json, put, read } from './baton.ts';
+import { BATON, baton, type How, json, put, read, start, until } from './baton.ts';
 import { packet, RUN } from './ledger-story.ts';
 import { git, repository, row, worktreesOf } from './repository.ts';
 
@@ -96,16 +95,51 @@ test('where changes of the checkout are only reported, the turn is accepted', as
   ]);
 });
 
-test('the output of the command itself may be written into a file of the checkout', () => {
-  const dir = repository();
-  put(dir, { 'cast.json': row({ W: sh('echo w > w; echo k') }, ['W']) });
-  const state = join(dir, '..', `${relative(dirname(dir), dir)}-state`);
-  const env = { ...process.env, XDG_STATE_HOME: state, BATON_CONFIG: join(state, 'config') };
-  const line = `${BATON} cast --file cast.json hi > out.txt 2>&1`;
-  const ran = spawnSync('sh', ['-c', line], { cwd: dir, env, encoding: 'utf8' });
-  expect([ran.status, read(dir, 'out.txt')]).toEqual([0, expect.stringContaining('completed')]);
-  spawnSync('rm', ['-rf', state]);
+/** Redirects `baton` into a file, as a shell does. */
+const into = (redirect: string): How => ({ program: ['sh', '-c', `exec "$0" "$@" ${redirect} 2>&1`, BATON] });
+
+test.each<[what: string, agent: string, code: number]>([
+  ['grows', ':', 0],
+  ['is emptied by an agent', ': > OUT', 1],
+  ['is overwritten by an agent', 'head -c 9999 /dev/zero > OUT', 1],
+  ['is replaced by an agent', 'cp OUT OUT.new; mv OUT.new OUT', 1],
+  ['becomes a program', 'chmod +x OUT', 1],
+])('a file of the checkout that receives the output of the command %s', async (_what, agent, code) => {
+  for (const more of [[], ['--in-place']]) {
+    const dir = repository();
+    const W = sh(`echo w > w; ${agent.replaceAll('OUT', `${dir}/out.txt`)}; echo k`, { lockScope: ['w'] });
+    put(dir, { 'cast.json': row({ W }, ['W']) });
+    const args = ['cast', '--file', 'cast.json', ...more, 'hi'];
+    expect([more, (await baton(dir, args, into('> out.txt'))).code]).toEqual([more, code]);
+    if (code === 1) expect((await baton(dir, ['why', 'latest'])).stdout).toContain('out.txt');
+  }
 });
+
+test.each([[['cast']], [['cast', '--in-place']]])(
+  'no output of a killed driver, of a later one or of another cast counts: %s',
+  async (command) => {
+    const dir = repository();
+    const waiting = 'touch started.log; until [ -e go.log ] || [ -e ../go.log ]; do sleep 0.1; done';
+    const W = sh(`echo w > w; ${waiting.replaceAll('../go', `${dir}/go`)}; echo k`, { lockScope: ['w'] });
+    put(dir, { 'cast.json': row({ W }, ['W']), 'agents.json': { 'Socket-1': ['k'] } });
+    const first = start(dir, [...command, '--file', 'cast.json', 'hi'], into('> one.txt'));
+    const tree = () => (command.length > 1 ? dir : worktreesOf(dir)[0]);
+    await until('the agent', () => tree() !== undefined && existsSync(join(tree() ?? '', 'started.log')));
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = start(dir, ['resume', 'latest'], into('> two.txt'));
+    await until('the second driver', () => readdirSync(join(dir, '.baton/state/outputs')).length === 2);
+    second.child.kill('SIGKILL');
+    await second.ended;
+    const other = ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'other'];
+    if (command.length === 1) expect((await baton(dir, other, into('> three.txt'))).code).toBe(0);
+    const cast =
+      json<CastView[]>(await baton(dir, ['casts', '--json'])).find(({ request }) => request === 'hi')?.cast ?? '';
+    const last = start(dir, ['resume', cast], into('>> one.txt'));
+    put(dir, { 'go.log': 'x' });
+    expect([(await last.ended).code, read(dir, 'one.txt')]).toEqual([0, expect.stringContaining('completed')]);
+  },
+);
 
 test.each<[what: string, path: string, more: readonly string[]]>([
   ['the checkout of the user', 'src/x.js', []],

@@ -21,6 +21,7 @@ import { WorkerStore } from '../../engine/worker-store.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { logFileIn } from '../../log/sqlite/open.ts';
 import { WorktreeError } from '../../workspace/git.ts';
+import { noteOutputs } from '../../workspace/own-output.ts';
 import { sectionObject } from '../../workspace/sections.ts';
 import { witnessOf } from '../../workspace/witness.ts';
 import { passesOf, wayOut } from '../cast-work.ts';
@@ -64,6 +65,7 @@ export async function driveCast(
   const me = thisDriver();
   const driver = await store.lease('takeCast', cast, me, over);
   if (!isSameProcess(driver, me)) throw new Refused(drivenBy(cast, driver, program));
+  if (actor.kind !== 'agent') noteOutputs(stateDir);
   if (driver.after) await takeOver(store, stateDir, cast, driver.after);
   const say = (text: string): void => onEvent({ kind: 'note', text });
   const pause = () => store.submit({ kind: 'cast.pause', cast, reason: whyStopped(signal) }, actor);
