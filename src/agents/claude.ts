@@ -122,20 +122,20 @@ function systemFlags({ system, tools }: AgentCall): string[] {
 
 function fold(report: AgentReport, event: JsonObject): AgentReport {
   const sessionId = stringAt(event, 'session_id') ?? report.sessionId;
-  const heard = sessionId === report.sessionId ? report : { ...report, sessionId };
+  const known = sessionId === report.sessionId ? report : { ...report, sessionId };
   switch (event.type) {
     case 'system':
-      return foldSystem(heard, event);
+      return foldSystem(known, event);
     case 'stream_event':
-      return foldStream(heard, event, objectAt(event, 'event'));
+      return foldStream(known, event, objectAt(event, 'event'));
     case 'assistant':
-      return foldAssistant(withUsed(heard, event, objectAt(event, 'message')), event);
+      return foldAssistant(withUsed(known, event, objectAt(event, 'message')), event);
     case 'user':
-      return foldUser(heard, event);
+      return foldUser(known, event);
     case 'result':
-      return foldResult(heard, event);
+      return foldResult(known, event);
     default:
-      return heard;
+      return known;
   }
 }
 
@@ -176,14 +176,14 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
   const toolCalls = calls.reduce((names, call) => addName(names, stringAt(call, 'name') ?? ''), report.toolCalls);
   // What its own helpers say has a parent and is not the answer.
   const shell = calls.filter(({ name }) => name === 'Bash');
-  const told = shell.reduce<AgentReport>(
+  const withOutcomes = shell.reduce<AgentReport>(
     (sum, call) => withCommand(sum, objectAt(call, 'input').command, stringAt(call, 'id')),
     { ...report, toolCalls, openCalls: report.openCalls + calls.length },
   );
-  if (typeof event.parent_tool_use_id === 'string') return told;
+  if (typeof event.parent_tool_use_id === 'string') return withOutcomes;
   const model = stringAt(message, 'model');
   return {
-    ...told,
+    ...withOutcomes,
     // Errors of the provider come as a message of a model that does not exist; they are no part of an answer.
     text: (model === '<synthetic>' ? '' : textIn(message.content)) || report.text,
     model: model === null || model === '<synthetic>' ? report.model : model,

@@ -24,13 +24,13 @@ export function command(template: CommandTemplate): Program {
       };
     },
     reader() {
-      const said: string[] = [];
+      const chunks: string[] = [];
       return {
         push(chunk) {
-          said.push(chunk);
+          chunks.push(chunk);
           return [{ kind: 'text', text: chunk }];
         },
-        report: () => ({ ...EMPTY_REPORT, text: said.join(''), isFinished: null, commands: null }),
+        report: () => ({ ...EMPTY_REPORT, text: chunks.join(''), isFinished: null, commands: null }),
       };
     },
   };

@@ -145,6 +145,6 @@ function lastLine(stderr: string): string {
     .slice(-4_000)
     .split('\n')
     .map((line) => line.trim());
-  const told = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== '');
-  return told === undefined ? '' : `: ${told.slice(0, 300)}`;
+  const line = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== '');
+  return line === undefined ? '' : `: ${line.slice(0, 300)}`;
 }

@@ -12,18 +12,18 @@ type Live = (event: JsonObject) => readonly LiveEvent[];
 export function reportReader(fold: Fold, live: Live): () => StreamReader {
   return () => {
     const lines = jsonLines();
-    let heard = EMPTY_REPORT;
+    let report = EMPTY_REPORT;
     return {
       push(chunk) {
         const events = lines.push(chunk);
-        heard = events.reduce(fold, heard);
+        report = events.reduce(fold, report);
         const happened = events.flatMap(live);
         const retries = happened.filter(({ kind }) => kind === 'waiting').length;
-        if (retries > 0) heard = { ...heard, retries: heard.retries + retries };
+        if (retries > 0) report = { ...report, retries: report.retries + retries };
         return happened;
       },
       // The last line may lack its end.
-      report: () => lines.rest().reduce(fold, heard),
+      report: () => lines.rest().reduce(fold, report),
     };
   };
 }

@@ -119,11 +119,11 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   if (report.error) return faultOfError(program, report.error);
   if (end.code === 0) return fault('NO_OUTPUT', `${program} ended without an error and without an answer`);
   // A program without another way reports it as its answer.
-  const words = stderr.trim() === '' && report.isFinished === null ? report.text : stderr;
-  const said = shortReason(endOfStderr(words));
-  const code = codeInProse(said);
+  const printed = stderr.trim() === '' && report.isFinished === null ? report.text : stderr;
+  const words = shortReason(endOfStderr(printed));
+  const code = codeInProse(words);
   const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`;
-  return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${said === '' ? '' : `: ${said}`}`);
+  return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${words === '' ? '' : `: ${words}`}`);
 }
 
 /** Its supervisor ended without a word about it. */
@@ -138,13 +138,13 @@ export function faultOfSilence(program: string, silentMs: number): AgentFault {
 
 export function faultOfError(program: string, error: AgentError): AgentFault {
   const { message, status = 0 } = error;
-  const said = shortReason(message);
-  const code = codeOfStatus(status, said) ?? codeInProse(said) ?? 'PROVIDER_ERROR';
-  const waitMs = error.retryAfterMs ?? waitInProse(said);
+  const words = shortReason(message);
+  const code = codeOfStatus(status, words) ?? codeInProse(words) ?? 'PROVIDER_ERROR';
+  const waitMs = error.retryAfterMs ?? waitInProse(words);
   const at = status > 0 ? ` (status ${status})` : '';
   const isNowhere = status === 404 && code === 'REQUEST_REFUSED';
   const where = isNowhere ? '; nothing is at that address: correct baseUrl (codex and openai want it with /v1)' : '';
-  return fault(code, `${program}: ${said}${at}${where}`, code === 'RATE_LIMITED' ? waitMs : undefined);
+  return fault(code, `${program}: ${words}${at}${where}`, code === 'RATE_LIMITED' ? waitMs : undefined);
 }
 
 function fault(code: FaultCode, reason: string, retryAfterMs?: number): AgentFault {
@@ -157,27 +157,27 @@ function fault(code: FaultCode, reason: string, retryAfterMs?: number): AgentFau
   };
 }
 
-function codeOfStatus(status: number, said: string): FaultCode | null {
+function codeOfStatus(status: number, words: string): FaultCode | null {
   if (status === 401 || status === 403) return 'AUTH_REQUIRED';
   // 402 is an account without credit: like a spent allowance it comes back, and others can be asked meanwhile.
   if (status === 429 || status === 402) return 'RATE_LIMITED';
   if (status === 413) return 'CONTEXT_OVERFLOW';
   // A model that is missing is named; an address that is wrong answers without a word about models.
-  if (status === 404) return /model/i.test(said) ? 'MODEL_UNAVAILABLE' : 'REQUEST_REFUSED';
+  if (status === 404) return /model/i.test(words) ? 'MODEL_UNAVAILABLE' : 'REQUEST_REFUSED';
   if (status >= 500) return 'PROVIDER_ERROR';
   if (status < 400) return null;
   // A plain refusal says in its text what it is about; numbers in that text mean something else.
-  return codeInProse(said, ['CONTEXT_OVERFLOW', 'MODEL_UNAVAILABLE']) ?? 'REQUEST_REFUSED';
+  return codeInProse(words, ['CONTEXT_OVERFLOW', 'MODEL_UNAVAILABLE']) ?? 'REQUEST_REFUSED';
 }
 
-function codeInProse(said: string, only?: readonly FaultCode[]): FaultCode | null {
-  const row = PROSE.find(([code, sign]) => (only?.includes(code) ?? true) && sign.test(said));
+function codeInProse(words: string, only?: readonly FaultCode[]): FaultCode | null {
+  const row = PROSE.find(([code, sign]) => (only?.includes(code) ?? true) && sign.test(words));
   return row?.[0] ?? null;
 }
 
 /** `try again in 20s`, as providers write it. */
-function waitInProse(said: string): number | undefined {
-  const [, digits, unit] = /try again in (\d{1,6})(?:\.\d{1,6})? ?(ms|s|m)/i.exec(said) ?? [];
+function waitInProse(words: string): number | undefined {
+  const [, digits, unit] = /try again in (\d{1,6})(?:\.\d{1,6})? ?(ms|s|m)/i.exec(words) ?? [];
   if (digits === undefined) return undefined;
   const factor = unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000;
   return Number(digits) * factor;
@@ -261,19 +261,19 @@ const TRACEBACK = /^Traceback \(most recent call last\):/;
 const ERROR_LINE = /^(?:Uncaught )?[\w.$]{0,100}(?:Error|Exception)\b/;
 
 /** The same words where there is no trace among them. */
-export function withoutTrace(said: string): string {
-  const lines = said.slice(-TRACE_CHARS_MAX).trimEnd().split('\n');
+export function withoutTrace(text: string): string {
+  const lines = text.slice(-TRACE_CHARS_MAX).trimEnd().split('\n');
   const head = headOf(lines);
   if (head !== null) return shortenedTrace(lines.slice(head));
-  return lines.some((line) => TRACEBACK.test(line)) ? shortenedTrace(outsideOf(lines)) : said;
+  return lines.some((line) => TRACEBACK.test(line)) ? shortenedTrace(outsideOf(lines)) : text;
 }
 
 function shortenedTrace(lines: readonly string[]): string {
-  const told = lines
+  const kept = lines
     .filter((line) => !TRACE_FRAME.test(line) && !AROUND.test(line))
     .map((line) => line.replace(/ \{$/, '').slice(0, LINE_CHARS_MAX));
-  const isLong = told.length > KEPT_LINES_MAX;
-  return (isLong ? [...told.slice(0, 1), '…', ...told.slice(2 - KEPT_LINES_MAX)] : told).join('\n');
+  const isLong = kept.length > KEPT_LINES_MAX;
+  return (isLong ? [...kept.slice(0, 1), '…', ...kept.slice(2 - KEPT_LINES_MAX)] : kept).join('\n');
 }
 
 /** Where the words of the last error begin whose calls are listed below it; one that is indented is the cause of another. */

@@ -172,13 +172,13 @@ const API_ERROR = /^\[API Error: ([\s\S]*?)\](?:\n|$)/;
 function failed(report: AgentReport, message: string): AgentReport {
   if (SAID_NOTHING.test(message)) return { ...report, isFinished: false, error: null };
   if (CUT_OFF.test(message)) return { ...report, isFinished: true, isCut: true, error: null };
-  const said = API_ERROR.exec(message)?.[1] ?? message;
-  const told = objectAt(objectIn(said), 'error');
-  const wait = /retry after (\d{1,6})s/.exec(said)?.[1];
-  const isWrongKey = /API.key not valid|API_KEY_INVALID/i.test(said);
-  const status = isWrongKey ? 401 : wait === undefined ? amount(told.code) : 429;
+  const text = API_ERROR.exec(message)?.[1] ?? message;
+  const named = objectAt(objectIn(text), 'error');
+  const wait = /retry after (\d{1,6})s/.exec(text)?.[1];
+  const isWrongKey = /API.key not valid|API_KEY_INVALID/i.test(text);
+  const status = isWrongKey ? 401 : wait === undefined ? amount(named.code) : 429;
   const error = {
-    message: stringAt(told, 'message') ?? said,
+    message: stringAt(named, 'message') ?? text,
     ...(status > 0 ? { status } : {}),
     ...(wait === undefined ? {} : { retryAfterMs: Number(wait) * 1_000 }),
   };

@@ -61,8 +61,8 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
 
 function foldResponse(report: AgentReport, response: JsonObject): AgentReport {
   const used = objectAt(response, 'usage');
-  const said = objectsIn(response.output).filter(({ type }) => type === 'message');
-  const text = said.map(({ content }) => textIn(content)).join('');
+  const messages = objectsIn(response.output).filter(({ type }) => type === 'message');
+  const text = messages.map(({ content }) => textIn(content)).join('');
   return {
     ...report,
     text: text === '' ? report.text : text,

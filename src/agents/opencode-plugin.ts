@@ -23,8 +23,8 @@ export default async function baton(): Promise<object> {
   const asked = guard === undefined ? null : (JSON.parse(guard) as GuardCall);
   return {
     event: async ({ event }: { readonly event: OpenCodeEvent }) => {
-      const told = toldBy(event);
-      if (told) process.stdout.write(`${JSON.stringify({ type: 'baton', ...told })}\n`);
+      const line = toldBy(event);
+      if (line) process.stdout.write(`${JSON.stringify({ type: 'baton', ...line })}\n`);
     },
     'tool.execute.before': async ({ tool }: { readonly tool: string }, { args = {} }: { readonly args?: Args }) => {
       const use = asked && asHook(tool, args);

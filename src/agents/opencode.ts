@@ -106,29 +106,29 @@ const SERVER_START_MS = 30_000;
 
 function fold(report: AgentReport, event: JsonObject): AgentReport {
   if (event.type === 'baton') return foldTold(report, event);
-  const heard = { ...report, sessionId: stringAt(event, 'sessionID') ?? report.sessionId };
+  const known = { ...report, sessionId: stringAt(event, 'sessionID') ?? report.sessionId };
   const part = objectAt(event, 'part');
   switch (event.type) {
     // Text before a tool call is not its answer.
     case 'step_start':
-      return { ...heard, text: '', error: null };
+      return { ...known, text: '', error: null };
     case 'text':
-      return { ...heard, text: heard.text + (stringAt(part, 'text') ?? '') };
+      return { ...known, text: known.text + (stringAt(part, 'text') ?? '') };
     case 'tool_use':
-      return foldTool(heard, part);
+      return foldTool(known, part);
     case 'step_finish':
-      return foldStep(heard, part);
+      return foldStep(known, part);
     case 'error':
-      return failed(heard, objectAt(event, 'error'));
+      return failed(known, objectAt(event, 'error'));
     default:
-      return heard;
+      return known;
   }
 }
 
-function foldTold(report: AgentReport, told: JsonObject): AgentReport {
-  if ('model' in told) return { ...report, model: stringAt(told, 'model') ?? report.model };
-  if ('begun' in told) return { ...report, openCalls: report.openCalls + 1 };
-  if ('retry' in told) return { ...report, error: { message: stringAt(told, 'retry') ?? 'error' } };
+function foldTold(report: AgentReport, event: JsonObject): AgentReport {
+  if ('model' in event) return { ...report, model: stringAt(event, 'model') ?? report.model };
+  if ('begun' in event) return { ...report, openCalls: report.openCalls + 1 };
+  if ('retry' in event) return { ...report, error: { message: stringAt(event, 'retry') ?? 'error' } };
   return report;
 }
 

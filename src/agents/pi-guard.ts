@@ -43,16 +43,16 @@ export function askGuard(
   return new Promise((resolve) => {
     const refuse = (reason: string) => resolve(isReportOnly ? undefined : reason);
     const child = spawn(program, [...args], { stdio: ['pipe', 'ignore', 'pipe'] });
-    let said = '';
+    let printed = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      printed += text;
     });
     child.stdin.on('error', () => undefined);
     child.once('error', (error) =>
       refuse(`baton could not be asked (${error.message}): install it, or remove the extension that asks it`),
     );
     child.once('close', (code) =>
-      code === 0 ? resolve(undefined) : refuse(said.trim() || `baton ended with ${code}`),
+      code === 0 ? resolve(undefined) : refuse(printed.trim() || `baton ended with ${code}`),
     );
     child.stdin.end(JSON.stringify(event));
   });

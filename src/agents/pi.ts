@@ -97,9 +97,9 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     }
     case 'tool_execution_end': {
       const openCalls = Math.max(0, report.openCalls - 1);
-      const told = { ...report, openCalls, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
+      const used = { ...report, openCalls, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
       const call = stringAt(event, 'toolCallId');
-      return wasRun(event) ? withOutcome(told, call) : withoutCommand(told, call);
+      return wasRun(event) ? withOutcome(used, call) : withoutCommand(used, call);
     }
     default:
       return report;
@@ -119,8 +119,8 @@ function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
     return isRefused ? { ...report, denials: addName(report.denials, stringAt(message, 'toolName') ?? '') } : report;
   }
   if (message.role !== 'assistant') return report;
-  const told = withUsed(report, message);
-  const next = { ...told, underway: {}, model: stringAt(message, 'model') ?? report.model };
+  const used = withUsed(report, message);
+  const next = { ...used, underway: {}, model: stringAt(message, 'model') ?? report.model };
   const stop = stringAt(message, 'stopReason');
   if (stop === 'error' || stop === 'aborted') {
     return { ...next, isFinished: false, text: '', error: errorOf(stringAt(message, 'errorMessage') ?? stop) };

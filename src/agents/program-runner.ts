@@ -132,8 +132,8 @@ export function programRunner(
       if (!run) return { kind: 'lost', mayHaveRun: false, reason: 'it was not started yet' };
       const found = await recoverAttempt(run.dir);
       if (found === 'running' || found === 'finished') return settle(packet, place, run, signal);
-      const heard = await outputOf(run.dir);
-      const settled = await settledBy(program, packet, place, run, await invocationOf(packet, place), heard);
+      const output = await outputOf(run.dir);
+      const settled = await settledBy(program, packet, place, run, await invocationOf(packet, place), output);
       await forget(place);
       const mayHaveRun = found === 'lost' || run.retries > 0;
       return { ...lostResult('it was cut off together with the process that ran it', settled), mayHaveRun };
@@ -220,8 +220,8 @@ async function settledBy(
   { warnings, sessionId }: ProgramCall,
   stdout: string,
 ): Promise<Settled> {
-  const heard = reportFrom(program, stdout);
-  const report = { ...heard, sessionId: heard.sessionId ?? sessionId ?? null };
+  const read = reportFrom(program, stdout);
+  const report = { ...read, sessionId: read.sessionId ?? sessionId ?? null };
   return { packet, report, warnings, spent: await spentBefore(program, packet, place, retries) };
 }
 

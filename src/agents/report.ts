@@ -188,8 +188,8 @@ export function soundUsage(usage: Usage | null): { readonly usage: Usage | null;
   const sound = (what: string, value: number, isSound: boolean) => {
     if (isSound) return value;
     // What is no amount at all has lost its words by now.
-    const said = Number.isNaN(value) ? `${what} that are no number` : `${value} ${what}`;
-    doubts.push(`it reported a use of ${said}, which is impossible; counted as 0`);
+    const amount = Number.isNaN(value) ? `${what} that are no number` : `${value} ${what}`;
+    doubts.push(`it reported a use of ${amount}, which is impossible; counted as 0`);
     return 0;
   };
   const tokens = (what: string, value: number) =>

@@ -23,16 +23,16 @@ export const scripted: Runner = {
 };
 
 async function play(packet: Packet, place: AttemptDirs, signal: AbortSignal): Promise<AttemptResult> {
-  const said = packet.scripted?.turn;
-  if (said === undefined) {
+  const turn = packet.scripted?.turn;
+  if (turn === undefined) {
     return {
       kind: 'fault',
       fault: 'unscripted',
       reason: `the script has no (further) turn for ${[...new Set([packet.socket, packet.materia.id])].join(' or ')}`,
     };
   }
-  if (!isObject(said) || !isObject(said.$turn)) return { kind: 'output', output: asText(said) };
-  const { output, delayMs, usage, fail, write, exec, commands } = said.$turn;
+  if (!isObject(turn) || !isObject(turn.$turn)) return { kind: 'output', output: asText(turn) };
+  const { output, delayMs, usage, fail, write, exec, commands } = turn.$turn;
   if (typeof delayMs === 'number' && delayMs > 0) await pause(Math.min(delayMs, packet.timeoutMs), signal);
   if (signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
   const used = usage === undefined ? {} : { usage: asUsage(usage) };

@@ -33,15 +33,15 @@ export async function workspaceStatus(log: Log): Promise<WorkspaceStatus> {
   const known = await restored(log, ({ trust, ledger, quests }) => ({ trust, quests, hold: ledger.hold }));
   const after = known?.through ?? 0;
   const trust = await trustIn(log, known?.found.trust, after);
-  let hold = known?.found.hold ?? null;
+  let pause = known?.found.hold ?? null;
   for (const { fact } of await log.read({ after, kindPrefix: 'ledger.' })) {
-    if (fact.kind === 'ledger.held') hold = { by: fact.by, reason: fact.reason };
-    else if (fact.kind === 'ledger.unheld') hold = null;
+    if (fact.kind === 'ledger.held') pause = { by: fact.by, reason: fact.reason };
+    else if (fact.kind === 'ledger.unheld') pause = null;
   }
   const quests = known?.found.quests ?? noQuests();
   for (const entry of await log.read({ after, kindPrefix: 'quest.' }))
     if (isQuestFact(entry.fact)) applyQuest(quests, entry.fact, timeOf(entry));
-  return { hold, trust, quests };
+  return { hold: pause, trust, quests };
 }
 
 /** Registry and quarantine from the facts of the log: all of them, or those after what was known. */

@@ -127,11 +127,11 @@ export async function leftBy(store: Store, cast: string): Promise<Left> {
     words.set(key, Object.fromEntries(left));
   }
   const all = [...words.values()].flatMap((left) => Object.entries(left));
-  const [beside, own] = [
+  const [outside, own] = [
     all.filter(([, { remark }]) => remark !== null),
     all.filter(([, { remark }]) => remark === null),
   ];
-  return Object.fromEntries([...beside, ...own]);
+  return Object.fromEntries([...outside, ...own]);
 }
 
 /** An attempt that was refused before it was looked at says nothing of what it changed. */
@@ -181,12 +181,12 @@ export async function checkSubmitted(
   const changes = await changedSoFar(workspace, { cast: cast.id, turn: turn.id }, cwd);
   if (changes === null || Object.keys(changes).length === 0) return null;
   const about = aboutTurn(cast.id, turn.id, changes);
-  const scene = { root: cwd, changes: Object.keys(changes), signal };
+  const context = { root: cwd, changes: Object.keys(changes), signal };
   const passes = passesOf(workspace);
   const place = walkOf(cast, turn)?.place ?? null;
   const worktree = { cast: cast.id, place, isBeside: turn.lane !== null };
   const record = cwd === workspace.dir ? null : worktreeOfOne(workspace.stateDir, worktree);
-  const check = () => checkProject(names, checkers, scene, { about, passes });
+  const check = () => checkProject(names, checkers, context, { about, passes });
   return { about, checks: (await leaveUnchanged(workspace.stateDir, record, check)).value };
 }
 

@@ -201,8 +201,8 @@ export async function withOwnClaim<G extends { readonly task?: string | undefine
   const { attempt } = session.actor;
   const isOwn = given.task !== undefined && given.task === attempt?.task && attempt.fence !== null;
   const own = given.task === undefined ? await ownClaim(session) : isOwn ? { fence: attempt.fence } : null;
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...own, ...said } as G & Partial<OwnClaim>;
+  const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { ...own, ...known } as G & Partial<OwnClaim>;
 }
 
 /** Refuses where something is still missing that the operation needs. */

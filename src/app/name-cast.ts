@@ -49,8 +49,8 @@ export type Listed = Omit<CastSummary, 'clock'> & {
 export async function listCasts(store: Pick<Store, 'view'>, now: number, query: CastQuery): Promise<readonly Listed[]> {
   return (await store.view('casts', query)).map(({ clock: { elapsedMs, since }, ...summary }) => {
     const running = since === null ? 0 : Math.max(0, now - since);
-    const said = reasonNow(summary.cast, summary, now);
-    return { ...summary, ...said, reason: reasonOf({ ...summary, ...said }), elapsedMs: elapsedMs + running };
+    const named = reasonNow(summary.cast, summary, now);
+    return { ...summary, ...named, reason: reasonOf({ ...summary, ...named }), elapsedMs: elapsedMs + running };
   });
 }
 

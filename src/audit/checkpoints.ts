@@ -239,7 +239,7 @@ export class RootCheck {
 
   /** A different root is not reported after a faulty entry, because it follows from that fault. */
   faults(size: number, firstFault: number | null): readonly AuditFault[] {
-    const cut = this.#checkpoints.filter((signed) => signed.size > size).at(-1);
+    const missing = this.#checkpoints.filter((signed) => signed.size > size).at(-1);
     const forked = this.#wrong.find(({ signed }) => firstFault === null || signed.size < firstFault);
     return [
       ...(forked
@@ -251,12 +251,12 @@ export class RootCheck {
             },
           ]
         : []),
-      ...(cut
+      ...(missing
         ? [
             {
               kind: 'TRUNCATED' as const,
               seq: size + 1,
-              reason: `the log ends here; a checkpoint of ${cut.size} entries was signed (${cut.where})`,
+              reason: `the log ends here; a checkpoint of ${missing.size} entries was signed (${missing.where})`,
             },
           ]
         : []),

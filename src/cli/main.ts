@@ -257,14 +257,14 @@ function countWords({ name, args, words: [min, max] }: Command, { length }: read
 
 /** One clear line for people; where JSON was asked for, the same as a verdict. */
 function report(error: unknown, json: boolean): number {
-  const { code, exit, reason, details } = told(error);
+  const { code, exit, reason, details } = describeError(error);
   note(`baton: ${oneLine(reason)}`);
   if (exit === EXIT_CODE.fault && process.env.BATON_DEBUG) note((error as Error)?.stack ?? '');
   if (json) outJson({ allow: false, code, reason, details });
   return exit;
 }
 
-function told(error: unknown) {
+function describeError(error: unknown) {
   if (error instanceof UsageError) {
     return { code: error.code, exit: EXIT_CODE.usage, reason: error.message, details: error.details };
   }

@@ -160,7 +160,7 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
       const aside = changedNothing(fact, seen) ? 'changed no file' : '';
       const lines = step(seen, fact.turn, { ...how, aside }, entry, fact.usage);
       forget(fact.turn, seen);
-      return [...lines, ...red(fact.checks, seen, fact.turn), ...beside(fact, seen), ...warned(fact.agent, seen)];
+      return [...lines, ...red(fact.checks, seen, fact.turn), ...touchedFiles(fact, seen), ...warned(fact.agent, seen)];
     }
     case 'attempt.refused': {
       const { reason } = shownRefusal(fact);
@@ -169,7 +169,7 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
         : paint.bad(fact.repair ? 'refused, one repair turn' : 'refused');
       const mark = fact.loop ? paint.warn('…') : paint.bad('✗');
       const lines = step(seen, fact.turn, { mark, note, ...why(reason, isTold) }, entry, fact.usage);
-      return [...lines, ...beside(fact, seen), ...warned(fact.agent, seen)];
+      return [...lines, ...touchedFiles(fact, seen), ...warned(fact.agent, seen)];
     }
     case 'attempt.failed': {
       // What comes next is in the reason already where there is more to say than that.
@@ -196,13 +196,13 @@ export function entryLines(entry: Entry, seen: ProgressState, isTold = false, is
         entry,
         fact.usage,
       );
-      return [...lines, ...beside(fact, seen)];
+      return [...lines, ...touchedFiles(fact, seen)];
     }
     case 'turn.reported': {
       const note = { continue: 'goes on', ask: 'asks', approval: 'asks for permission' }[fact.outcome];
       const mark = paint.warn(fact.outcome === 'continue' ? '…' : '?');
       const lines = step(seen, fact.turn, { mark, note: paint.warn(note), ...why(fact.note) }, entry, fact.usage);
-      return [...lines, ...beside(fact, seen), ...warned(fact.agent, seen)];
+      return [...lines, ...touchedFiles(fact, seen), ...warned(fact.agent, seen)];
     }
     case 'turn.answered':
       return step(seen, fact.turn, { mark: paint.dim('↳'), note: `got: ${oneLine(fact.text, 100)}` });
@@ -389,7 +389,7 @@ function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touche
 }
 
 /** The files that changed while it ran, where it is not known who changed them. */
-function beside({ turn, touched }: { turn: number; touched?: Touched }, seen: ProgressState): string[] {
+function touchedFiles({ turn, touched }: { turn: number; touched?: Touched }, seen: ProgressState): string[] {
   const { cast, turns } = seen.view;
   const changes = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return changes ? [seen.paint.warn(`    ! ${oneLine(withStepNames(changes, seen), 300)}`)] : [];

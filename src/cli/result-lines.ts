@@ -66,8 +66,8 @@ function failureLines(failure: Failure, cast: string, baton: string, issues: rea
   const { text, name } = failure;
   const wrong = issues.map(({ path, message }) => `  at ${oneLine(path, 200) || '$'}: ${oneLine(message, 400)}`);
   const part = failure.issues.length === 0 ? 'end' : 'start';
-  const said = text === '' ? [] : textLines(failure, `What ${oneLine(name, 60)} said:`, cast, baton, part);
-  return [...said, ...(wrong.length === 0 ? [] : ['What is wrong with it:', ...wrong])];
+  const words = text === '' ? [] : textLines(failure, `What ${oneLine(name, 60)} said:`, cast, baton, part);
+  return [...words, ...(wrong.length === 0 ? [] : ['What is wrong with it:', ...wrong])];
 }
 
 /** The beginning of a long text, or its end where that says what went wrong. */
@@ -185,11 +185,11 @@ function proposalLine({ agent, by, socket, noWay, refusal }: Proposal): string {
 }
 
 function windowLine({ agent, item, tokens_used: tokens, pct_window: percent }: Consumption, isOne: boolean): string {
-  const said = [
+  const lines = [
     ...(typeof tokens === 'number' ? [counted(tokens, 'token')] : []),
     ...(typeof percent === 'number' ? [`${percent} % of the window`] : []),
   ].join(', ');
-  return withSpeaker(said, agent, item, isOne);
+  return withSpeaker(lines, agent, item, isOne);
 }
 
 const WIDTH = 9;

@@ -137,13 +137,13 @@ function waitTold(fact: Fact, known: Known): string | null {
 function eventTold(fact: Fact, known: Known): string | null {
   switch (fact.kind) {
     case 'event.emitted':
-      return `${where(known, fact.turn)} emits ${fact.type} (${fact.severity})${said(fact.message)}`;
+      return `${where(known, fact.turn)} emits ${fact.type} (${fact.severity})${reasonText(fact.message)}`;
     case 'sink.stalled':
       return `${fact.waiting} events or more wait for the sink ${fact.sink}: ${fact.reason}`;
     case 'sink.recovered':
       return `the sink ${fact.sink} takes events again`;
     case 'sink.skipped':
-      return `the sink ${fact.sink} leaves out the event of entry ${fact.event}${said(fact.reason)}`;
+      return `the sink ${fact.sink} leaves out the event of entry ${fact.event}${reasonText(fact.reason)}`;
     default:
       return null;
   }
@@ -165,15 +165,15 @@ function questTold(fact: Fact): string | null {
     case 'quest.ended':
       return fact.status === 'succeeded' ? `${fact.quest} succeeded` : `${fact.quest} failed: ${fact.reason}`;
     case 'quest.requeued':
-      return `${fact.quest} is pending again${said(fact.reason)}`;
+      return `${fact.quest} is pending again${reasonText(fact.reason)}`;
     case 'quest.removed':
-      return `${fact.quest} is removed${said(fact.reason)}`;
+      return `${fact.quest} is removed${reasonText(fact.reason)}`;
     case 'quest.scheduled':
       return `${fact.schedule} adds a quest at ${fact.cron} (${fact.zone}), first at ${new Date(fact.dueAt).toISOString()}: ${fact.title}`;
     case 'quest.rang':
       return `${fact.schedule} was due${fact.open === undefined ? '' : `, and ${fact.open} is still open`}; next at ${new Date(fact.next).toISOString()}`;
     case 'quest.stopped':
-      return `the queue is stopped${said(fact.reason)}`;
+      return `the queue is stopped${reasonText(fact.reason)}`;
     default:
       return null;
   }
@@ -188,24 +188,24 @@ function turnTold(fact: Fact, known: Known): string | null {
       const made = Array.isArray(items) ? `, with ${counted(items.length, 'item')}` : '';
       const how = fact.handoff.satisfied === false ? 'is accepted and not satisfied' : 'is accepted';
       const cut = fact.truncated ? ', its output cut at the limit' : '';
-      return `${where(known, fact.turn)} ${how}${cut}${made}${beside(known, fact)}${said(fact.context)}${used(fact.usage)}`;
+      return `${where(known, fact.turn)} ${how}${cut}${made}${touchedFiles(known, fact)}${reasonText(fact.context)}${used(fact.usage)}`;
     }
     case 'turn.reported': {
       const how = { continue: 'goes on', ask: 'asks a person', approval: 'asks for permission' }[fact.outcome];
       const what = fact.approval === undefined ? '' : ` (${fact.approval})`;
-      return `${where(known, fact.turn)} ${how}${what}${beside(known, fact)}: ${fact.note}`;
+      return `${where(known, fact.turn)} ${how}${what}${touchedFiles(known, fact)}: ${fact.note}`;
     }
     case 'turn.answered':
       return `${where(known, fact.turn)} gets: ${fact.text}`;
     case 'turn.blocked':
-      return `${where(known, fact.turn)} is blocked${beside(known, fact)}: ${fact.reason}`;
+      return `${where(known, fact.turn)} is blocked${touchedFiles(known, fact)}: ${fact.reason}`;
     case 'turn.held':
     case 'turn.unknown':
       return `${where(known, fact.turn)} is ${fact.kind.slice(5)}: ${fact.reason}`;
     case 'turn.asked':
       return `${where(known, fact.turn)} is a person's turn`;
     case 'turn.decided':
-      return `${where(known, fact.turn)}: a person decides to ${fact.choice}${said(fact.reason)}`;
+      return `${where(known, fact.turn)}: a person decides to ${fact.choice}${reasonText(fact.reason)}`;
     case 'turn.merged':
       return `${where(known, fact.turn)} is merged${fact.commit === null ? ', with nothing to merge' : ` as ${fact.commit.slice(0, 12)}`}`;
     case 'turn.freed':
@@ -231,7 +231,7 @@ function attemptTold(fact: Fact, known: Known): string | null {
       return `${where(known, fact.turn)} has answered; what it did is looked at`;
     case 'attempt.refused':
       if (fact.loop) return `${where(known, fact.turn)} goes on with its loop: ${shownRefusal(fact).reason}`;
-      return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}${beside(known, fact)}: ${fact.verdict.reason}`;
+      return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}${touchedFiles(known, fact)}: ${fact.verdict.reason}`;
     case 'attempt.failed':
       return `${where(known, fact.turn)} failed${fact.again && !fact.isUnknown ? ', to be tried again' : ''}: ${fact.reason}`;
     case 'attempt.lost':
@@ -283,15 +283,15 @@ function approvalTold(fact: Fact): string | null {
       return `${fact.id} asks to allow: ${commands}`;
     }
     case 'approval.approved':
-      return `${fact.id} ${wasDecided(fact)} approved by ${fact.by} until ${new Date(fact.until).toISOString()}${said(fact.reason)}`;
+      return `${fact.id} ${wasDecided(fact)} approved by ${fact.by} until ${new Date(fact.until).toISOString()}${reasonText(fact.reason)}`;
     case 'approval.rejected':
-      return `${fact.id} ${wasDecided(fact)} rejected by ${fact.by}${said(fact.reason)}`;
+      return `${fact.id} ${wasDecided(fact)} rejected by ${fact.by}${reasonText(fact.reason)}`;
     case 'approval.expired':
       return `${fact.id}: its ${fact.what} has expired`;
     case 'approval.withdrawn':
-      return `${fact.id}: its ${fact.what} is withdrawn${said(fact.reason)}`;
+      return `${fact.id}: its ${fact.what} is withdrawn${reasonText(fact.reason)}`;
     case 'approval.linked':
-      return `${fact.id} is what turn ${fact.turn} waits for${fact.words ? said(wordsOf(fact.words)) : ''}`;
+      return `${fact.id} is what turn ${fact.turn} waits for${fact.words ? reasonText(wordsOf(fact.words)) : ''}`;
     case 'approval.used':
       return `${fact.id} is used for its command ${fact.index + 1} by ${fact.requester}`;
     case 'approval.finished':
@@ -318,7 +318,7 @@ function knowledgeTold(fact: Fact): string | null {
     case 'context.rejected':
       return `${fact.agent ?? 'somebody'} may not write ${fact.section}: ${fact.reason}`;
     case 'context.reverted':
-      return `${fact.author} takes ${fact.section} back to version ${fact.to}${said(fact.reason)}`;
+      return `${fact.author} takes ${fact.section} back to version ${fact.to}${reasonText(fact.reason)}`;
     case 'evidence.deposited': {
       const { id, agent, type, ac_id, brief_id, text, artifact_path } = fact;
       const what = artifact_path ?? text ?? '';
@@ -331,7 +331,7 @@ function knowledgeTold(fact: Fact): string | null {
     case 'memory.accepted':
       return `${fact.id} is remembered${fact.section === null ? '' : ` in ${fact.section}`}`;
     case 'memory.dropped':
-      return `${fact.id} is dropped${said(fact.reason)}`;
+      return `${fact.id} is dropped${reasonText(fact.reason)}`;
     default:
       return null;
   }
@@ -362,7 +362,7 @@ function wayTold(fact: Fact, { names }: Known): string | null {
       const { agent, agentId, status, keyOutputs } = fact.note;
       const { warnings = [] } = fact;
       const not = warnings.length === 0 ? '' : ` (not taken as it was: ${warnings.join('; ')})`;
-      return `${agent} (${agentId}) reported ${status}${not}${said(keyOutputs.join('; '))}`;
+      return `${agent} (${agentId}) reported ${status}${not}${reasonText(keyOutputs.join('; '))}`;
     }
     default:
       return null;
@@ -375,14 +375,14 @@ function trustTold(fact: Fact): string | null {
       const agents = Object.keys(fact.registry.agents).length;
       if (fact.registry.digest === '')
         return 'there is a registry, and it cannot be used; no agent starts until it can';
-      return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${said(fact.reason)}`;
+      return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${reasonText(fact.reason)}`;
     }
     case 'access.refused':
       return `${fact.who} was turned away${fact.times > 1 ? ` ${fact.times} times` : ''} (${fact.code}): ${fact.reason}`;
     case 'quarantine.opened':
       return `${fact.key} is blocked: ${fact.reason}`;
     case 'quarantine.released':
-      return `${fact.key} is released (${fact.outcome})${said(fact.reason)}`;
+      return `${fact.key} is released (${fact.outcome})${reasonText(fact.reason)}`;
     default:
       return null;
   }
@@ -391,10 +391,10 @@ function trustTold(fact: Fact): string | null {
 /** A fact without a sentence of its own: its members, without the long ones. */
 function plain(fact: Fact): string {
   const { kind: _kind, ...rest } = fact;
-  const told = Object.entries(rest as JsonObject)
+  const members = Object.entries(rest as JsonObject)
     .filter(([key]) => !TOLD_ELSEWHERE.includes(key))
     .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return told.join(', ');
+  return members.join(', ');
 }
 
 const TOLD_ELSEWHERE = ['cast', 'rules', 'script', 'code', 'envelope'];
@@ -407,12 +407,12 @@ function where({ turns, names }: Known, turn: number): string {
 }
 
 /** The files that changed meanwhile, where it is not known who changed them. */
-function beside({ cast, turns }: Known, { turn, touched }: { turn: number; touched?: Touched }): string {
-  const told = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
-  return told ? ` (${told})` : '';
+function touchedFiles({ cast, turns }: Known, { turn, touched }: { turn: number; touched?: Touched }): string {
+  const files = cast && isShownChanges(cast, turns.get(turn)?.socket ?? '', touched);
+  return files ? ` (${files})` : '';
 }
 
-function said(text: string | undefined): string {
+function reasonText(text: string | undefined): string {
   return text === undefined || text === '' ? '' : `: ${text}`;
 }
 

@@ -304,8 +304,8 @@ function noRoute(
 function warnOfText(sheet: Sheet, from: string, condition: string): void {
   const materia = materiaIn(sheet.document, from);
   if (condition === 'always' || materia === null || parseOf(sheet.socket(from), materia) === 'json') return;
-  const said = namedParse(sheet.socket(from)) ?? namedContract(sheet.socket(from)) ?? 'text';
-  sheet.note(`${sheet.name(from)} answers in ${said}, and this exit needs a verdict.`);
+  const format = namedParse(sheet.socket(from)) ?? namedContract(sheet.socket(from)) ?? 'text';
+  sheet.note(`${sheet.name(from)} answers in ${format}, and this exit needs a verdict.`);
 }
 
 /** The usual id of a route, unless another one of the loop has it. */

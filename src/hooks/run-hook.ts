@@ -101,9 +101,9 @@ async function reminded(input: HookInput, context: HookContext): Promise<HookDec
   const ledger = await context.ledger();
   if (!ledger) return ALLOWED;
   const { claimsOf, refusalWhilePaused } = await import('./guard-write.ts');
-  const hold = refusalWhilePaused(ledger);
+  const pause = refusalWhilePaused(ledger);
   const held = heldLines(claimsOf(ledger, claimantOf(input, context)));
-  const lines = [...(hold ? [`Baton: ${hold.reason}`] : []), ...held];
+  const lines = [...(pause ? [`Baton: ${pause.reason}`] : []), ...held];
   return lines.length === 0 ? ALLOWED : { kind: 'allow', context: lines.join('\n') };
 }
 
@@ -124,9 +124,9 @@ async function beforeSubagent(
   if (isInCast(context)) return null;
   const { refusalOfTools } = await import('./subagent.ts');
   const ledger = await context.ledger();
-  const hold = ledger && (await import('./guard-write.ts')).refusalWhilePaused(ledger);
+  const pause = ledger && (await import('./guard-write.ts')).refusalWhilePaused(ledger);
   const homes = [context.workspace.dir, ...(context.env.HOME ? [context.env.HOME] : [])];
-  return hold ?? refusalOfTools(toolInput, settings, homes);
+  return pause ?? refusalOfTools(toolInput, settings, homes);
 }
 
 /** Unreadable settings refuse everything. Next come calls that are never allowed, then those that need an approval. */

@@ -151,8 +151,8 @@ function listElement(name: string, lines: readonly string[]): readonly string[] 
 /** One line of data that cannot pass for one of our elements. */
 function dataLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  const cut = line.length > TEXT_CHARS_MAX ? `${line.slice(0, TEXT_CHARS_MAX)}…` : line;
-  return cut.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const bounded = line.length > TEXT_CHARS_MAX ? `${line.slice(0, TEXT_CHARS_MAX)}…` : line;
+  return bounded.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 function list(value: Json | undefined): readonly Json[] {

@@ -127,12 +127,12 @@ function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Ve
   if (input.kind !== 'task.expire') return null;
   const found = findTask(pen.ledger, input);
   const cast = found.ok ? openCast(pen.state, found.task.run) : undefined;
-  const excuse = cast?.status === 'running' ? silenceReason(cast, input.task) : null;
-  if (!cast || (cast.status === 'running' && excuse === null)) return null;
+  const why = cast?.status === 'running' ? silenceReason(cast, input.task) : null;
+  if (!cast || (cast.status === 'running' && why === null)) return null;
   const reason =
-    excuse === null
+    why === null
       ? `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on, is aborted or a person moves them`
-      : `${input.task} belongs to cast ${cast.id}, and no agent is silent: ${excuse}; \`baton resume ${cast.id}\` carries it on`;
+      : `${input.task} belongs to cast ${cast.id}, and no agent is silent: ${why}; \`baton resume ${cast.id}\` carries it on`;
   return deny('NOT_ALLOWED_NOW', reason, { task: input.task, cast: cast.id, status: cast.status });
 }
 

@@ -115,17 +115,17 @@ export function eventOf({ seq, at, fact }: Pick<Entry, 'seq' | 'at' | 'fact'>): 
   const row = Object.hasOwn(LIFECYCLE, fact.kind) ? LIFECYCLE[fact.kind] : undefined;
   if (!row) return null;
   const [type, severity] = row;
-  const told = fact as unknown as Readonly<Record<string, Json | undefined>>;
-  const text = (name: string) => (isString(told[name]) ? told[name] : null);
-  const item = isObject(told.item) ? told.item.key : told.item;
+  const members = fact as unknown as Readonly<Record<string, Json | undefined>>;
+  const text = (name: string) => (isString(members[name]) ? members[name] : null);
+  const item = isObject(members.item) ? members.item.key : members.item;
   const payload: Record<string, Json> = {};
   for (const name of ['code', 'reason', 'status', 'loadout', 'quest', 'title', 'castId'] as const)
-    if (told[name] !== undefined) payload[name] = told[name];
+    if (members[name] !== undefined) payload[name] = members[name];
   return {
     ...{ ...common, type, severity, message: text('reason'), payload, cast: text('cast') ?? text('castId') },
     ...{
       socket: text('socket'),
-      turn: typeof told.turn === 'number' ? told.turn : null,
+      turn: typeof members.turn === 'number' ? members.turn : null,
       item: isString(item) ? item : null,
       sequence: null,
       more: null,

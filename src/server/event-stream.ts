@@ -57,8 +57,8 @@ export function eventStream({ hub, live, after, filter, onEnd }: StreamOptions):
         isCaughtUp = true;
         return headEvent(cursor);
       }
-      const heard = waiting.splice(0);
-      if (heard.length > 0) return heard.map(liveEvent).join('');
+      const events = waiting.splice(0);
+      if (events.length > 0) return events.map(liveEvent).join('');
       if (!(await changeWithin(SIGN_OF_LIFE_MS))) return headEvent(cursor);
     }
   };

@@ -58,8 +58,8 @@ function whole(reply: CompleteAnswer): JsonObject {
 }
 
 function stream(reply: CompleteAnswer): ModelEvent[] {
-  const said = pieces(reply.text).map((piece) => ({ data: chunk(reply, textParts(piece), false) }));
-  return [...said, { data: chunk(reply, callParts(reply), true) }];
+  const parts = pieces(reply.text).map((piece) => ({ data: chunk(reply, textParts(piece), false) }));
+  return [...parts, { data: chunk(reply, callParts(reply), true) }];
 }
 
 function error({ status, type, message, retryAfterSeconds }: Failed): JsonObject {
@@ -72,10 +72,10 @@ function error({ status, type, message, retryAfterSeconds }: Failed): JsonObject
 function chunk({ id, model, usage, cutShort }: CompleteAnswer, parts: JsonObject[], isLast: boolean): JsonObject {
   const finish = isLast ? { finishReason: cutShort ? 'MAX_TOKENS' : 'STOP' } : {};
   const { input, output } = usage;
-  const told = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output };
+  const metadata = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output };
   return {
     candidates: [{ index: 0, content: { role: 'model', parts }, ...finish }],
-    ...(isLast ? { usageMetadata: told } : {}),
+    ...(isLast ? { usageMetadata: metadata } : {}),
     modelVersion: model,
     responseId: id,
   };

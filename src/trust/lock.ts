@@ -65,7 +65,7 @@ export function toLockJson(lock: Pick<PromptLock, 'version' | 'entries' | 'manif
     prompts: Object.fromEntries(
       entries.map(([id, { file, hash, type, version, declared, lockedAt, approval }]) => [
         id,
-        { file, hash, type, version, ...told({ declared, locked_at: lockedAt }), ...approvalJson(approval) },
+        { file, hash, type, version, ...given({ declared, locked_at: lockedAt }), ...approvalJson(approval) },
       ]),
     ),
     integrity: {
@@ -132,7 +132,7 @@ function historyAfter(before: PromptLock, entries: ReadonlyMap<string, LockEntry
     const now = entries.get(id);
     if (hash === null || (now && isSamePin(entry, now))) continue;
     const past = Object.hasOwn(history, id) ? history[id] : undefined;
-    const pin = { version, hash, file, ...told({ declared, locked_at: lockedAt, until: at ?? null }) };
+    const pin = { version, hash, file, ...given({ declared, locked_at: lockedAt, until: at ?? null }) };
     history[id] = [...(Array.isArray(past) ? past : []), pin];
   }
   return history;
@@ -152,7 +152,7 @@ export function pastPins(history: JsonObject, id: string): readonly PinnedAs[] {
   return (Array.isArray(past) ? past : []).map(readEntry);
 }
 
-function told(members: Readonly<Record<string, string | null>>): JsonObject {
+function given(members: Readonly<Record<string, string | null>>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 

@@ -53,8 +53,8 @@ export async function blackbeltBootstrap({ cwd, castId, params }: ShippedInput):
 
 async function initialize(cwd: string): Promise<string | null> {
   await ignorePatterns(cwd, '.gitignore', BUILD_FOLDERS);
-  const beside = existsSync(path.join(cwd, '.git')) ? ['--colocate'] : [];
-  return await jjInTurn(cwd, [['git', 'init', ...beside]]);
+  const flags = existsSync(path.join(cwd, '.git')) ? ['--colocate'] : [];
+  return await jjInTurn(cwd, [['git', 'init', ...flags]]);
 }
 
 /** Blackbelt-Maintain commits the jj working copy under the title of the current work item and moves the cast's bookmark. */

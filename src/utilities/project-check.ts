@@ -59,8 +59,8 @@ function run(cwd: string, check: Check): Promise<Ran> {
   let text = '';
   const end = (exitCode: number | null, why = '') => {
     const seconds = Math.round((Date.now() - began) / 100) / 10;
-    const said = lastChars(`${text}${why}`.trim(), OUTPUT_CHARS_MAX);
-    resolve({ ...check, ok: exitCode === 0, exitCode, seconds, end: said });
+    const end = lastChars(`${text}${why}`.trim(), OUTPUT_CHARS_MAX);
+    resolve({ ...check, ok: exitCode === 0, exitCode, seconds, end: end });
   };
   const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   const take = (part: Buffer) => {

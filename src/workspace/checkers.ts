@@ -101,8 +101,8 @@ export async function checkProject(
     const { pass, found, output = '' } = await checkAndReport(name, checker, context);
     if (context.signal?.aborted) break;
     if (pass && what !== null) checked?.passes.add(what);
-    const said = pass || output.trim() === '' ? {} : { output: printable(output) };
-    checks.push({ name, ok: pass, found: inOneLine(found), ...said });
+    const printed = pass || output.trim() === '' ? {} : { output: printable(output) };
+    checks.push({ name, ok: pass, found: inOneLine(found), ...printed });
   }
   return checks;
 }
@@ -181,15 +181,15 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
       clearTimeout(pipes);
       for (const filter of filters) keep(filter.end());
       const output = tail.toString('utf8');
-      const said = lastLine(output);
+      const printed = lastLine(output);
       const ended = signal ?? (code === exitCode ? undefined : signalOf(code));
       const ending = ended === undefined ? `exit code ${code}` : `it was ended by ${ended}`;
-      if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}`, output });
+      if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${printed}`, output });
       else if (code === exitCode) resolve({ pass: true, found: ending });
       else
         resolve({
           pass: false,
-          found: `${ending} instead of ${exitCode}${said}`,
+          found: `${ending} instead of ${exitCode}${printed}`,
           output,
           ...(code === null ? {} : { exit: code }),
         });

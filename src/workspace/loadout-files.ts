@@ -280,10 +280,10 @@ function withRest(written: JsonObject, now: JsonObject, below: JsonObject, notes
   const kept = ['activeLoadout', 'activeLoadoutId'].filter((key) => written[key] !== undefined);
   const head = Object.fromEntries(kept.map((key) => [key, written[key] ?? null]));
   // What a lower layer says stays there.
-  const said = Object.entries(objectAt(now, 'materia')).filter(
+  const entries = Object.entries(objectAt(now, 'materia')).filter(
     ([id, each]) => objectAt(written, 'materia')[id] !== undefined || !isSameJson(each, below[id]),
   );
-  const materia: Record<string, Json> = Object.fromEntries(said);
+  const materia: Record<string, Json> = Object.fromEntries(entries);
   for (const [id, definition] of Object.entries(objectAt(written, 'materia'))) {
     const user = materia[id] === undefined ? userOf(objectAt(now, 'loadouts'), id) : null;
     if (user === null) continue;

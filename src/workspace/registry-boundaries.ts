@@ -138,10 +138,10 @@ export async function nearestBoundaries(
 ): Promise<Boundaries | null> {
   const own = join(workspace.dir, '.baton');
   const [isOwn, isBeside] = [own, baseDir].map((folder) => existsSync(join(folder, 'versions')));
-  const standing = isOwn ? await standingIn(own) : null;
-  if (standing) {
+  const inForce = isOwn ? await standingIn(own) : null;
+  if (inForce) {
     const boundaries = boundariesIn(own);
-    return { ...(boundaries ?? NOTHING_KNOWN), ...standing(boundaries), isInForce: true };
+    return { ...(boundaries ?? NOTHING_KNOWN), ...inForce(boundaries), isInForce: true };
   }
   if (namesAgents(config) && (await hadRegistry(workspace.stateDir)))
     return { ...NOTHING_KNOWN, unusable: 'it was taken away; restore .baton/versions', isInForce: true };

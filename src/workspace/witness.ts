@@ -51,17 +51,17 @@ export function witnessOf(
   const breaches = new Map<string, number>();
   const isBreached = (watch: Watch) => mendRecords(stateDir, watch.cast) !== (breaches.get(fileOf(folder, watch)) ?? 0);
   /** Folders that cannot be inspected. Turns without a lock scope do not try them again. */
-  const unseen = new Set<string>();
+  const uninspectable = new Set<string>();
   /** Casts with a printed warning that not all contents are kept. */
   const unkept = new Set<string>();
   async function look<T>(watch: Watch, cwd: string, work: () => Promise<T>): Promise<T | null> {
-    if (!watch.compares && unseen.has(cwd)) return null;
+    if (!watch.compares && uninspectable.has(cwd)) return null;
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof ChangesError)) throw error;
       if (watch.compares) throw new Uninspectable(error.message);
-      unseen.add(cwd);
+      uninspectable.add(cwd);
       say(`  ! what changes is not noted: ${error.message}`);
       return null;
     }
@@ -78,8 +78,8 @@ export function witnessOf(
       return await work(checkout);
     } catch (error) {
       if (!(error instanceof ChangesError)) throw error;
-      if (!unseen.has(checkout.top)) say(`  ! changes in ${checkout.top} are not noticed: ${error.message}`);
-      unseen.add(checkout.top);
+      if (!uninspectable.has(checkout.top)) say(`  ! changes in ${checkout.top} are not noticed: ${error.message}`);
+      uninspectable.add(checkout.top);
       return null;
     }
   }

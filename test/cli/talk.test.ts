@@ -92,7 +92,7 @@ test('while its agent is at work a conversation cannot be ended, and what is sai
     ...[1, 'NOT_ALLOWED_NOW', expect.stringContaining('has not answered yet')],
   ]);
   const said = await baton(dir, ['say', 'latest', 'use', 'tabs']);
-  expect([said.code, said.stdout]).toEqual([0, expect.stringMatching(/^Plan .*is at work: its next brief holds it/)]);
+  expect([said.code, said.stdout]).toEqual([0, expect.stringMatching(/^Plan .*is at work: its next brief has it/)]);
   await baton(dir, ['abort', 'latest']);
   await talking.ended;
   const over = await baton(dir, ['say', 'latest', 'too late', '--json']);

@@ -101,19 +101,21 @@ function isRelativeScript(argument: string): boolean {
 
 // The end of the diagnostics, because that is where programs say what went wrong.
 function withStderr(what: string, stderr: string): string {
-  const told = withoutTrace(stderr).trim();
-  return told === '' ? what : `${what}: ${lastOf(told)}`;
+  const printed = withoutTrace(stderr).trim();
+  return printed === '' ? what : `${what}: ${lastOf(printed)}`;
 }
 
 /** An interrupted utility has no result, but its output may show how far it came. */
 function withStdout(what: string, { timedOut, signal, stdout }: AttemptEnd): string {
-  const told = stdout.trim();
-  return told === '' || (!timedOut && signal === null) ? what : `${what}; until then it had written ${lastOf(told)}`;
+  const printed = stdout.trim();
+  return printed === '' || (!timedOut && signal === null)
+    ? what
+    : `${what}; until then it had written ${lastOf(printed)}`;
 }
 
 /** A pair cut in two would leave its second half in front. */
-function lastOf(told: string): string {
-  return told.slice(-TOLD_CHARS_MAX).replace(/^[\uDC00-\uDFFF]/, '');
+function lastOf(printed: string): string {
+  return printed.slice(-TOLD_CHARS_MAX).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
 function lateWords({ silent, signs }: Pick<AttemptEnd, 'silent' | 'signs'>, timeoutMs: number): string {

@@ -69,14 +69,14 @@ const NONE: Delivering = { wake: () => undefined, settled: async () => undefined
 export async function keepDelivering(place: Place, store: Reader, say: (line: string) => void): Promise<Delivering> {
   const sinks = sinksOf(place);
   if (sinks.length === 0) return NONE;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let isAgain = false;
   let running: Promise<void> | null = null;
   const tell = (sink: string, why: string) => {
-    if (told.has(sink)) return;
-    told.add(sink);
+    if (reported.has(sink)) return;
+    reported.add(sink);
     say(`Events wait for the sink ${sink}: ${why}. None is lost; \`${place.program} events sinks\` shows it.`);
   };
   const round = async () => {
@@ -87,7 +87,7 @@ export async function keepDelivering(place: Place, store: Reader, say: (line: st
         const state = await deliver(place, store, sink).catch((error: Error) => ({ why: error.message, nextAt: null }));
         if (state === null || isClosed) continue;
         if (state.why !== '') tell(sink.name, state.why);
-        else told.delete(sink.name);
+        else reported.delete(sink.name);
         if (state.nextAt !== null && state.nextAt > 0) next = Math.min(next, state.nextAt);
       }
       clearTimeout(timer);

@@ -36,9 +36,9 @@ export function run(
   const { [TOKEN_VARIABLE]: _own, ...others } = env;
   return new Promise((done) => {
     const child = spawn(file, args, { cwd, env: others, stdio: ['pipe', 'ignore', 'pipe'], timeout: timeoutMs });
-    let said = '';
+    let printed = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      said = `${said}${chunk.toString('utf8')}`.slice(-SAID_CHARS_MAX);
+      printed = `${printed}${chunk.toString('utf8')}`.slice(-SAID_CHARS_MAX);
     });
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
@@ -48,7 +48,7 @@ export function run(
     child.on('close', (code, signal) => {
       const end =
         signal === 'SIGTERM' ? `it did not end within ${timeoutMs / 1_000} s` : `it ended with ${code ?? signal}`;
-      done(code === 0 ? null : [end, collapse(said)].filter(Boolean).join(': '));
+      done(code === 0 ? null : [end, collapse(printed)].filter(Boolean).join(': '));
     });
   });
 }

@@ -57,7 +57,7 @@ export function workingTreeFor(
   let own: WorktreeRecord | null = null;
   let rules: WorktreeRules | null = null;
   const lanes = new Map<number, LaneRecord>();
-  const told = (stashed: Stash | null, what: string): void => {
+  const reportStash = (stashed: Stash | null, what: string): void => {
     if (stashed) say(`  ${what}; it is kept as ${stashed.ref}`);
   };
   const missed = (untaken: readonly string[] = []): void => {
@@ -78,7 +78,10 @@ export function workingTreeFor(
     );
     const isRefused = (turn: string) => ['failed', 'blocked'].includes(phases.get(turn) ?? '');
     const isOpen = (turn: string) => !['accepted', undefined].includes(phases.get(turn));
-    told(await takeOffRefused(stateDir, own, isRefused, isOpen), 'what a refused turn committed is off the branch');
+    reportStash(
+      await takeOffRefused(stateDir, own, isRefused, isOpen),
+      'what a refused turn committed is off the branch',
+    );
   };
   const find = async (signal: AbortSignal): Promise<void> => {
     const state = await store.view('cast', cast);
@@ -99,17 +102,17 @@ export function workingTreeFor(
     // Said before the first turn, which would pay for finding out.
     if (Object.keys(found.starts).length === 0) {
       const unstartable = unstartableIn(found.cwd, state.rules.checkers, env.PATH);
-      const said = unstartableText(unstartable, detectProject(found.cwd), dir);
-      if (said !== null) warn(said);
+      const problem = unstartableText(unstartable, detectProject(found.cwd), dir);
+      if (problem !== null) warn(problem);
     }
     const { record, stashed } = await catchUp(stateDir, found, 0);
-    told(stashed, 'something was in the way of what was merged');
+    reportStash(stashed, 'something was in the way of what was merged');
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
     const isOpen = (turn: string) => !['accepted', undefined].includes(phaseOf(turn));
     // What was accepted right before a crash is committed by what was seen of it, as it would have been then.
     const seen = Object.keys(record.starts).length === 0 ? {} : await leftBy(store, cast);
     const kept = await commitAccepted(stateDir, record, isOpen, Object.keys(seen));
-    told(kept.stashed, 'the branch is back at what was accepted');
+    reportStash(kept.stashed, 'the branch is back at what was accepted');
     missed(kept.untaken);
     own = kept.record;
   };
@@ -143,11 +146,11 @@ export function workingTreeFor(
         if (lane) {
           const begun = await beginInLane(stateDir, own, lane, watch);
           lanes.set(lane.lane.place, begun.record);
-          told(begun.stashed, `turn ${watch.turn} begins where something was left`);
+          reportStash(begun.stashed, `turn ${watch.turn} begins where something was left`);
           if (!watch.restores) return [];
           const restored = await restoreWork(stateDir, begun.record, watch, watch.restores);
           lanes.set(lane.lane.place, restored.record);
-          told(restored.stashed, inTheWay);
+          reportStash(restored.stashed, inTheWay);
           return restored.clashes;
         }
         if (watch.begins === 'first' && watch.beside !== null) await dropRefused();
@@ -157,7 +160,7 @@ export function workingTreeFor(
         if (!watch.restores) return [];
         const restored = await restoreWork(stateDir, own, watch, watch.restores);
         own = restored.record;
-        told(restored.stashed, inTheWay);
+        reportStash(restored.stashed, inTheWay);
         return restored.clashes;
       }),
     keep: (watch, changes) =>
@@ -167,12 +170,12 @@ export function workingTreeFor(
         if (lane) {
           const kept = await keepInLane(stateDir, lane, watch, Object.keys(changes));
           lanes.set(lane.lane.place, kept.record);
-          told(kept.stashed, what);
+          reportStash(kept.stashed, what);
           missed(kept.untaken);
         } else if (own) {
           const kept = await keepTurn(stateDir, own, watch, Object.keys(changes));
           own = kept.record;
-          told(kept.stashed, what);
+          reportStash(kept.stashed, what);
           missed(kept.untaken);
         }
       }),
@@ -180,7 +183,7 @@ export function workingTreeFor(
       inTurn(async () => {
         const lane = laneOf(watch);
         const strays = lane ? dropStraysInLane(stateDir, lane, watch) : own && dropStrays(stateDir, own, watch);
-        told(await strays, `what turn ${watch.turn} wrote where it may not is no part of the branch`);
+        reportStash(await strays, `what turn ${watch.turn} wrote where it may not is no part of the branch`);
       }),
     merge: (watch) =>
       inTurn(async () => {
@@ -189,7 +192,8 @@ export function workingTreeFor(
         const merged = await mergeLane(stateDir, own, lane, watch);
         own = merged.own;
         lanes.set(merged.lane.lane.place, merged.lane);
-        for (const stashed of merged.stashes) told(stashed, `something was in the way of merging turn ${watch.turn}`);
+        for (const stashed of merged.stashes)
+          reportStash(stashed, `something was in the way of merging turn ${watch.turn}`);
         return merged.end;
       }),
     park: (watch) =>
@@ -200,7 +204,7 @@ export function workingTreeFor(
         const parked = await parkWork(stateDir, lane ?? own, watch, key);
         if (lane) lanes.set(lane.lane.place, { ...parked.record, lane: lane.lane });
         else own = parked.record;
-        for (const stashed of parked.stashes) told(stashed, `something was in the way of parking ${key}`);
+        for (const stashed of parked.stashes) reportStash(stashed, `something was in the way of parking ${key}`);
         if (parked.kept) say(`  what was done for ${key} is kept as ${parked.kept.ref}`);
         return parked.kept;
       }),
@@ -291,8 +295,8 @@ function stepsFor({ stateDir, env: own }: Workspace, cast: string, signal: Abort
 
 function asStepEnd(end: Awaited<ReturnType<typeof awaitAttempt>>, timeoutMs: number): StepEnd {
   if (end.code === 0 && !end.lost && !end.timedOut && !end.aborted) return { ok: true };
-  const said = `${end.stderr}\n${end.stdout}`.trim().replace(/\s+/g, ' ').slice(-SAID_CHARS_MAX);
-  const because = said === '' ? '' : `: ${said}`;
+  const printed = `${end.stderr}\n${end.stdout}`.trim().replace(/\s+/g, ' ').slice(-SAID_CHARS_MAX);
+  const because = printed === '' ? '' : `: ${printed}`;
   if (end.aborted) return { ok: false, why: 'it was stopped' };
   if (end.timedOut) return { ok: false, why: `it did not end within ${timeoutMs} ms${because}` };
   if (end.error) return { ok: false, why: `${end.error}${because}` };

@@ -72,8 +72,8 @@ export const castDecide: Operation<'cast.decide'> = async (workspace, input, con
   if (refusal) return refusal;
   // Driving a cast that does not wait would start what it is owed before anybody looked at the answer.
   if (status !== 'waiting') return deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`);
-  const said = { ...(output === undefined ? {} : { output }), ...(reason === undefined ? {} : { reason }) };
-  const request = { kind: 'turn.decide', cast, turn: Number(number), choice, ...said } as const;
+  const answer = { ...(output === undefined ? {} : { output }), ...(reason === undefined ? {} : { reason }) };
+  const request = { kind: 'turn.decide', cast, turn: Number(number), choice, ...answer } as const;
   return submitAndDrive(workspace, cast, request, { detach, turns }, context);
 };
 

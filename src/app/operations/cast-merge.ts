@@ -127,12 +127,12 @@ async function mergeWork(merging: Merging, { actor, onEvent }: Context): Promise
   const what = `${branch} is merged as ${merged.commit.slice(0, 7)} (${merged.how}, ${counted(files.length, 'file')})`;
   if (status !== 'completed') {
     const lanes = await unmergedLanes(workspace, record);
-    const beside = lanes.length === 0 ? '' : `; ${counted(lanes.length, 'item')} beside it not merged yet`;
+    const notMerged = lanes.length === 0 ? '' : `; ${counted(lanes.length, 'item')} beside it not merged yet`;
     const without =
       beyond === 0
         ? ''
         : `; without ${counted(beyond, 'commit')} of a turn that was not accepted (\`git log ${branch}\`)`;
-    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}${noticeOfParked(parked)}`;
+    const keeps = `cast ${cast} is ${status} and keeps its worktree${notMerged}${without}${noticeOfParked(parked)}`;
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
   const stays = await whyKept(stateDir, record);

@@ -126,8 +126,8 @@ function stepsOf({ rules: { graph, materia } }: Plan): string {
 async function lookBefore(workspace: Workspace, plan: Plan, { inPlace, probe }: StartInput, context: Context) {
   const needs = needsOf([plan.rules], plan.script, inPlace === true);
   const answers = await probed(probe === true ? needs.agents : [], context);
-  const scene = { workspace, needs, now: Date.now(), isDoctor: false, proved: answers.proved };
-  const found = [...(await findingsIn(scene)), ...answers.findings].filter(({ level }) => level !== 'ok');
+  const situation = { workspace, needs, now: Date.now(), isDoctor: false, proved: answers.proved };
+  const found = [...(await findingsIn(situation)), ...answers.findings].filter(({ level }) => level !== 'ok');
   const state = found.find(({ name, level }) => name === 'state' && level === 'error');
   // The same fault as of every command that opens the log.
   if (state) throw new StorageError('STORAGE_FAILED', findingText(state));

@@ -133,8 +133,8 @@ export async function endWhatRuns(store: Store, stateDir: string, cast: string):
     for (const name of names) await clearAttempt(join(attempts, name));
   }
   // The processes of a driver that cannot be looked at cannot be ended from here.
-  const unseen = driver?.sight === 'unknown' ? [{ cast, attempt: null, pids: [driver.pid], host: driver.host }] : [];
-  return [...left.filter(({ pids }) => pids.length > 0), ...unseen];
+  const unknown = driver?.sight === 'unknown' ? [{ cast, attempt: null, pids: [driver.pid], host: driver.host }] : [];
+  return [...left.filter(({ pids }) => pids.length > 0), ...unknown];
 }
 
 /** The driver, if it does not give the cast back in time. A stopped one cannot, so it is not waited for. */

@@ -141,8 +141,8 @@ async function unmergedOf(at: Workspace, record: WorktreeRecord): Promise<string
   const here = tip === null ? null : await tryGit(workspace, ['rev-list', '--count', `HEAD..${tip}`]);
   const commits = Number(here?.out) || 0;
   const lanes = tip === null ? [] : await unmergedLanes(at, record);
-  const beside = lanes.reduce((sum, lane) => sum + lane.uncommitted, 0);
-  const files = (record.behind === undefined ? await uncommittedOf(record).catch(() => 0) : 0) + beside;
+  const inLanes = lanes.reduce((sum, lane) => sum + lane.uncommitted, 0);
+  const files = (record.behind === undefined ? await uncommittedOf(record).catch(() => 0) : 0) + inLanes;
   const all = lanes.reduce((sum, lane) => sum + lane.commits, commits);
   return lostText(all, files);
 }

@@ -126,8 +126,8 @@ export const doctor: Operation<'doctor'> = async (workspace, { probe = false }, 
   const { finding, loaded } = configuration(workspace);
   const needs = needsOf(loaded.flatMap(rulesIn), null);
   const answers = await probed(probe ? needs.agents : [], { signal, onEvent });
-  const scene = { workspace, needs, now: Date.now(), isDoctor: true, proved: answers.proved };
-  const findings = [finding, ...(await findingsIn(scene)), ...answers.findings];
+  const situation = { workspace, needs, now: Date.now(), isDoctor: true, proved: answers.proved };
+  const findings = [finding, ...(await findingsIn(situation)), ...answers.findings];
   const errors = findings.filter(({ level }) => level === 'error').length;
   const reason = errors === 0 ? 'nothing is missing' : `${counted(errors, 'thing')} to repair before a cast`;
   return allow(reason, { ok: errors === 0, findings: findings.map((each) => ({ ...each })) });

@@ -75,11 +75,11 @@ function viewOf(section: string, { value, version, at, by }: Section): View {
 
 /** Every version of a section, and every write that was refused. */
 export const contextHistory: Operation<'context.history'> = async (workspace, { section }) => {
-  const { told } = await sectionHistory(workspace, section);
-  return allow(`${told.length} entries`, { history: told.map((each) => row(each, told)) });
+  const { entries } = await sectionHistory(workspace, section);
+  return allow(`${entries.length} entries`, { history: entries.map((each) => row(each, entries)) });
 };
 
-function row({ seq, at, by, fact }: SectionEntry, told: readonly SectionEntry[]) {
+function row({ seq, at, by, fact }: SectionEntry, entries: readonly SectionEntry[]) {
   const { cast, turn } = fact.kind === 'context.reverted' ? {} : fact;
   const where = cast === undefined ? null : `${cast}:${turn}`;
   const author = fact.kind === 'context.rejected' ? (fact.agent ?? by) : fact.author;
@@ -88,7 +88,7 @@ function row({ seq, at, by, fact }: SectionEntry, told: readonly SectionEntry[])
     return { ...common, version: null, what: `refused (${fact.code}): ${fact.reason}`, code: fact.code, changes: [] };
   }
   const { version, value } = fact;
-  const changes = valuesOf(sectionValueAt(told, version - 1) ?? {}, value, CHANGES_SHOWN_MAX).map(wholeChange);
+  const changes = valuesOf(sectionValueAt(entries, version - 1) ?? {}, value, CHANGES_SHOWN_MAX).map(wholeChange);
   const what =
     fact.kind === 'context.reverted'
       ? `back to ${fact.to}: ${fact.reason}`
@@ -98,10 +98,10 @@ function row({ seq, at, by, fact }: SectionEntry, told: readonly SectionEntry[])
 
 /** What differs between two versions of a section. */
 export const contextDiff: Operation<'context.diff'> = async (workspace, { section, ...versions }) => {
-  const { told, present } = await sectionHistory(workspace, section);
+  const { entries, present } = await sectionHistory(workspace, section);
   const to = versions.to ?? present;
   const from = versions.from ?? Math.max(0, to - 1);
-  const changes = valuesOf(heldAt(told, section, from), heldAt(told, section, to), CHANGES_SHOWN_MAX);
+  const changes = valuesOf(heldAt(entries, section, from), heldAt(entries, section, to), CHANGES_SHOWN_MAX);
   return allow(`${changes.length} changes`, { section, from, to, changes: changes.map(wholeChange) });
 };
 
@@ -133,8 +133,8 @@ function objectIn(given: Json): { readonly payload: JsonObject } | { readonly re
 
 /** A section gets the value of an earlier version again. */
 export const contextRevert: Operation<'context.revert'> = async (workspace, { section, to, ...input }, { actor }) => {
-  const { told, present: seen } = await sectionHistory(workspace, section);
-  const value = heldAt(told, section, to);
+  const { entries, present: seen } = await sectionHistory(workspace, section);
+  const value = heldAt(entries, section, to);
   if (holdsErased(value)) {
     const why = `a text of version ${to} of ${section} was erased, so that it cannot be put back whole`;
     return deny('TEXT_ERASED', why, { section, to });
@@ -233,19 +233,19 @@ function declaredSections(workspace: Workspace): readonly string[] | null {
 /** More changes than that are not shown. */
 const CHANGES_SHOWN_MAX = 10_000;
 
-type SectionHistory = { readonly told: readonly SectionEntry[]; readonly present: number };
+type SectionHistory = { readonly entries: readonly SectionEntry[]; readonly present: number };
 
 /** Of a section that was written at least once, or that the configuration names; anything else is refused. */
 async function sectionHistory(workspace: Workspace, name: string): Promise<SectionHistory> {
-  const told = workspace.hasLog() ? await historyOf(workspace.ledgerStore(), name) : [];
-  if (told.length === 0 && declaredSections(workspace)?.includes(name) !== true)
+  const entries = workspace.hasLog() ? await historyOf(workspace.ledgerStore(), name) : [];
+  if (entries.length === 0 && declaredSections(workspace)?.includes(name) !== true)
     throw new Refused(unknownSection(name));
-  const versions = told.map(({ fact }) => (fact.kind === 'context.rejected' ? 0 : fact.version));
-  return { told, present: Math.max(0, ...versions) };
+  const versions = entries.map(({ fact }) => (fact.kind === 'context.rejected' ? 0 : fact.version));
+  return { entries, present: Math.max(0, ...versions) };
 }
 
-function heldAt(told: readonly SectionEntry[], section: string, version: number): JsonObject {
-  const value = sectionValueAt(told, version);
+function heldAt(entries: readonly SectionEntry[], section: string, version: number): JsonObject {
+  const value = sectionValueAt(entries, version);
   if (value) return value;
   throw new Refused(deny('UNKNOWN_VERSION', `${section} never had a version ${version}`, { section, version }));
 }

@@ -82,8 +82,8 @@ async function judgeOn(
     found?.registry ??
     unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], hashBytes);
   const { cleared } = await trustIn(log);
-  const said = membersOf(envelope);
-  const chain = new Map([...(await ancestorsOf(log, said.parent)), ...(await ancestorsOf(log, said.root))]);
+  const members = membersOf(envelope);
+  const chain = new Map([...(await ancestorsOf(log, members.parent)), ...(await ancestorsOf(log, members.root))]);
   const now = new Date().toISOString();
   const verify = (change: Partial<VerifyOptions> = {}) =>
     verifyHandoff(bytes, {
@@ -106,20 +106,20 @@ async function judgeOn(
     {
       kind: 'handoff.judge',
       handoff,
-      source: said.source,
-      target: said.target,
-      claimed: said.claimed,
-      parent: said.parent,
+      source: members.source,
+      target: members.target,
+      claimed: members.claimed,
+      parent: members.parent,
       verdict,
       otherwise: {
         replay: verify({ seen: { has: () => true } }),
-        source: blocked(said.source),
-        target: blocked(said.target),
+        source: blocked(members.source),
+        target: blocked(members.target),
       },
       refusal: verdict.allow
         ? null
         : withoutForeignBlocks(
-            asRefusal(verdict, (isSource ? said.claimed.source : said.claimed.target) ?? ''),
+            asRefusal(verdict, (isSource ? members.claimed.source : members.claimed.target) ?? ''),
             isSameFolder(dir, home),
           ),
       registry: found?.loaded ?? null,

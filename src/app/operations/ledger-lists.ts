@@ -28,8 +28,8 @@ import type { Operation } from './table.ts';
 export const taskList: Operation<'task.list'> = async (workspace, { run, status }, context) => {
   const rows = workspace.hasLog() ? await rowsOf(ledgerSession(workspace, context), run) : [];
   const tasks = rows.filter((row) => status === undefined || row.status === status);
-  const told = tasks.length === 0 ? [] : await withNames(ledgerSession(workspace, context).store, tasks);
-  return allow(`${tasks.length} tasks`, { tasks: told });
+  const named = tasks.length === 0 ? [] : await withNames(ledgerSession(workspace, context).store, tasks);
+  return allow(`${tasks.length} tasks`, { tasks: named });
 };
 
 /** A reason that names sockets by their ids is repeated as `why`, with their names. */
@@ -45,12 +45,12 @@ async function withNames(store: WorkspaceStore, rows: readonly JsonObject[]): Pr
 }
 
 async function rowsOf(session: LedgerSession, word: string | undefined): Promise<readonly JsonObject[]> {
-  const [run, heard] = [await runWanted(session, word), await session.store.view('beats')];
+  const [run, beats] = [await runWanted(session, word), await session.store.view('beats')];
   return session.store.look((ledger) => {
     const runs = run === undefined ? workRuns(ledger) : Object.values(ledger.runs).filter(({ id }) => id === run);
     if (run !== undefined && runs.length === 0) throw new UsageError(`there is no run ${run}`);
     return runs.flatMap(({ id }) =>
-      ledgerRows(ledger, id, heardIn(id, heard)).map((row): JsonObject => ({ run_id: id, ...row })),
+      ledgerRows(ledger, id, heardIn(id, beats)).map((row): JsonObject => ({ run_id: id, ...row })),
     );
   }, run);
 }
@@ -164,12 +164,12 @@ async function disagreements(
   ledger: Ledger,
   runs: readonly string[],
 ): Promise<Verdict> {
-  const heard = await store.view('beats');
+  const beats = await store.view('beats');
   const issues: JsonObject[] = [];
   const counts = { task_count: 0, active_lock_count: 0, event_count: 0 };
   for (const run of runs) {
     const payload = {
-      ledger: ledgerRows(ledger, run, heardIn(run, heard)).filter(({ task_id }) => isNamedByContract(String(task_id))),
+      ledger: ledgerRows(ledger, run, heardIn(run, beats)).filter(({ task_id }) => isNamedByContract(String(task_id))),
       active_locks: lockRows(ledger, { run }),
       events: await eventsOf(store, run),
     };

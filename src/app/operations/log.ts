@@ -225,9 +225,9 @@ function countUsage({ rows, hours, rules, sockets }: Counted, { at, fact }: Entr
   const socket = sockets.get(`${String(fact.cast)} ${String(fact.turn)}`) ?? '';
   const agent = cast?.graph.sockets[socket]?.materia ?? socket;
   const materia = cast?.materia[agent];
-  const told = 'agent' in fact && typeof fact.agent === 'object' ? fact.agent : undefined;
-  const runner = told?.runner ?? (materia?.type === 'agent' ? materia.runner : null);
-  const model = told?.model ?? (materia?.type === 'agent' ? (materia.model ?? null) : null);
+  const reported = 'agent' in fact && typeof fact.agent === 'object' ? fact.agent : undefined;
+  const runner = reported?.runner ?? (materia?.type === 'agent' ? materia.runner : null);
+  const model = reported?.model ?? (materia?.type === 'agent' ? (materia.model ?? null) : null);
   const day = at.slice(0, 10);
   const key = JSON.stringify([day, agent, runner, model]);
   const row = rows.get(key) ?? { day, agent, runner, model, input: 0, output: 0, cost: 0, attempts: 0 };

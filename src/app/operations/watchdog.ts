@@ -53,13 +53,13 @@ function clockJumps(): () => number {
   };
 }
 
-function heardSince(heard: ReadonlyMap<number, Beat>, since: number): ReadonlyMap<number, Beat> {
+function heardSince(beats: ReadonlyMap<number, Beat>, since: number): ReadonlyMap<number, Beat> {
   const raised = ({ latest, ...beat }: Beat): Beat => ({
     ...beat,
     at: Math.max(beat.at, since),
     ...(latest === undefined ? {} : { latest: Math.max(latest, since) }),
   });
-  return new Map([...heard].map(([fence, beat]) => [fence, raised(beat)]));
+  return new Map([...beats].map(([fence, beat]) => [fence, raised(beat)]));
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -75,8 +75,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verdict; look: SilenceReport }> {
   const ledger = await session.store.view('ledger');
-  const heard = heardSince(await session.store.view('beats'), since);
-  const look = findSilent(ledger, heard, Date.now(), await abandonedCasts(session, ledger));
+  const beats = heardSince(await session.store.view('beats'), since);
+  const look = findSilent(ledger, beats, Date.now(), await abandonedCasts(session, ledger));
   const rows: JsonObject[] = [];
   for (const silent of look.silent) {
     const row = await expire(session, silent);

@@ -88,21 +88,21 @@ export function nodeFinding(version: string): MachineFinding {
 
 export async function gitFinding({ workspace: { dir, env } }: PreflightContext): Promise<MachineFinding> {
   const ask = async (...args: string[]) => {
-    const { code, out, error: said } = await runGit(dir, args, { env: env as Record<string, string> });
-    return { isFine: code === 0, out: out.toString('utf8').trim(), said };
+    const { code, out, error } = await runGit(dir, args, { env: env as Record<string, string> });
+    return { isFine: code === 0, out: out.toString('utf8').trim(), error };
   };
-  const told = await ask('--version');
-  if (!told.isFine) {
+  const answer = await ask('--version');
+  if (!answer.isFine) {
     return warningFinding(
       'git',
       'not found',
       'install git: without it a cast works in the folder itself, and nothing is merged',
     );
   }
-  const version = told.out.replace('git version ', '');
+  const version = answer.out.replace('git version ', '');
   const folder = await ask('rev-parse', '--git-dir');
   if (!folder.isFine) {
-    const own = whyNoRepository(folder.said, dir);
+    const own = whyNoRepository(folder.error, dir);
     if (own !== null) return warningFinding('git', `${version}; ${own.why}`, own.fix);
     const fix = `run git init in ${dir} and commit, so that a cast gets a folder of its own to work in`;
     return warningFinding('git', `${version}; ${dir} is no repository`, fix);

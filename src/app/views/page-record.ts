@@ -297,14 +297,14 @@ function changed(row: TurnRow, entry: Entry, stored: JsonObject): TurnRow {
       return waits(row, seq, at, 'turn');
     case 'turn.reported': {
       const end = { end: fact.outcome === 'continue' ? 'goes_on' : 'asks', endSeq: seq, endAt: at } as const;
-      const told = ended(row, fact.attempt, {
+      const row2 = ended(row, fact.attempt, {
         ...end,
         reason: fact.note,
         output: sentText(stored.output),
         ...toldIn(fact),
       });
-      if (fact.outcome === 'continue') return told;
-      return waits(told, seq, at, fact.outcome === 'ask' ? 'question' : 'approval');
+      if (fact.outcome === 'continue') return row2;
+      return waits(row2, seq, at, fact.outcome === 'ask' ? 'question' : 'approval');
     }
     case 'turn.blocked': {
       const end = { end: 'blocked', endSeq: seq, endAt: at, code: fact.code, reason: fact.reason } as const;

@@ -208,8 +208,8 @@ function failureIn(fact: Fact, turn: number, rejection: Rejection | undefined): 
     case 'turn.blocked': {
       const { attempt, code, reason, output } = fact;
       // A turn that is blocked after it was accepted says nothing new.
-      const said = output === '' && rejection ? rejection.output : output;
-      return { turn, attempt, code, reason, issues: [], output: said };
+      const words = output === '' && rejection ? rejection.output : output;
+      return { turn, attempt, code, reason, issues: [], output: words };
     }
     default:
       return null;

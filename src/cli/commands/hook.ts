@@ -20,13 +20,13 @@ export async function hookCommand(call: Call): Promise<number> {
   const { decision, isFault } = await within(DEADLINE_MS, () => decide(call, event, reportOnly));
   if (decision.kind !== 'allow' && reportOnly) return reported(call, event, decision);
   if (isFault && NEVER_REFUSED.includes(event) && decision.kind === 'deny') {
-    await said(process.stderr, `baton: ${decision.verdict.reason}\n`);
+    await written(process.stderr, `baton: ${decision.verdict.reason}\n`);
     process.exit(EXIT_CODE.denied);
   }
   const { hookAnswer } = await import('../../hooks/protocol.ts');
   const { exit, stdout, stderr } = hookAnswer(event, decision);
   // Left from here: on the way out another exit could be made of a refusal.
-  await Promise.all([said(process.stderr, stderr), said(process.stdout, stdout)]);
+  await Promise.all([written(process.stderr, stderr), written(process.stdout, stdout)]);
   process.exit(exit);
 }
 
@@ -79,7 +79,7 @@ function within(ms: number, work: () => Promise<HookDecision>): Promise<Decided>
   });
 }
 
-function said(stream: NodeJS.WriteStream, text: string): Promise<void> {
+function written(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return text === '' ? Promise.resolve() : new Promise((done) => stream.write(text, () => done()));
 }
 
@@ -93,7 +93,7 @@ async function reported(
     const { noteHookRefusal } = await import('../../app/operations/hook.ts');
     noteHookRefusal(workspaceOf(call), event, decision);
   } catch (error) {
-    await said(process.stderr, `baton: the refusal could not be written down: ${(error as Error).message}\n`);
+    await written(process.stderr, `baton: the refusal could not be written down: ${(error as Error).message}\n`);
   }
   process.exit(0);
 }

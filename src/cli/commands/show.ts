@@ -213,9 +213,9 @@ function issueLines(verdict: Json): readonly string[] {
 }
 
 function reportedLines({ attempt, at, note, warnings }: ReportDetail): readonly string[] {
-  const said = note.summary ?? note.openGaps[0] ?? note.keyOutputs[0] ?? '';
+  const words = note.summary ?? note.openGaps[0] ?? note.keyOutputs[0] ?? '';
   return [
-    `${at}  attempt ${attempt}  ${note.status}${said ? `: ${oneLine(said, 200)}` : ''}`,
+    `${at}  attempt ${attempt}  ${note.status}${words ? `: ${oneLine(words, 200)}` : ''}`,
     ...warnings.map((warning) => `  ! ${oneLine(warning, 300)}`),
   ];
 }
@@ -244,10 +244,10 @@ function commandLines({ commands }: TurnDetail): readonly string[] {
 }
 
 function checkLines({ name, ok, found, output }: TurnDetail['checks'][number]): readonly string[] {
-  const said = (output ?? '').split('\n').filter((line) => line !== '');
+  const lines = (output ?? '').split('\n').filter((line) => line !== '');
   return [
     `${oneLine(name, 60)}  ${ok ? 'passed' : 'FAILED'}: ${oneLine(found, 300)}`,
-    ...said.map((line) => `  ${oneLine(line, 300)}`),
+    ...lines.map((line) => `  ${oneLine(line, 300)}`),
   ];
 }
 

@@ -15,20 +15,22 @@ export async function talkCommand(call: Call, giving: Giving): Promise<number> {
   const { text: _word, ...given } = await giving();
   const text = call.words.slice(1).join(' ');
   if (text !== '') return drive(call, 'cast.talk', { ...given, text });
-  const told = await allowed(call, 'cast.talk', given);
+  const conversation = await allowed(call, 'cast.talk', given);
   if (call.json) {
-    outJson(told);
+    outJson(conversation);
     return EXIT_CODE.ok;
   }
-  for (const line of linesOf(told, 0)) out(line);
-  return process.stdin.isTTY && process.stderr.isTTY ? prompt(call, given, told) : EXIT_CODE.ok;
+  for (const line of linesOf(conversation, 0)) out(line);
+  return process.stdin.isTTY && process.stderr.isTTY ? prompt(call, given, conversation) : EXIT_CODE.ok;
 }
 
 const SPEAKERS: Readonly<Record<string, string>> = { person: 'you', runtime: 'baton' };
 
-function linesOf(told: JsonObject, from: number): readonly string[] {
-  const said = rowsIn(told.lines).slice(from);
-  return said.map(({ from, text }) => `${SPEAKERS[String(from)] ?? String(told.label)}: ${safe(String(text))}`);
+function linesOf(conversation: JsonObject, from: number): readonly string[] {
+  const lines = rowsIn(conversation.lines).slice(from);
+  return lines.map(
+    ({ from, text }) => `${SPEAKERS[String(from)] ?? String(conversation.label)}: ${safe(String(text))}`,
+  );
 }
 
 async function prompt(call: Call, given: Given, first: JsonObject): Promise<number> {
@@ -36,8 +38,8 @@ async function prompt(call: Call, given: Given, first: JsonObject): Promise<numb
   let shown = rowsIn(first.lines).length;
   note('A line says something. /continue ends the conversation, /quit leaves it as it is.');
   // The arrow keys bring back what the person said before, the newest first.
-  const said = rowsIn(first.lines).flatMap(({ from, text }) => (from === 'person' ? [String(text)] : []));
-  const history = said.toReversed();
+  const questions = rowsIn(first.lines).flatMap(({ from, text }) => (from === 'person' ? [String(text)] : []));
+  const history = questions.toReversed();
   for (;;) {
     const line = await nextLine(history);
     if (line === null || line === '/quit') return EXIT_CODE.ok;
@@ -51,10 +53,10 @@ async function prompt(call: Call, given: Given, first: JsonObject): Promise<numb
     if (line === '/continue') return drive(call, 'cast.continue', { cast: isString(cast) ? cast : 'latest' });
     const end = await carriedOn(call, 'cast.talk', { ...given, text: line });
     if (end !== null) return end;
-    const told = await allowed(call, 'cast.talk', given);
+    const conversation = await allowed(call, 'cast.talk', given);
     // Their own line is on the screen already.
-    for (const said of linesOf(told, shown + 1)) out(said);
-    shown = rowsIn(told.lines).length;
+    for (const line of linesOf(conversation, shown + 1)) out(line);
+    shown = rowsIn(conversation.lines).length;
   }
 }
 

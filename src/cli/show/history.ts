@@ -59,10 +59,10 @@ function entriesIn({ entries }: JsonObject): readonly Shown[] {
 }
 
 function story(details: JsonObject): readonly string[] {
-  const told = storyteller(details.names as Record<string, SocketNames> | undefined);
+  const tell = storyteller(details.names as Record<string, SocketNames> | undefined);
   return entriesIn(details).map((entry) => {
     const { seq, at, by, fact } = entry;
-    const what = [fact.kind, ...[codeIn(fact) ?? []].flat(), told(entry)].join('  ');
+    const what = [fact.kind, ...[codeIn(fact) ?? []].flat(), tell(entry)].join('  ');
     return `${String(seq).padStart(6)}  ${at}  ${oneLine(by, 40)}  ${what}`;
   });
 }

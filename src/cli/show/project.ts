@@ -130,8 +130,8 @@ function savedLines(
       ...(rest > 0 ? [`  … and ${counted(rest, 'line')} more`] : []),
     ];
   });
-  const told = Array.isArray(notes) ? notes.map(String) : [];
-  return [...changes, ...told, reason].map((line) => new Ready(safe(line)));
+  const remarks = Array.isArray(notes) ? notes.map(String) : [];
+  return [...changes, ...remarks, reason].map((line) => new Ready(safe(line)));
 }
 
 /** Without what both begin and end with. */

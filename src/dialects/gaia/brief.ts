@@ -234,7 +234,7 @@ function issueLines({ details }: Denied): string[] {
   const issues = (Array.isArray(details.issues) ? (details.issues as readonly Json[]) : [])
     .filter(isObject)
     .filter(({ kind }) => kind !== 'warning')
-    .map(({ kind, code, path, message }) => cut(`- ${kind} ${code} at ${path || 'the report'}: ${message}`));
+    .map(({ kind, code, path, message }) => inBounds(`- ${kind} ${code} at ${path || 'the report'}: ${message}`));
   const rest = issues.length - ISSUES_MAX;
   return [...issues.slice(0, ISSUES_MAX), ...(rest > 0 ? [`- and ${rest} more`] : [])];
 }
@@ -261,6 +261,6 @@ function lineOf(text: string, line: number): string {
   return end === -1 ? text.slice(start) : text.slice(start, end);
 }
 
-function cut(text: string): string {
+function inBounds(text: string): string {
   return text.length <= ISSUE_CHARS_MAX ? text : `${text.slice(0, ISSUE_CHARS_MAX - 1)}…`;
 }

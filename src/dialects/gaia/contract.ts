@@ -57,13 +57,13 @@ export function asDetails(findings: readonly Finding[]): {
   issues: JsonObject[];
 } {
   const warnings = findings.filter(({ kind }) => kind === 'warning').slice(0, WARNINGS_MAX);
-  const told = [...findings.filter(({ kind }) => kind !== 'warning'), ...warnings];
-  const codes = (kind: Finding['kind']) => told.filter((finding) => finding.kind === kind).map(({ code }) => code);
+  const inOrder = [...findings.filter(({ kind }) => kind !== 'warning'), ...warnings];
+  const codes = (kind: Finding['kind']) => inOrder.filter((finding) => finding.kind === kind).map(({ code }) => code);
   return {
     missing: codes('missing'),
     invalid: codes('invalid'),
     warnings: codes('warning'),
-    issues: told.map(({ kind, code, path, message }) => ({ kind, code, path, message })),
+    issues: inOrder.map(({ kind, code, path, message }) => ({ kind, code, path, message })),
   };
 }
 

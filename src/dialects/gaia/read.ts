@@ -79,10 +79,10 @@ function unreadable(block: Block, fault: Fault): Unread {
   const reason = `the block is not JSON at line ${line}, column ${column}: ${message}`;
   const { cutAt } = block;
   if (fault.kind !== 'syntax' || !cutAt) return { code: 'NOT_JSON', reason, place: { line, column, message } };
-  const cut = `it ends at the three backticks on line ${cutAt.line}, column ${cutAt.column}`;
+  const end = `it ends at the three backticks on line ${cutAt.line}, column ${cutAt.column}`;
   return {
     code: 'NOT_JSON',
-    reason: `${reason}; ${cut}, so write \\u0060 for each backtick inside a string`,
+    reason: `${reason}; ${end}, so write \\u0060 for each backtick inside a string`,
     place: { line, column, message, cut_at: cutAt },
   };
 }
@@ -192,14 +192,14 @@ const NOTE_CHARS_MAX = 1_200;
 function gaiaNote(plan: PlanStatus, report: JsonObject): string {
   const evidence = isObject(report.evidence_report) ? report.evidence_report : {};
   const status = isObject(report.agent_status) ? report.agent_status : {};
-  const said: Readonly<Record<PlanStatus, readonly string[]>> = {
+  const notes: Readonly<Record<PlanStatus, readonly string[]>> = {
     COMPLETE: linesOf(evidence.key_outputs),
     BLOCKED: or(gapsIn(report), withoutGap(status.next_action)),
     NEEDS_INPUT: linesOf(status.next_action),
     IN_PROGRESS: [...linesOf(status.next_action), ...linesOf(status.pending_steps)],
     APPROVAL_REQUEST: approvalLines(report.approval_request),
   };
-  const note = said[plan].join('; ');
+  const note = notes[plan].join('; ');
   return note.length <= NOTE_CHARS_MAX ? note : `${note.slice(0, NOTE_CHARS_MAX - 1).trimEnd()}…`;
 }
 
@@ -215,8 +215,10 @@ function gapsIn(report: JsonObject): readonly string[] {
 
 /** What should happen next is no gap, and read as one it would say that it is done. */
 function withoutGap(next: Json | undefined): readonly string[] {
-  const said = linesOf(next).map((line) => `"${line}"`);
-  return [`its agent reported BLOCKED and named no gap${said.length > 0 ? `; next_action: ${said.join(', ')}` : ''}`];
+  const actions = linesOf(next).map((line) => `"${line}"`);
+  return [
+    `its agent reported BLOCKED and named no gap${actions.length > 0 ? `; next_action: ${actions.join(', ')}` : ''}`,
+  ];
 }
 
 function approvalLines(request: Json | undefined): readonly string[] {

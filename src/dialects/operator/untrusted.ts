@@ -66,14 +66,14 @@ export function checkNoSecret(
 
 /** The same for every text of an object, at any depth. */
 export function checkNoSecretIn(found: OperatorFindings, payload: JsonObject): void {
-  const told = new Set<string>();
+  const covered = new Set<string>();
   const refuse = (path: string, pattern: string) => {
-    told.add(path);
+    covered.add(path);
     refuseSecret(found, pattern, path.replace(/^\$\.?/, '').slice(0, 200) || '$', {});
   };
   for (const { path, kind } of scrubJson(payload).found) refuse(path, nameOf(kind));
   for (const { path, text } of textsIn(payload, '$')) {
-    const pattern = told.has(path) ? null : plainSecretIn(text);
+    const pattern = covered.has(path) ? null : plainSecretIn(text);
     if (pattern !== null) refuse(path, pattern);
   }
 }

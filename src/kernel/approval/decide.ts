@@ -69,16 +69,16 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       const from = known(pen, input.from);
       const no = input.sealed.refusal ? null : undeliveredRefusal(pen.state, input.sealed, from);
       if (no) {
-        const said = no.reason === '' ? '' : ` (${no.reason})`;
-        const reason = `${no.id} was rejected by a person${said}; do not run it, nor ask for it again. Find another way, or report BLOCKED`;
+        const because = no.reason === '' ? '' : ` (${no.reason})`;
+        const reason = `${no.id} was rejected by a person${because}; do not run it, nor ask for it again. Find another way, or report BLOCKED`;
         return rejectApproval(pen, no.id, { from }, deny('APPROVAL_REJECTED', reason, { approval: no.id }));
       }
       const asked = requestApproval(pen, input.sealed, from);
       if (asked.refusal) return asked.refusal;
       const reason = asked.status === 'approved' ? 'it is approved already' : 'it waits for a person';
       const warnings = leftOutOf(input.sealed);
-      const told = warnings.length === 0 ? {} : { warnings };
-      return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status, ...told });
+      const remarks = warnings.length === 0 ? {} : { warnings };
+      return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status, ...remarks });
     }
     case 'approval.decide':
       return settleOutcome(pen, input, expired);
@@ -358,7 +358,7 @@ function finishUse(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>)
   if (!approval || !isOpen) {
     return deny('NOT_ALLOWED_NOW', `command ${index} of ${id} does not run`, { approval: id });
   }
-  const told = note === undefined ? {} : { note };
-  pen.write({ kind: 'approval.finished', id, ...turnOf(approval.from), index, exit, ...told });
+  const remark = note === undefined ? {} : { note };
+  pen.write({ kind: 'approval.finished', id, ...turnOf(approval.from), index, exit, ...remark });
   return allow(`${id} is finished`, { approval: id, index, exit });
 }

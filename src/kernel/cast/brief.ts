@@ -52,11 +52,11 @@ type Section = { readonly text: string; readonly optional: boolean };
  * `pinned` says that the prompt was attested: then it goes to the agent as it was hashed, without slots and never cut, as
  * its system prompt or in front of the rest.
  */
-export function briefFor(pen: Writer, cast: Cast, turn: Turn, pinned = false, told: readonly string[] = []): string {
+export function briefFor(pen: Writer, cast: Cast, turn: Turn, pinned = false, sayings: readonly string[] = []): string {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return '';
   const bytesMax = cap(cast, turn);
-  const sections = sectionsOf(pen, cast, turn, materia, pinned, told);
+  const sections = sectionsOf(pen, cast, turn, materia, pinned, sayings);
   if (!isInFront(cast, turn, pinned)) return fitted(sections, bytesMax);
   const left = Math.max(BESIDE_PROMPT_BYTES_MIN, bytesMax - utf8Length(materia.prompt));
   return `${materia.prompt}\n\n${fitted(sections, left)}`;
@@ -100,7 +100,7 @@ function sectionsOf(
   turn: Turn,
   materia: AgentMateria,
   pinned: boolean,
-  told: readonly string[] = [],
+  sayings: readonly string[] = [],
 ): readonly Section[] {
   const socket = socketOf(cast, turn.socket);
   const dialect = dialects[socket.contract];
@@ -115,7 +115,7 @@ function sectionsOf(
   const answer = [format, languageLine(cast, socket), offersTools(cast, turn) ? OFFER : '']
     .filter((part) => part !== '')
     .join('\n\n');
-  const said = must(told.length === 0 ? '' : block('A person says', asData(told.join('\n\n'))));
+  const fromPerson = must(sayings.length === 0 ? '' : block('A person says', asData(sayings.join('\n\n'))));
   // In the same conversation the agent still has its brief. Only the fault of its answer is new.
   if (isContinued(cast, turn)) {
     const isRework = turn.refusal === null && !turn.exchange.some(({ from }) => from === 'agent');
@@ -123,7 +123,7 @@ function sectionsOf(
     return [
       ...(isRework ? reworkSections(state, cast, turn) : []),
       must(news),
-      said,
+      fromPerson,
       may(isRework ? resultBefore(cast, turn) : ''),
       must(block('Your answer', answer)),
     ];
@@ -142,7 +142,7 @@ function sectionsOf(
     must(block('What you are given (INPUT)', inputText(turn))),
     must(renderRework(notesOf(cast, turn))),
     must(block('This turn so far', soFar(turn, false))),
-    said,
+    fromPerson,
     may(turn.input ? block('What others reported on this goal', othersReported(cast, agentIdOfTurn(cast, turn))) : ''),
     may(materia.generator ? upstreamItems(cast) : ''),
     may(block(turn.item ? 'What was done for this item' : 'What was done so far', workText(cast, turn))),

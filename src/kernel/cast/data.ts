@@ -45,8 +45,8 @@ export function changesOf(
 
 /** The line that joins the accumulated context, or null. */
 export function contextLine(turn: Turn, materia: Materia, { payload, note }: Handoff): string | null {
-  const said = isObject(payload) && isText(payload.context) ? payload.context : note;
-  return isText(said) ? `[${turn.socket} ${materia.label}] ${said}` : null;
+  const words = isObject(payload) && isText(payload.context) ? payload.context : note;
+  return isText(words) ? `[${turn.socket} ${materia.label}] ${words}` : null;
 }
 
 function statePatch(payload: JsonObject, { rules }: Cast): DataChange[] {

@@ -85,8 +85,8 @@ export function isWatched(state: Pick<State, 'ledger'>, cast: Cast, turn: Turn):
   if (waitOf(cast, turn.socket)) return false;
   if (!isScripted(cast, turn.socket)) return true;
   const next = nextScripted(cast, turn);
-  const said = next ? scriptedTurn(cast, next) : undefined;
-  const writes = isObject(said) && isObject(said.$turn) && said.$turn.write !== undefined;
+  const script = next ? scriptedTurn(cast, next) : undefined;
+  const writes = isObject(script) && isObject(script.$turn) && script.$turn.write !== undefined;
   const task = taskOfTurn(state, cast, turn);
   return (writes && isBound(cast, turn.socket)) || (task !== null && Object.keys(task.checkers).length > 0);
 }
@@ -120,7 +120,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
   const attempt = turn.attempt + 1;
   const input = reportsStatus(cast, turn.socket) ? inputOf(pen.state, cast, turn) : null;
   const isAgents = materiaOf(cast, turn.socket).type === 'agent';
-  const told = isAgents ? saidFor(cast, turn).map(({ text }) => text) : [];
+  const sayings = isAgents ? saidFor(cast, turn).map(({ text }) => text) : [];
   const session = otherSession(cast, turn, trust?.attestation?.promptHash ?? null);
   pen.write({
     kind: 'attempt.started',
@@ -132,7 +132,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
       cast,
       { ...turn, input, ...(session === undefined ? {} : { session }) },
       trust?.attestation !== undefined && trust.attestation !== null,
-      told,
+      sayings,
     ),
     script: nextScripted(cast, turn),
     reserved: reservationFor(cast, turn.socket),
@@ -142,7 +142,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | nul
     ...(trust?.attestation ? { attestation: trust.attestation } : {}),
     ...(trust?.envelope ? { envelope: trust.envelope } : {}),
     ...(input ? { input } : {}),
-    ...(told.length > 0 ? { told } : {}),
+    ...(sayings.length > 0 ? { told: sayings } : {}),
     ...(session === undefined ? {} : { session }),
   });
   if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });

@@ -309,8 +309,8 @@ function judge(pen: Pen, cast: Cast, task: Task, { heard: lastSigns = {}, seen =
   const lastHeartbeatAt = lastSign(Object.hasOwn(lastSigns, id) ? (lastSigns[id] ?? null) : null, claimedAt, pen.at);
   const silentS = Math.floor(pen.at / 1000) - Math.floor(lastHeartbeatAt / 1000);
   const row = { task: id, owner, fence, turn: turn?.id ?? null, lastHeartbeatAt, timeoutS, silentS };
-  const excuse = silenceReason(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];
-  if (excuse !== null) return { ...row, judged: 'alive', why: excuse };
+  const quiet = silenceReason(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];
+  if (quiet !== null) return { ...row, judged: 'alive', why: quiet };
   const why = `it was heard of ${silentS} s ago and has ${timeoutS} s`;
   return { ...row, judged: silentS > timeoutS ? 'timed_out' : 'alive', why };
 }

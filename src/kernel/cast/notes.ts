@@ -147,8 +147,8 @@ export function withSpoken(
   { from, text }: ExchangeLine,
   isTalk = false,
 ): readonly ExchangeLine[] {
-  const said = { from, text: truncate(text, isTalk ? TALK_CHARS_MAX : SPOKEN_CHARS_MAX) };
-  return [...exchange, said].slice(isTalk ? -TALK_LINES_MAX : -LINES_MAX);
+  const line = { from, text: truncate(text, isTalk ? TALK_CHARS_MAX : SPOKEN_CHARS_MAX) };
+  return [...exchange, line].slice(isTalk ? -TALK_LINES_MAX : -LINES_MAX);
 }
 
 /** Whether words about this item, or about no item, are for the agent of this turn. */

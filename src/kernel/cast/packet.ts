@@ -300,8 +300,8 @@ function claimOf(task: Task | null): Packet['task'] {
 
 function scripted(cast: Cast, turn: Turn): Packet['scripted'] {
   if (!isScripted(cast, turn.socket)) return null;
-  const said = turn.script ? scriptedTurn(cast, turn.script) : undefined;
-  return said === undefined ? {} : { turn: said };
+  const script = turn.script ? scriptedTurn(cast, turn.script) : undefined;
+  return script === undefined ? {} : { turn: script };
 }
 
 function utilityInput(cast: Cast, socket: string, item: Item | null): UtilityInput {

@@ -147,8 +147,8 @@ const GO_ON = 'Go on as you think best.';
 
 /** The agent is asked for what it hands on, in the format of its socket. */
 export function closeConversation(pen: Pen, cast: Cast, turn: Turn, script?: string): void {
-  const told = { from: 'runtime', text: CONVERSATION_OVER, finalizes: true } as const;
-  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, ...told, ...(script ? { script } : {}) });
+  const words = { from: 'runtime', text: CONVERSATION_OVER, finalizes: true } as const;
+  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, ...words, ...(script ? { script } : {}) });
 }
 
 const CONVERSATION_OVER =

@@ -184,8 +184,8 @@ function takeEdge(
     const details = { from: socket.id, to: edge.to, item, key, count, limit };
     if (edge.then === 'park' && loopOfItem(cast, turn) && !step) return beginParking(pen, cast, turn);
     if (edge.then === 'ask') return pen.write({ kind: 'edge.spent', cast: cast.id, turn: turn.id, ...details, reason });
-    const stand = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
-    return failTurn(pen, cast, turn, deny('EDGE_BUDGET_EXHAUSTED', reason, details), stand);
+    const resumePoint = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
+    return failTurn(pen, cast, turn, deny('EDGE_BUDGET_EXHAUSTED', reason, details), resumePoint);
   }
   // Only now does the cursor move: a cast that fails here has not finished its item.
   writeStep(pen, cast, turn, step);

@@ -144,9 +144,9 @@ export function recast(pen: Pen, cast: Cast): Verdict {
   }
   const spent = exhausted(cast, pen.at);
   if (spent) return spent;
-  const { stand } = cast;
+  const { stand: resumePoint } = cast;
   pen.write({ kind: 'cast.recast', cast: cast.id });
-  return goOn(pen, cast, stand, false);
+  return goOn(pen, cast, resumePoint, false);
 }
 
 /** Like recast, but what was spent, an edge's budget or the cast's, gets as much again as it had at first. */
@@ -154,25 +154,25 @@ export function revive(pen: Pen, cast: Cast): Verdict {
   if (cast.status !== 'failed') {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; only a failed cast can be revived`);
   }
-  const { stand } = cast;
+  const { stand: resumePoint } = cast;
   if (exhausted(cast, pen.at)) {
     const limits = refilled(cast, pen.at);
     const still = exhausted({ ...cast, budget: { ...cast.budget, ...limits } }, pen.at);
     if (still) return still;
     pen.write({ kind: 'budget.changed', cast: cast.id, ...limits });
   }
-  const spentEdge = stand?.at === 'edge' ? { extends: { key: stand.key, by: stand.limit } } : {};
+  const spentEdge = resumePoint?.at === 'edge' ? { extends: { key: resumePoint.key, by: resumePoint.limit } } : {};
   pen.write({ kind: 'cast.recast', cast: cast.id, ...spentEdge });
-  return goOn(pen, cast, stand, true);
+  return goOn(pen, cast, resumePoint, true);
 }
 
-function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): Verdict {
+function goOn(pen: Pen, cast: Cast, resumePoint: Cast['stand'], takesEdge: boolean): Verdict {
   const turns = Object.values(cast.turns);
   leaveOut(pen, cast);
   for (const turn of turns) {
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
     if (!cast.turns[turn.id]) continue;
-    const isAtEdge = turn.phase === 'spent' || (stand?.at === 'edge' && stand.turn === turn.id);
+    const isAtEdge = turn.phase === 'spent' || (resumePoint?.at === 'edge' && resumePoint.turn === turn.id);
     if (takesEdge && isSpentInLane(pen, cast, turn)) {
       extendEdge(pen, cast, turn);
       continue;
@@ -192,7 +192,7 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
   }
   fillAllLanes(pen, cast);
-  if (stand?.at === 'start') startSocket(pen, cast, stand.socket, false);
+  if (resumePoint?.at === 'start') startSocket(pen, cast, resumePoint.socket, false);
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   return allow(`cast ${cast.id} runs again`);
 }

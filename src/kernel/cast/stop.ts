@@ -170,10 +170,10 @@ export function retryItem(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'i
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `${item.key} is retried` });
   pen.write({ kind: 'item.retried', cast: cast.id, task: task.id });
   reopen(pen, task, 'a person retries it');
-  const said = scrub(input.note ?? '').text.trim();
-  if (said !== '') {
+  const words = scrub(input.note ?? '').text.trim();
+  if (words !== '') {
     const from = { from: edge.from, label: 'a person', target: edge.to, when: 'not_satisfied' } as const;
-    const note = { ...from, item: item.key, itemLabel: item.label, reason: reasonIn(said) };
+    const note = { ...from, item: item.key, itemLabel: item.label, reason: reasonIn(words) };
     pen.write({ kind: 'rework.noted', cast: cast.id, note });
   }
   openTurn(

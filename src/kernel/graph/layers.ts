@@ -103,14 +103,14 @@ function conflictsWith(below: readonly ConfigLayer[], setBy: ConfigLayer, config
   const faults: TrustFault[] = [];
   for (const keptFrom of below.filter(({ name }) => OF_PERSONS.includes(name))) {
     for (const [section, its] of Object.entries(withoutOwnWords(keptFrom))) {
-      const said = Object.hasOwn(config, section) ? config[section] : undefined;
+      const given = Object.hasOwn(config, section) ? config[section] : undefined;
       // Which loadout is usual is for the project to say.
-      if (said === undefined || section.startsWith('activeLoadout')) continue;
+      if (given === undefined || section.startsWith('activeLoadout')) continue;
       const names =
-        isObject(its) && isObject(said) ? Object.keys(its).filter((name) => Object.hasOwn(said, name)) : [''];
+        isObject(its) && isObject(given) ? Object.keys(its).filter((name) => Object.hasOwn(given, name)) : [''];
       for (const name of names) {
         const [own, theirs] =
-          name === '' ? [its, said] : [objectAt({ its }, 'its')[name], objectAt({ said }, 'said')[name]];
+          name === '' ? [its, given] : [objectAt({ its }, 'its')[name], objectAt({ given }, 'given')[name]];
         const key = name === '' ? section : `${section}.${name}`;
         if (JSON.stringify(own) !== JSON.stringify(theirs)) faults.push({ key, keptFrom, setBy });
       }

@@ -198,8 +198,8 @@ function pricesOf(prices: JsonObject): Pick<Rules, 'prices'> {
   const named = Object.keys(prices).map((model): [string, Price] => {
     const price = objectAt(prices, model);
     const cached = numberAt(price, 'cached');
-    const told = { input: numberAt(price, 'input') ?? 0, output: numberAt(price, 'output') ?? 0 };
-    return [model, cached === null ? told : { ...told, cached }];
+    const given = { input: numberAt(price, 'input') ?? 0, output: numberAt(price, 'output') ?? 0 };
+    return [model, cached === null ? given : { ...given, cached }];
   });
   return named.length === 0 ? {} : { prices: Object.fromEntries(named) };
 }

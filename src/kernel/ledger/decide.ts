@@ -296,21 +296,21 @@ function linkLedger(pen: LedgerPen, { root, links }: RequestOf<'ledger.link'>): 
 
 /** Pauses the workspace: work in progress may finish, and no task is claimed. */
 function pauseLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): Verdict {
-  const { hold } = pen.ledger;
+  const { hold: pause } = pen.ledger;
   if (!isText(reason)) {
     return deny('MISSING_REQUIRED_INPUT', 'Holding the workspace needs a reason; say why.', { missing: ['reason'] });
   }
-  if (hold)
-    return deny('NOT_ALLOWED_NOW', `${hold.by} holds the workspace already: ${hold.reason}.`, { hold: { ...hold } });
+  if (pause)
+    return deny('NOT_ALLOWED_NOW', `${pause.by} holds the workspace already: ${pause.reason}.`, { hold: { ...pause } });
   pen.write({ kind: 'ledger.held', by, reason });
   return allow('the workspace is held; nothing is handed out', { by, reason });
 }
 
 function unpauseLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
-  const { hold } = pen.ledger;
-  if (!hold) return deny('NOT_ALLOWED_NOW', 'The workspace is not held.');
+  const { hold: pause } = pen.ledger;
+  if (!pause) return deny('NOT_ALLOWED_NOW', 'The workspace is not held.');
   pen.write({ kind: 'ledger.unheld', by, reason });
-  return allow('the workspace is no longer held', { held: { ...hold } });
+  return allow('the workspace is no longer held', { held: { ...pause } });
 }
 
 /**

@@ -176,7 +176,7 @@ function packetParts(task: Task): JsonObject {
 
 function rowOf(task: Task, heartbeats: Heartbeats): JsonObject {
   const { id, claimedAt } = task;
-  const heard = (Object.hasOwn(heartbeats, id) ? heartbeats[id] : claimedAt) ?? 0;
+  const beat = (Object.hasOwn(heartbeats, id) ? heartbeats[id] : claimedAt) ?? 0;
   return {
     task_id: id,
     title: task.title,
@@ -186,7 +186,7 @@ function rowOf(task: Task, heartbeats: Heartbeats): JsonObject {
     timeout_seconds: task.timeoutS,
     heartbeat_interval_seconds: task.heartbeatS,
     priority: task.priority,
-    last_heartbeat_at: claimedAt === null ? null : new Date(heard).toISOString(),
+    last_heartbeat_at: claimedAt === null ? null : new Date(beat).toISOString(),
   };
 }
 

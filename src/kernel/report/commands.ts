@@ -35,8 +35,8 @@ export function compareCommands(claimed: readonly string[], ran: readonly string
   // Where the list was full, more may have been run than is known.
   const isFull = ran.length >= COMMANDS_MAX;
   return {
-    notRun: isFull ? [] : told(claims.filter((claim) => !wasRun(claim))),
-    unnamed: told(runs.filter((run) => !isNamed(run))),
+    notRun: isFull ? [] : texts(claims.filter((claim) => !wasRun(claim))),
+    unnamed: texts(runs.filter((run) => !isNamed(run))),
   };
 }
 
@@ -78,7 +78,7 @@ function* unquoted(text: string): Generator<{ readonly index: number; readonly c
   }
 }
 
-function told(shapes: readonly Shape[]): readonly string[] {
+function texts(shapes: readonly Shape[]): readonly string[] {
   const commands = shapes.map(({ whole, isCut }) => truncate(isCut ? `${whole}${CUT}` : whole, COMMAND_CHARS_MAX));
   return [...new Set(commands)].slice(0, LISTED_MAX);
 }

@@ -86,11 +86,11 @@ function statementsByAgent(
 
 /** An equal finding of several agents is shown once, with the first of them. */
 function withoutRepeated(reports: readonly ReportNote[], pick: (note: ReportNote) => readonly string[]): Statement[] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return reports.flatMap((note) =>
     pick(note).flatMap((text) => {
-      if (told.has(text)) return [];
-      told.add(text);
+      if (seen.has(text)) return [];
+      seen.add(text);
       return [{ agent: note.agent, text }];
     }),
   );
@@ -101,13 +101,13 @@ const OUTPUTS_MAX = 5;
 type Summary = Pick<Consolidation, 'summary' | 'findings' | 'leftOut'>;
 
 function summaryOf(reports: readonly ReportNote[]): Summary {
-  const { findings, told } = statementsOf(reports);
-  const leftOut = findings.length - told.length;
-  const summary = [...told, ...(leftOut > 0 ? [`… and ${leftOut} more`] : [])].join('\n');
+  const { findings, shown } = statementsOf(reports);
+  const leftOut = findings.length - shown.length;
+  const summary = [...shown, ...(leftOut > 0 ? [`… and ${leftOut} more`] : [])].join('\n');
   return { summary, findings, leftOut };
 }
 
-type StatementText = { readonly findings: readonly string[]; readonly told: readonly string[] };
+type StatementText = { readonly findings: readonly string[]; readonly shown: readonly string[] };
 
 /** One agent is quoted in its own words. Of several, the findings come in turn. */
 function statementsOf(reports: readonly ReportNote[]): StatementText {
@@ -115,16 +115,16 @@ function statementsOf(reports: readonly ReportNote[]): StatementText {
   const agents = [...new Set(reports.map(({ agent }) => agent))];
   if (agents.length === 1) {
     const words = inOrder.map(ownWords);
-    const told = [...new Set(words.flatMap((own) => own.slice(0, OUTPUTS_MAX)))];
-    return { findings: [...new Set(words.flat())], told };
+    const shown = [...new Set(words.flatMap((own) => own.slice(0, OUTPUTS_MAX)))];
+    return { findings: [...new Set(words.flat())], shown };
   }
-  const said = agents.map((agent) => findingsOf(inOrder.filter((note) => note.agent === agent)));
-  const rounds = Math.max(0, ...said.map((lines) => lines.length));
+  const byAgent = agents.map((agent) => findingsOf(inOrder.filter((note) => note.agent === agent)));
+  const rounds = Math.max(0, ...byAgent.map((lines) => lines.length));
   // The first of each agent, then the second of each, and so on, so that no agent takes all the room.
   const findings = Array.from({ length: rounds }, (_, round) =>
-    agents.flatMap((agent, index) => (said[index] ?? []).slice(round, round + 1).map((text) => `${agent}: ${text}`)),
+    agents.flatMap((agent, index) => (byAgent[index] ?? []).slice(round, round + 1).map((text) => `${agent}: ${text}`)),
   ).flat();
-  return { findings, told: findings.slice(0, Math.max(OUTPUTS_MAX, agents.length)) };
+  return { findings, shown: findings.slice(0, Math.max(OUTPUTS_MAX, agents.length)) };
 }
 
 /** Items are called `WI-1`, `WI-2` and so on; what is about none of them comes first. */
@@ -278,16 +278,16 @@ const WARNINGS_MAX = 20;
 
 /** The first of the parts of a report that could not be taken, and how many more there are. */
 export function boundWarnings(warnings: readonly string[]): readonly string[] {
-  const told = warnings.slice(0, WARNINGS_MAX).map((each) => truncate(collapsed(each), ENTRY_CHARS_MAX));
-  const more = warnings.length - told.length;
-  return more > 0 ? [...told, `and ${more} more`] : told;
+  const shown = warnings.slice(0, WARNINGS_MAX).map((each) => truncate(collapsed(each), ENTRY_CHARS_MAX));
+  const more = warnings.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
 function verificationOf(evidence: JsonObject): string | null {
   const { result, method, details } = sectionAt(evidence, 'verification');
   if (!isText(result)) return null;
-  const said = [result, method, details].filter(isText).map((part) => collapsed(part));
-  return truncate(said.join(': '), ENTRY_CHARS_MAX);
+  const parts = [result, method, details].filter(isText).map((part) => collapsed(part));
+  return truncate(parts.join(': '), ENTRY_CHARS_MAX);
 }
 
 /** A report that says nothing was rolled back has rolled nothing back. */

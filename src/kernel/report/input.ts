@@ -105,11 +105,11 @@ function providerIn(infrastructure: Json | undefined): string | null {
 
 /** By section; entries for all sections are under `*`. Null where there are none. */
 function memoryFor({ memory }: Pick<Knowledge, 'memory'>, isReadable: (section: string) => boolean): JsonObject | null {
-  const told = Object.values(memory)
+  const notes = Object.values(memory)
     .filter(({ section }) => section === null || isReadable(section))
     .sort((a, b) => b.at - a.at || Number(b.id.slice(1)) - Number(a.id.slice(1)));
-  if (told.length === 0) return null;
-  const bySection = grouped(told, ({ section }) => section ?? ANY);
+  if (notes.length === 0) return null;
+  const bySection = grouped(notes, ({ section }) => section ?? ANY);
   return Object.fromEntries([...bySection].map(([section, notes]) => [section, notes.map(noteShown)]));
 }
 
@@ -146,9 +146,9 @@ function boundEnvelope(envelope: InputEnvelope, memory: JsonObject | null): Json
   };
   if (memory) add(MEMORY_SECTION, memory, MEMORY_BYTES_MAX);
   for (const [name, value] of Object.entries(envelope.project_knowledge)) add(name, value, room);
-  const told = Object.keys(knowledge).filter((name) => name !== MEMORY_SECTION);
+  const sections = Object.keys(knowledge).filter((name) => name !== MEMORY_SECTION);
   const bounded = noted(left);
-  const anchors = firstOf(told.sort(), LIST_BYTES_MAX, '', []);
+  const anchors = firstOf(sections.sort(), LIST_BYTES_MAX, '', []);
   const brief = { ...(bounded.agent_contract_handoff as JsonObject), contract_sections_to_anchor: anchors };
   return { ...bounded, project_knowledge: knowledge, agent_contract_handoff: brief };
 }

@@ -18,14 +18,14 @@ const DEPTH_MAX = 16;
 
 /** The request, and the output of the agent before: the part of a brief that came from others. */
 export function requestFor(cast: Cast, turn: Turn, task: Task | null): JsonObject {
-  const said =
+  const last =
     turn.lane === null
       ? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson }
       : walkOf(cast, turn)?.said;
   return {
     type: typeOf(cast, turn),
     description: truncate(turn.item?.label ?? cast.request, DESCRIPTION_CHARS_MAX).trim() || 'the request of the cast',
-    input_data: { socket: turn.socket, item: turn.item?.key ?? null, ...(said ? handedOn(said) : {}) },
+    input_data: { socket: turn.socket, item: turn.item?.key ?? null, ...(last ? handedOn(last) : {}) },
     constraints: constraintsOn(cast, turn, task),
     expected_output: expectedOf(cast, turn, task),
   };
@@ -90,8 +90,8 @@ const SURFACES_MAX = 6;
 
 export function surfacesOf(cast: Cast, { item }: Turn): readonly string[] {
   const value = item ? itemValue(cast, item) : undefined;
-  const said = isObject(value) && isString(value.context) ? value.context : '';
-  const text = item ? `${item.label}\n${said}` : cast.request;
+  const words = isObject(value) && isString(value.context) ? value.context : '';
+  const text = item ? `${item.label}\n${words}` : cast.request;
   return matchSurfaces(text, cast.rules.surfaces ?? {})
     .slice(0, SURFACES_MAX)
     .map(({ surface }) => surface);

@@ -83,9 +83,9 @@ function visibleIn(text: string): string {
 /** The patterns that one text fits, by their codes. */
 export function patternsIn(text: string): GovernedCode[] {
   const visible = visibleIn(text);
-  const said = STIRRING.test(visible) ? ` ${(visible.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} ` : '';
+  const words = STIRRING.test(visible) ? ` ${(visible.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} ` : '';
   return PATTERNS.flatMap((pattern) => {
-    const isFound = pattern.text?.test(text) || pattern.text?.test(visible) || pattern.words?.test(said);
+    const isFound = pattern.text?.test(text) || pattern.text?.test(visible) || pattern.words?.test(words);
     return isFound ? [pattern.code] : [];
   });
 }

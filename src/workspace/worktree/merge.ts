@@ -147,8 +147,8 @@ export async function undoMerge(top: string, merge: Merge, title: string): Promi
     const why = applied.error.split('\n').slice(0, 3).join('; ');
     return notUndone('MERGE_CONFLICT', `the files were changed since, so nothing was taken back (${why}); ${byHand}`);
   }
-  const said = ['-m', title, '-m', `What came with ${before}..${after} is undone.`];
-  await git(top, ['commit', '-q', '--no-verify', ...said], { env: await identity(top) });
+  const message = ['-m', title, '-m', `What came with ${before}..${after} is undone.`];
+  await git(top, ['commit', '-q', '--no-verify', ...message], { env: await identity(top) });
   return { ok: true, commit: await commitOf(top, 'HEAD') };
 }
 

@@ -126,10 +126,10 @@ export async function stageAll(
   if (added.code !== 0 && added.code !== 1) {
     throw new WorktreeError(`git add failed in ${folder}: ${lastLines(added.error) || `exit code ${added.code}`}`);
   }
-  const said = added.error.split('\n');
-  const embedded = said.flatMap((line) => (line.startsWith(EMBEDDED) ? [line.slice(EMBEDDED.length)] : []));
+  const lines = added.error.split('\n');
+  const embedded = lines.flatMap((line) => (line.startsWith(EMBEDDED) ? [line.slice(EMBEDDED.length)] : []));
   for (const path of embedded) await git(folder, ['update-index', '--force-remove', '--', path], { env });
-  const faults = said.flatMap((line) => (line.startsWith(ERROR) ? [line.slice(ERROR.length)] : []));
+  const faults = lines.flatMap((line) => (line.startsWith(ERROR) ? [line.slice(ERROR.length)] : []));
   const lost = await dropLostLinks(folder, env);
   const hidden = (await ignoredOf(cwd, present, env)).filter(({ source }) => !isOpenRule(source));
   const there = hidden.map(({ path }) => path);

@@ -74,13 +74,13 @@ const ISSUES_MAX = 10;
 function issuesIn({ issues, allowed }: JsonObject, reason: string): readonly string[] {
   const all = Array.isArray(issues) ? issues.filter(isObject).filter(({ kind }) => kind !== 'warning') : [];
   const list = issuesBeyond(reason, all);
-  const told = list
+  const lines = list
     .slice(0, ISSUES_MAX)
     .map(({ path, message }) => `At ${textOf(path) || '$'}: ${sentence(textOf(message))}`);
   const more = list.length > ISSUES_MAX ? [`And ${list.length - ISSUES_MAX} more.`] : [];
   const may =
     Array.isArray(allowed) && allowed.length > 0 ? [`What may follow is ${allowed.map(textOf).join(', ')}.`] : [];
-  return [...told, ...more, ...may];
+  return [...lines, ...more, ...may];
 }
 
 function textOf(value: Json | undefined): string {

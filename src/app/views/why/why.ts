@@ -27,28 +27,28 @@ export async function whyOf(situation: Situation): Promise<Why> {
   const since = sinceWhen(situation);
   const explained = joined(joined(await TELL[cast.status](situation), unknownUses(situation)), notRun(situation));
   const locks = await holdings(situation);
-  const told = {
+  const explanation = {
     ...explained,
     sentences: [...explained.sentences, ...locks.sentences],
     commands: [...explained.commands, ...locks.commands],
   };
-  const means = await meaningOf(told.code);
+  const means = await meaningOf(explanation.code);
   const how = isOver(cast.status) ? 'at' : 'since';
   const first = `Cast ${cast.id} ${statusWords(situation)} ${how} ${moment(since, now)}.`;
   return {
     cast: cast.id,
     status: cast.status,
-    code: told.code,
+    code: explanation.code,
     means,
     since: new Date(since).toISOString(),
     driver: driver ? { pid: driver.pid, host: driver.host } : null,
     sentences: [
       first,
       ...counted(situation),
-      ...told.sentences,
-      ...(means === null ? [] : [`${told.code} means: ${means}.`]),
+      ...explanation.sentences,
+      ...(means === null ? [] : [`${explanation.code} means: ${means}.`]),
     ],
-    commands: unique(told.commands),
+    commands: unique(explanation.commands),
     result: resultOf({ ...situation.view, cast }),
   };
 }
