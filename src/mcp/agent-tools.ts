@@ -4,6 +4,7 @@
 import { FOREIGN } from '../app/operation.ts';
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/data.ts';
+import { saidFor } from '../kernel/cast/notes.ts';
 import { contractFor, materiaOf } from '../kernel/cast/rules.ts';
 import type { Cast, Turn } from '../kernel/cast/state.ts';
 import { resolvePath } from '../kernel/graph/path.ts';
@@ -197,4 +198,24 @@ async function ofRun(context: ToolContext, current: CurrentCall, run: Json | und
   const { bundle } = verdict.details;
   if (verdict.allow && isObject(bundle)) return allow('what a new session needs', bundle);
   return run === undefined && verdict.details.empty === true ? allow(NOTHING_YET, { ledger: [] }) : verdict;
+}
+
+/** The words that each attempt got with an answer of a tool, so that it gets them once. */
+const answeredWith = new Map<string, Set<string>>();
+
+/**
+ * The answer of a tool with what a person has said to the agent since its brief: between two calls it can still act on it. The next
+ * brief has the words as well, because nothing shows that the agent has read them here.
+ */
+export async function withSaid({ isAgent, attempt, cast: find }: ToolContext, verdict: Verdict): Promise<Verdict> {
+  const cast = isAgent && attempt ? await find(attempt.cast).catch(() => null) : null;
+  const turn = cast?.turns[attempt?.turn ?? 0];
+  if (!cast || !turn || !attempt || turn.phase !== 'running' || turn.attempt !== attempt.attempt) return verdict;
+  const key = `${cast.id}:${turn.id}.${turn.attempt}`;
+  const known = answeredWith.get(key) ?? new Set<string>();
+  const said = saidFor(cast, turn).flatMap(({ text }) => (known.has(text) ? [] : [text]));
+  if (said.length === 0) return verdict;
+  answeredWith.set(key, new Set([...known, ...said]));
+  const reason = `${verdict.reason}. A person says something about your work: read details.said, and act on it before you go on`;
+  return { ...verdict, reason, details: { ...verdict.details, said } };
 }

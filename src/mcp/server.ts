@@ -20,7 +20,7 @@ import { readWithSchema } from '../dialects/user-schema.ts';
 import { offeredTools } from '../kernel/cast/rules.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { APPROVAL_TOOLS, readContext } from './agent-tools.ts';
+import { APPROVAL_TOOLS, readContext, withSaid } from './agent-tools.ts';
 import { NO_FORM, OPERATION_TOOLS } from './operation-tools.ts';
 import { submitHandoff } from './submit-handoff.ts';
 import type { CurrentCall, Tool, ToolContext } from './tool.ts';
@@ -148,7 +148,7 @@ export async function callTool(
   const [first] = reading.problems;
   if (first) return deny('BAD_USAGE', `${name}: ${first.path} ${first.message}`, { issues: [...reading.problems] });
   try {
-    return await tool.call(given, context, current);
+    return await withSaid(context, await tool.call(given, context, current));
   } catch (error) {
     return deny('INTERNAL', `${name} failed: ${error instanceof Error ? error.message : String(error)}`);
   }

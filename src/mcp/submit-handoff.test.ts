@@ -1,10 +1,17 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { graph, satisfied } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
+import type { Attempt } from '../access/attempt.ts';
+import { CAPABILITIES } from '../kernel/capabilities.ts';
 import { newTurn } from '../kernel/cast/bookkeeping.ts';
 import { CODES } from '../kernel/codes.ts';
+import { readContext } from './agent-tools.ts';
+import { callTool } from './server.ts';
 import { judgeHandoff } from './submit-handoff.ts';
+import type { ToolContext } from './tool.ts';
+
+const AGENT = { tools: 'none', prompt: 'Build it.', runner: 'claude' };
 
 const turnAt = (socket: string) =>
   newTurn({ kind: 'turn.started', cast: 'c', turn: 1, socket, visit: 1, item: null, budgeted: false });
@@ -48,4 +55,40 @@ test('whatever is submitted gets a verdict, and the same one again', () => {
     }),
     { numRuns: RUNS },
   );
+});
+
+describe('words of a person reach an agent between two calls of its tools', () => {
+  const at = { cast: 'c', turn: 1, attempt: 1, fence: null, dir: '/nowhere' };
+  const current = { signal: new AbortController().signal, progress: async () => undefined };
+  function working(more: Partial<typeof at> = {}) {
+    const made = play({
+      config: graph({ 'Socket-1': { materia: 'Build', parse: 'text' } }, { materia: { Build: AGENT } }),
+      capabilities: CAPABILITIES,
+    });
+    made.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
+    const attempt = { ...at, ...more } as Attempt;
+    const context = { isAgent: true, attempt, cast: async () => made.cast } as unknown as ToolContext;
+    return { made, ask: () => callTool(context, readContext, {}, current) };
+  }
+  const say = (text: string, item: string | null = null) => ({ kind: 'cast.say', cast: 'c', item, text }) as const;
+
+  test('the next call has them, the one after that has not, and the next brief has them again', async () => {
+    const { made, ask } = working({ dir: '/one' });
+    expect((await ask()).details).not.toHaveProperty('said');
+    made.tell(say('Use tabs.'));
+    expect(await ask()).toMatchObject({
+      reason: expect.stringContaining('A person says'),
+      details: { said: ['Use tabs.'] },
+    });
+    expect((await ask()).details).not.toHaveProperty('said');
+    made.tell({ kind: 'attempt.lost', cast: 'c', turn: 1, attempt: 1, mayHaveRun: true, reason: 'cut off' });
+    made.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
+    expect(made.turn.brief).toContain('Use tabs.');
+  });
+
+  test('an agent of an attempt that is over does not get them', async () => {
+    const { made, ask } = working({ attempt: 2 });
+    made.tell(say('Use tabs.'));
+    expect((await ask()).details).not.toHaveProperty('said');
+  });
 });

@@ -205,16 +205,19 @@ describe('what a person says to a cast', () => {
   });
 
   test.each([
-    ['command', { command: ['run', '{{prompt}}'] }, 'its runner command cannot be'],
-    ['openai', { model: 'm' }, 'its runner openai cannot be'],
-    ['claude', { tools: 'coding', onCrash: 'wait' }, 'its turn must not run twice'],
+    ['command', { command: ['run', '{{prompt}}'] }, 'its runner command cannot be: '],
+    ['openai', { model: 'm' }, 'its runner openai cannot be: '],
+    [
+      ...(['claude', { tools: 'coding', onCrash: 'wait' }] as const),
+      'its turn must not run twice: the next tool of Baton that it calls answers with it, ',
+    ],
   ])(
     '%s with %j is not interrupted: its next brief holds what was said, and the person learns that',
     (runner, more, why) => {
       const cast = running({ capabilities: CAPABILITIES }, { ...Build, runner, ...more });
       const { reason, details } = cast.tell(interrupt);
       expect(reason).toBe(
-        `Build is not interrupted, because ${why}: its next brief has it, or the next agent of the cast gets it`,
+        `Build is not interrupted, because ${why}its next brief has it, or the next agent of the cast gets it`,
       );
       expect(details).not.toHaveProperty('interrupts');
       expect(cast.owed).toEqual([expect.objectContaining({ kind: 'dispatch' })]);

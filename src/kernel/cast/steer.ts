@@ -15,7 +15,7 @@ import { hasItem, isLeftOut, taskOfTurn } from './item.ts';
 import { isBound } from './lock-scope.ts';
 import { isSaidTo } from './notes.ts';
 import { carriesOn, extendEdge, route } from './route.ts';
-import { chosenMateria, isPersons, isScripted, materiaOf, runsOnce } from './rules.ts';
+import { chosenMateria, isPersons, isScripted, materiaOf, offersTools, runsOnce } from './rules.ts';
 import { fillAllLanes, reopenTurn, startSocket } from './start.ts';
 import { type Cast, type CastStatus, FREE, isOver, type Turn } from './state.ts';
 import { failTurn, leaveOut } from './stop.ts';
@@ -112,7 +112,8 @@ function whenTold(cast: Cast, item: string | null, atWork: readonly Turn[], inte
     const why = interrupt ? whyNotInterruptible(cast, turn) : null;
     if (interrupt && why === null) return `${name} is interrupted and goes on with it`;
     const cause = why === null ? `${name} is at work` : `${name} is not interrupted, because ${why}`;
-    return `${cause}: its next brief has it, or ${next} gets it`;
+    const soon = offersTools(cast, turn) ? 'the next tool of Baton that it calls answers with it, ' : '';
+    return `${cause}: ${soon}its next brief has it, or ${next} gets it`;
   });
   return parts.join('; ');
 }
