@@ -205,6 +205,11 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     ['INVALID_EDGE_CONDITION sockets.Socket-5.advance.when'],
   ],
   [
+    'an advance without a condition takes plain text',
+    { 'sockets.Socket-5.advance': { cursor: 'i', items: 'state.workItems' } },
+    [],
+  ],
+  [
     'a guarded exit route needs JSON',
     { 'sockets.Socket-4.parse': 'text', 'sockets.Socket-4.advance.when': undefined },
     ['INVALID_EDGE_CONDITION loops.main.exits[0].condition'],
