@@ -70,29 +70,78 @@ function smallText(file: string): string | null {
 // system configuration is not part of it.
 const INCLUDED_MAX = 20;
 
-type LocalConfig = {
+export type LocalConfig = {
   /** One digest of everything that configures commands. */
   readonly digest: string;
   /** Whether it may define filters, merge drivers or diff drivers. Git itself says which. */
   readonly mayHaveDrivers: boolean;
+  /** Whether it may make git fetch missing objects whenever it needs them. */
+  readonly mayFetchMissing: boolean;
 };
 
 /** A branch setting `merge = …` is removed before this test. */
 const DRIVER = /filter|merge|diff/i;
+const FETCHES_MISSING = /promisor|partialclone/i;
 
-export function localConfigOf({ own, common }: GitFolders): LocalConfig {
+export function localConfigOf(folders: GitFolders): LocalConfig {
+  const { texts, files } = localTextsOf(folders);
+  const { common } = folders;
+  const attributes = smallText(join(common, 'info/attributes')) ?? '';
+  const parts = [...texts].flatMap(([file, text]) => [file, withoutBranches(text)]);
+  const mayHave = (what: RegExp) =>
+    files.length > 0 || [...texts.values()].some((text) => what.test(withoutBranches(text)));
+  return {
+    digest: crypto().hash('sha256', JSON.stringify([...parts, attributes]), 'hex'),
+    mayHaveDrivers: mayHave(DRIVER),
+    mayFetchMissing: mayHave(FETCHES_MISSING),
+  };
+}
+
+/** The text of each file of the configuration, and the files that are too many to read. */
+function localTextsOf(folders: GitFolders): { texts: ReadonlyMap<string, string>; files: readonly string[] } {
   const texts = new Map<string, string>();
-  const files = [join(common, 'config'), join(own, 'config.worktree')];
+  const files = configFilesOf(folders);
   for (let file = files.shift(); file !== undefined && texts.size < INCLUDED_MAX; file = files.shift()) {
     const text = smallText(file);
     if (text === null || texts.has(file)) continue;
     texts.set(file, text);
     files.push(...includedIn(text, dirname(file)));
   }
-  const attributes = smallText(join(common, 'info/attributes')) ?? '';
-  const parts = [...texts].flatMap(([file, text]) => [file, withoutBranches(text)]);
-  const mayHaveDrivers = files.length > 0 || [...texts.values()].some((text) => DRIVER.test(withoutBranches(text)));
-  return { digest: crypto().hash('sha256', JSON.stringify([...parts, attributes]), 'hex'), mayHaveDrivers };
+  return { texts, files };
+}
+
+function configFilesOf({ own, common }: GitFolders): string[] {
+  return [join(common, 'config'), join(own, 'config.worktree')];
+}
+
+type HookFolder = { readonly tree: string; readonly folder: string };
+
+/** The folders inside the working trees that `core.hooksPath` names. Git looks for them in each working tree. */
+export function hookFoldersOf(dir: string): readonly HookFolder[] {
+  const folders = gitFoldersOf(dir);
+  if (!folders) return [];
+  const trees = [...new Set([dirname(folders.entry), dirname(folders.common)])];
+  const named = [...localTextsOf(folders).texts.values()].flatMap((text) =>
+    [...text.matchAll(/^\s*hookspath\s*=\s*"?([^"\n]+?)"?\s*$/gim)].map(([, path = '']) => path),
+  );
+  const places = trees.flatMap((tree) => named.map((path) => ({ tree, folder: resolve(tree, path) })));
+  return places.filter(({ tree, folder }) => folder.startsWith(`${tree}/`));
+}
+
+/** How the index writes the mode of a submodule. */
+const SUBMODULE = Buffer.from([0, 0, 0xe0, 0]);
+
+/** Whether the index may have submodules. Git itself says which. */
+export function mayHaveSubmodules({ own }: Pick<GitFolders, 'own'>): boolean {
+  return ['index', ...entriesIn(own).flatMap(({ name }) => (name.startsWith('sharedindex.') ? [name] : []))].some(
+    (name) => {
+      try {
+        return readFileSync(join(own, name)).includes(SUBMODULE);
+      } catch {
+        return false;
+      }
+    },
+  );
 }
 
 /** Every `path` counts as an include. Extra files in the digest do no harm. */
@@ -139,7 +188,7 @@ const DEPTH_MAX = 6;
 
 export function commandFilesOf(folder: string): CommandFiles {
   const folders = gitFoldersOf(folder);
-  return folders ? filesOf(folders, digestOf) : {};
+  return folders ? filesOf(folders, commandDigest) : {};
 }
 
 /** The same for repositories inside a folder, without the files that `git init` and `git clone` write. */
@@ -149,7 +198,7 @@ export function nestedCommandFiles(root: string, paths: readonly string[]): Comm
     const folders = gitFoldersOf(join(root, path));
     // Git would use a repository further up.
     if (folders?.entry !== join(root, path, '.git')) continue;
-    const files = filesOf(folders, (file) => (isAsMade(file) ? null : digestOf(file)));
+    const files = filesOf(folders, (file) => (isAsMade(file) ? null : commandDigest(file)));
     for (const [name, digest] of Object.entries(files)) found[`${path}/${name}`] = digest;
   }
   return found;
@@ -177,16 +226,32 @@ function filesOf(folders: GitFolders, digestOf: (file: string) => string | null)
   for (const place of repositoriesIn(folders)) {
     for (const name of ['config', 'config.worktree']) add(join(place, name));
     // Git runs no samples.
-    for (const file of filesBelow(join(place, 'hooks'))) if (!file.endsWith('.sample')) add(file);
+    for (const file of hooksIn(join(place, 'hooks'))) add(file);
     // Git writes other files there when it packs.
     for (const name of ['attributes', 'exclude', 'grafts', 'sparse-checkout']) add(join(place, 'info', name));
     add(join(place, 'objects/info/alternates'));
+    if (runsCommands(join(place, REBASE))) add(join(place, REBASE));
     // Remotes of older versions, which git still reads.
     for (const name of ['remotes', 'branches']) for (const file of filesBelow(join(place, name))) add(file);
     Object.assign(found, replacementsIn(place, folders));
   }
   for (const file of otherWorktrees(folders)) add(file);
+  const included = [...localTextsOf(folders).texts].filter(([file]) => !configFilesOf(folders).includes(file));
+  if (included.length > 0)
+    found['.git/config'] = `${found['.git/config'] ?? ''}+${crypto().hash('sha256', JSON.stringify(included), 'hex')}`;
   return found;
+}
+
+/** The steps of a rebase that somebody goes on with. */
+const REBASE = 'rebase-merge/git-rebase-todo';
+
+function runsCommands(todo: string): boolean {
+  return /^\s*(?:x|exec)\s/m.test(smallText(todo) ?? '');
+}
+
+/** The files below a folder of hooks, without samples. */
+export function hooksIn(folder: string): readonly string[] {
+  return filesBelow(folder).filter((file) => !file.endsWith('.sample'));
 }
 
 /** `refs/replace` makes git show another object. */
@@ -219,7 +284,7 @@ function otherWorktrees({ own, common }: GitFolders): readonly string[] {
 /** The repository itself, this worktree of it and its submodules. */
 function repositoriesIn({ own, common }: GitFolders): readonly string[] {
   const modules: string[] = [];
-  const open = [{ at: join(common, 'modules'), depth: 0 }];
+  const open = [...new Set([common, own])].map((place) => ({ at: join(place, 'modules'), depth: 0 }));
   for (let next = open.pop(); next && modules.length < FILES_MAX; next = open.pop()) {
     const { at, depth } = next;
     if (lstatSync(join(at, 'HEAD'), { throwIfNoEntry: false })) modules.push(at);
@@ -253,7 +318,7 @@ function entriesIn(folder: string) {
   }
 }
 
-function digestOf(file: string): string | null {
+export function commandDigest(file: string): string | null {
   try {
     const found = lstatSync(file);
     if (found.isSymbolicLink()) return `link:${readlinkSync(file)}:${contentOf(file)}`;

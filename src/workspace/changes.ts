@@ -3,8 +3,15 @@
 // state do not count.
 
 import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import { type CommandFiles, commandFilesOf, nestedCommandFiles } from '../git/repository-files.ts';
+import { join, relative } from 'node:path';
+import {
+  type CommandFiles,
+  commandDigest,
+  commandFilesOf,
+  hookFoldersOf,
+  hooksIn,
+  nestedCommandFiles,
+} from '../git/repository-files.ts';
 import { AGENT_CONFIG } from '../kernel/capabilities.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
@@ -60,7 +67,7 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
     const found = await gitSnapshot(root, reader, skip, since ?? null);
     if (found) {
       const { nested, ...seen } = found;
-      const commands = { ...commandFilesOf(root), ...nestedCommandFiles(root, nested) };
+      const commands = { ...commandFilesOf(root), ...(await ignoredHooks(root)), ...nestedCommandFiles(root, nested) };
       return { taken, ...seen, orders: await untrackedAgentConfig(root, known), commands };
     }
   }
@@ -84,6 +91,23 @@ export function changesBetween(before: FolderSnapshot, after: FolderSnapshot): r
       const content = (markIn(after, path) ?? after.orders?.[path])?.content ?? after.commands?.[path] ?? null;
       return { path, digest: digestOf(content) };
     });
+}
+
+/** Hooks in a folder of the project that git ignores: no commit shows them. Others are work like any file. */
+async function ignoredHooks(root: string): Promise<CommandFiles> {
+  const found: Record<string, string> = {};
+  for (const { tree, folder } of hookFoldersOf(root)) {
+    const hooks = hooksIn(folder);
+    if (hooks.length === 0) continue;
+    const input = Buffer.from(hooks.join('\0'));
+    const { out } = await tryReadGit(folder, ['check-ignore', '-z', '--stdin'], { input });
+    for (const hook of byteRecords(out).map(nameOf)) {
+      const digest = commandDigest(hook);
+      const name = `.git/hooks/${relative(tree, hook)}`;
+      if (digest !== null) found[name] = `${found[name] ?? ''}${digest}`;
+    }
+  }
+  return found;
 }
 
 function commandsChanged(

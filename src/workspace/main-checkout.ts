@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ownGitFile } from '../git/repository-files.ts';
+import { nestedCommandFiles, ownGitFile } from '../git/repository-files.ts';
 import { changesBetween, type FileChange, type FolderSnapshot, untrackedAgentConfig } from './changes.ts';
 import { parseStatus } from './changes-git.ts';
 import { type FileMark, FileReader, nameOf, SLASH } from './changes-mark.ts';
@@ -116,7 +116,7 @@ const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
 async function look({ top, dir }: Checkout, since: FolderSnapshot | null): Promise<FolderSnapshot> {
   const taken = Date.now();
   const reader = new FileReader(top, since);
-  const [status, { hidden }] = await Promise.all([readGit(top, STATUS), indexed(top)]);
+  const [status, { hidden, links }] = await Promise.all([readGit(top, STATUS), indexed(top)]);
   const lines = byteRecords(status).map((each) => nameOf(each.subarray(0, 300)));
   const after = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length) ?? null;
   const head = after(OID);
@@ -142,6 +142,7 @@ async function look({ top, dir }: Checkout, since: FolderSnapshot | null): Promi
   }
   const orders = await untrackedAgentConfig(dir, since);
   const above = relative(top, dir);
+  const nested = [...untracked.map(nameOf).filter((path) => path.endsWith('/')), ...links.map(nameOf)];
   const named = Object.entries(orders).map(([path, mark]): [string, FileMark] => [join(above, path), mark]);
   return {
     taken,
@@ -149,6 +150,11 @@ async function look({ top, dir }: Checkout, since: FolderSnapshot | null): Promi
     files,
     committed: [],
     orders: Object.fromEntries(named),
+    // Those of the repository itself are shared with the worktree of the turn, which is looked at.
+    commands: nestedCommandFiles(
+      top,
+      nested.map((path) => path.replace(/\/$/, '')),
+    ),
   };
 }
 

@@ -1,8 +1,9 @@
 // The commands that a project brings along run only where a person said that its folder is trusted.
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { initRepository } from '../init-repository.ts';
 import { baton, json, put } from './baton.ts';
 import { coder, commit, git, repository, row, writes } from './repository.ts';
 
@@ -113,4 +114,75 @@ test('`init` does not trust filters that nobody has seen', async () => {
   const refused = await baton(dir, CAST, stranger(dir));
   expect(json(refused)).toMatchObject({ code: 'FOLDER_UNTRUSTED', details: { drivers: ['filter.f.clean'] } });
   expect(existsSync(join(dir, 'ran.log'))).toBe(false);
+});
+
+/** Adds a repository as a submodule; answers its folder. */
+function addSubmodule(dir: string, name: string): string {
+  const inner = join(dir, name);
+  mkdirSync(inner);
+  initRepository(inner);
+  put(inner, { 'x.txt': 'x\n', '.gitattributes': '*.txt filter=x\n' });
+  commit(inner, 'inner');
+  commit(dir, 'outer');
+  return inner;
+}
+
+test('filters of a submodule run in no command of ours', async () => {
+  const dir = repository();
+  put(dir, { 'cast.json': row({ a: coder }, ['a']), 'agents.json': { a: [writes({ b: 'x' })] } });
+  const sub = addSubmodule(dir, 'sub');
+  const all = [sub, addSubmodule(sub, 'below')];
+  commit(dir, 'both');
+  for (const one of all) {
+    git(one, 'config', 'filter.x.clean', `sh -c "echo ran >> '${dir}/ran.log'; cat"`);
+    utimesSync(join(one, 'x.txt'), 1, 1);
+  }
+  await baton(dir, ['doctor'], stranger(dir));
+  const seen = json(await baton(dir, [...CAST, '--in-place'], stranger(dir)));
+  expect([seen.status, existsSync(join(dir, 'ran.log'))]).toEqual(['completed', false]);
+  git(dir, 'status');
+  expect(existsSync(join(dir, 'ran.log'))).toBe(true);
+});
+
+test('missing objects are fetched only where a person trusts what .git/config says about it', async () => {
+  const dir = repository();
+  put(dir, { 'cast.json': row({ a: coder }, ['a']), 'agents.json': { a: [writes({ b: 'x' })] }, 'a.txt': 'two\n' });
+  commit(dir, 'two');
+  git(dir, 'clone', '-q', '--bare', '.', '.git/origin');
+  const id = git(dir, 'rev-parse', 'HEAD:a.txt');
+  const ran = join(dir, 'ran.log');
+  const settings = { url: join(dir, '.git/origin'), promisor: 'true', uploadpack: `touch '${ran}'; git-upload-pack` };
+  for (const [name, value] of Object.entries(settings)) git(dir, 'config', `remote.origin.${name}`, value);
+  git(dir, 'config', 'core.repositoryformatversion', '1');
+  git(dir, 'config', 'extensions.partialClone', 'origin');
+  git(join(dir, '.git/origin'), 'config', 'uploadpack.allowAnySHA1InWant', 'true');
+  rmSync(join(dir, '.git/objects', id.slice(0, 2), id.slice(2)));
+  await baton(dir, ['doctor'], stranger(dir));
+  await baton(dir, ['init'], stranger(dir));
+  const paused = await baton(dir, CAST, stranger(dir));
+  expect([json(paused).status, existsSync(ran)]).toEqual(['paused', false]);
+  expect(`${paused.stdout}${paused.stderr}`).toContain('only in a folder that a person trusts');
+  await baton(dir, ['trust'], stranger(dir));
+  expect([json(await baton(dir, CAST, stranger(dir))).status, existsSync(ran)]).toEqual(['completed', true]);
+});
+
+test('files that look like a bare repository bring no configuration', async () => {
+  const dir = repository({ '.gitattributes': '*.txt filter=x\n', 'app/x.txt': 'one\n' });
+  const app = join(dir, 'app');
+  for (const name of ['HEAD', 'index', 'objects', 'refs']) {
+    cpSync(join(dir, '.git', name), join(app, name), { recursive: true });
+  }
+  const settings = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${dir}\n[filter "x"]\n\tclean = "echo ran >> '${dir}/ran.log'; cat"\n`;
+  put(app, {
+    config: settings,
+    '.baton/config.json': row({ a: coder }, ['a']),
+    'agents.json': { a: [writes({ b: 'x' })] },
+  });
+  put(app, { 'x.txt': 'two\n' });
+  await baton(app, ['doctor'], stranger(dir));
+  await baton(app, ['cast', '--in-place', '--agents', 'agents.json', 'do it'], stranger(dir));
+  await baton(app, ['diff', 'latest'], stranger(dir));
+  expect(existsSync(join(dir, 'ran.log'))).toBe(false);
+  git(app, 'status', '--short');
+  expect(existsSync(join(dir, 'ran.log'))).toBe(true);
 });

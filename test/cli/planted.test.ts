@@ -1,10 +1,11 @@
 // What a turn plants in `.git` is noticed and refused, and runs in none of our own calls of git.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { initRepository } from '../init-repository.ts';
 import { baton, cast, put } from './baton.ts';
-import { repository, row } from './repository.ts';
+import { git, repository, row } from './repository.ts';
 
 const PLANT = `
 import { execFileSync } from 'node:child_process';
@@ -25,9 +26,14 @@ async function plants(
   more: JsonObject = {},
   ...args: string[]
 ): Promise<{ dir: string; seen: Awaited<ReturnType<typeof cast>> }> {
-  const dir = repository();
+  const dir = repository({ 'tools/git.conf': '' });
+  mkdirSync(join(dir, 'inner'));
+  initRepository(join(dir, 'inner'));
+  put(dir, { 'inner/a.txt': 'a' });
+  git(dir, 'config', 'include.path', '../tools/git.conf');
+  git(dir, 'config', 'core.hooksPath', '.hooks/_');
   const ran = join(dir, 'ran.log');
-  put(dir, { 'plant.mjs': `${PLANT.replaceAll('$RAN', ran)}${code}\nconsole.log('{}');` });
+  put(dir, { '.hooks/_/.gitignore': '*', 'plant.mjs': `${PLANT.replaceAll('$RAN', ran)}${code}\nconsole.log('{}');` });
   const utility = { type: 'utility', command: ['node', join(dir, 'plant.mjs')], parse: 'json', lockScope: ['.'] };
   const config = row({ a: utility }, ['a'], more);
   return { dir, seen: await cast(dir, config, {}, ...args) };
@@ -51,6 +57,16 @@ test.each<[what: string, code: string, file: string]>([
     `put(own + '/config.worktree', '[core]\\n\\tfsmonitor = evil\\n');`,
     'config.worktree',
   ],
+  [
+    'a hook where core.hooksPath leads in the project',
+    `put(dirname(common) + '/.hooks/_/pre-commit', RUN);`,
+    '.git/hooks/.hooks/_/pre-commit',
+  ],
+  [
+    'a hook of a repository inside of the checkout',
+    `put(dirname(common) + '/inner/.git/hooks/pre-commit', RUN);`,
+    'inner/.git/hooks/pre-commit',
+  ],
   ['another place of hooks', `git('config', 'core.hooksPath', 'evil');`, '.git/config'],
   ['an include', `git('config', 'include.path', '../evil');`, '.git/config'],
   ['a command in a branch section', `git('config', 'branch.x.mergeOptions', '--strategy=evil');`, '.git/config'],
@@ -68,14 +84,26 @@ test.each<[what: string, code: string, file: string]>([
     `put(common + '/worktrees/evil/commondir', '/tmp/evil\\n');`,
     '.git/worktrees/evil/commondir',
   ],
+  ['a command of a rebase', `put(common + '/rebase-merge/git-rebase-todo', 'exec evil\\n');`, '.git/rebase-merge/'],
+  [
+    'a hook of a submodule of its worktree',
+    `put(own + '/modules/sub/HEAD', 'x'); put(own + '/modules/sub/hooks/pre-commit', RUN);`,
+    '/modules/sub/hooks/pre-commit',
+  ],
   ['another repository', `writeFileSync('.git', 'gitdir: ' + common + '\\n');`, '".git"'],
 ])('%s is refused', async (_, code, file) => {
   const { dir, seen } = await plants(code);
   expect([seen.status, seen.code, seen.reason]).toEqual(['failed', 'SCOPE_VIOLATION', expect.stringContaining(file)]);
-  expect(seen.reason).toMatch(/remove what was planted|put \.git back/);
+  expect(seen.reason).toMatch(/remove what was planted|put \.git back|puts back in/);
   await baton(dir, ['diff', String(seen.cast)]);
   await baton(dir, ['doctor']);
   expect(existsSync(join(dir, 'ran.log'))).toBe(false);
+});
+
+test('a hook that the branch shows is work like any file', async () => {
+  const code = `put('.hooks/_/pre-commit', RUN); execFileSync('git', ['add', '-f', '.hooks/_/pre-commit']);`;
+  const { seen } = await plants(code, {}, '--in-place');
+  expect([seen.status, seen.reason]).toEqual(['completed', 'completed']);
 });
 
 test('what git notes about branches, and its samples of hooks, are no plants', async () => {
@@ -89,6 +117,8 @@ const NESTED = `execFileSync('git', ['init', '-q', 'sub']); writeFileSync('sub/a
 
 test.each<[what: string, code: string, file: string]>([
   ['a hook', `put(common + '/hooks/pre-commit', RUN);`, '.git/hooks/pre-commit'],
+  ['a hook where core.hooksPath leads', `put('.hooks/_/pre-commit', RUN);`, '.git/hooks/.hooks/_/pre-commit'],
+  ['a setting in a file that is included', `put('tools/git.conf', '[core]\\n\\tpager = evil\\n');`, '.git/config'],
   ['a hook of a nested repository', `${NESTED} put('sub/.git/hooks/pre-commit', RUN);`, 'sub/.git/hooks/pre-commit'],
   ['a watcher of one', `${NESTED} git('-C', 'sub', 'config', 'core.fsmonitor', 'evil');`, 'sub/.git/config'],
   [

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { basename, dirname, join, resolve } from 'node:path';
 import { type DetectedAgent, detectAgents } from '../../agents/detect.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
-import { untrustedDrivers } from '../../git/run-git.ts';
+import { hasUntrustedCommands } from '../../git/run-git.ts';
 import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import { isObject, isText, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
@@ -51,8 +51,7 @@ export const initWorkspace: Operation<'init'> = async (workspace, input, { actor
   ].map((name) => `.baton/${name}`);
   await bringIntoForce(workspace.ledgerStore({ begins: true }), workspace, actor);
   // The files it wrote are known to be safe; filters that git brings along were not checked by a person.
-  const drivers = await untrustedDrivers(dir);
-  trustFolder(dir, env, new Date().toISOString(), drivers.length === 0);
+  trustFolder(dir, env, new Date().toISOString(), !(await hasUntrustedCommands(dir)));
   const signedIn = agent !== null && agent.signedInBy !== null;
   const found = { sorts: [...project.sorts], agents: agents.map((one) => ({ ...one })) };
   const done = { workspace: dir, template, written, runner: agent?.name ?? null, signedIn };

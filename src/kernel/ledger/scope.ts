@@ -201,7 +201,7 @@ export function taskWith(ledger: Ledger, fence: number): Task | undefined {
 /** Files that configure agent programs and git. A scope reaches them only by name. The table counts in every cast. */
 const GIT = [
   ...['hooks', 'config', 'config.worktree', 'info', 'objects', 'modules', 'worktrees', 'commondir', 'gitdir'],
-  ...['remotes', 'branches', 'refs'],
+  ...['remotes', 'branches', 'refs', 'rebase-merge'],
 ];
 /** Files that configure a program wherever they are: the rest of the table names them below the folder of the program. */
 const FILES: ReadonlySet<string> = new Set(AGENT_CONFIG.filter((path) => !path.includes('/')));

@@ -2,7 +2,7 @@
 // is ready it holds no work, and is made again from the beginning.
 import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { gitArguments, gitEnvironment } from '../../git/run-git.ts';
+import { gitArguments, gitEnvironment, whyFailed } from '../../git/run-git.ts';
 import { knownValues, withoutValues } from '../../kernel/credential.ts';
 import type { WorktreeRules } from '../../kernel/graph/config.ts';
 import { scrub } from '../../kernel/secrets.ts';
@@ -135,7 +135,7 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
       folder,
       base,
     ];
-    const env = gitEnvironment();
+    const env = gitEnvironment(top);
     const add = async () =>
       withoutSecrets(await steps.run({ argv, cwd: top, env, timeoutMs: ADD_TIMEOUT_MS, isBrief: true }), env);
     const first = await add();
@@ -144,7 +144,9 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
     await clearAway(record);
     return add();
   });
-  if (!added.ok) throw new WorktreeError(`git could not make the worktree ${folder}: ${added.why}`);
+  if (!added.ok) {
+    throw new WorktreeError(`git could not make the worktree ${folder}: ${whyFailed(added.why, gitEnvironment(top))}`);
+  }
   noteLink(wanted, folder);
   const shared = await shareInto(record, rules, warn);
   for (const name of rules?.copy ?? []) await copyInto(cwd, dir, name, warn);

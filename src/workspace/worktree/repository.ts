@@ -38,11 +38,14 @@ export type RepositoryReading =
 
 /** `counts: false` leaves out `branch` and `uncommitted`, which are only shown to people. */
 export async function readRepository(dir: string, counts = true): Promise<RepositoryReading> {
-  const inside = await tryGit(dir, ['rev-parse', '--is-inside-work-tree', '--is-bare-repository', '--show-toplevel']);
+  const inside = await tryGit(dir, ['rev-parse', '--is-inside-work-tree', '--show-toplevel']);
   if (inside.code === null) return { ok: false, why: null };
-  const [isInside = '', isBare, named = ''] = inside.out.split('\n');
+  const [isInside = '', named = ''] = inside.out.split('\n');
+  // Every call of git refuses a bare repository that it only finds.
+  if (/cannot use bare repository/.test(inside.error)) {
+    return { ok: false, why: 'the repository is bare and has no files to work on' };
+  }
   if (isInside === '') return { ok: false, why: isNone(inside.error) ? null : firstLine(inside.error) };
-  if (isBare === 'true') return { ok: false, why: 'the repository is bare and has no files to work on' };
   if (isInside !== 'true') return { ok: false, why: 'the folder lies inside the folder of git itself' };
   if (inside.code !== 0) return { ok: false, why: firstLine(inside.error) };
   const top = realpathSync(named);
