@@ -125,6 +125,33 @@ function withoutBlocks(text: string): string {
   return text.replace(/^( *)(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1\2$/gm, '');
 }
 
+/** Commands of baton in a page that do not exist, and options that their commands do not have. */
+function unknownCommands(page: string, text: string): string[] {
+  const inline = [...withoutBlocks(text).matchAll(/`(?:bin\/)?baton ([^`]+)`/g)].map(([, words = '']) => words);
+  const blocks = pageOf(text).blocks.filter(({ language }) => language === 'sh' || language === 'text');
+  const lines = blocks.flatMap((block) => block.text.split('\n'));
+  const typed = lines.flatMap((line) => /^\s*(?:\$ )?(?:bin\/)?baton (.*?)(?: # .*)?$/.exec(line)?.[1] ?? []);
+  return [...inline, ...typed].flatMap((line) => {
+    const [words = ''] = line.replace(/"[^"]*"/g, '').split(/ -- |\|/);
+    const name = /^(?:-C \S+ |-\S+ )*([a-z]+)(?= |$)/.exec(words)?.[1];
+    if (name === undefined) return [];
+    const help = HELP.get(name);
+    if (help === undefined) return [`${page}: baton ${name}`];
+    const options = words.match(/(?<= )--[a-z][a-z-]*/g) ?? [];
+    const unknown = options.filter((option) => !EVERYWHERE.includes(option) && !help.includes(option));
+    return unknown.map((option) => `${page}: baton ${name} ${option}`);
+  });
+}
+
+const EVERYWHERE = ['--json', '--help'];
+/** What the reference says of each command. */
+const HELP = new Map(
+  contentOf(join(CHECKOUT, 'docs/reference/commands.md'))
+    .split(/^## baton /m)
+    .slice(1)
+    .map((section) => [section.split('\n')[0] ?? '', section]),
+);
+
 const FILES: Record<string, Json> = {
   'package.json': { name: 'shop', private: true, type: 'module', scripts: { test: 'node --test' } },
   'README.md': '# Shop\n',
@@ -333,6 +360,20 @@ describe.each(PAGES)('%s', (page) => {
 test('every link of a page leads to a file and a heading that exist', () => {
   const pages = globSync(['*.md', 'examples/**/*.md', 'docs/**/*.md'], { cwd: CHECKOUT });
   expect(pages.flatMap((page) => brokenLinks(page, contentOf(join(CHECKOUT, page))))).toEqual([]);
+});
+
+test('every command and option of a page exists', () => {
+  const pages = [...PAGES, ...globSync('*.md', { cwd: CHECKOUT })];
+  expect(pages.flatMap((page) => unknownCommands(page, contentOf(join(CHECKOUT, page))))).toEqual([]);
+});
+
+test.each([
+  ['a command', 'Run `baton status --json`.', []],
+  ['no command', 'Run `baton stats`.', ['a.md: baton stats']],
+  ['no option', '```text\n$ baton -C x cast --fast "a --b" | sort --c\n```\n', ['a.md: baton cast --fast']],
+  ['words for another program', '`baton exec --approval ID -- npm test --all`', []],
+])('%s is judged', (_, text, unknown) => {
+  expect(unknownCommands('a.md', text)).toEqual(unknown);
 });
 
 test.each([
