@@ -26,7 +26,8 @@ function linesOf(entries: readonly Entry[], json = true): readonly string[] {
 
 test('what its own loop holds goes on, and what breaks its contract is refused and given back', () => {
   const { entries } = play({ config: CONFIG, agents: { Spec: [inLoop(0.2), 'no block', inLoop(0.95)] } });
-  const why = 'COMPLETE is held, round 1 of 2: at iteration 1 of 2 the metric is 0.2, below its threshold of 0.9';
+  const why =
+    'COMPLETE is not accepted yet, round 1 of 2: at iteration 1 of 2 the metric is 0.2, below its threshold of 0.9';
   const [held, broken] = linesOf(entries).filter((line) => /goes on|refused/.test(line));
   expect(held).toContain(`… Spec · goes on with its loop: ${why} ·`);
   expect(broken).toMatch(/✗ Spec · refused, one repair turn: /);

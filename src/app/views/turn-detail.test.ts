@@ -72,7 +72,8 @@ test('an attempt that runs has no verdict, and one that was refused has its own'
 test('a COMPLETE that its own loop holds is told as held, with the round and what it lacks', () => {
   const loop_state = { iteration: 1, max_iterations: 3, metric: 0.2, threshold: 0.9 };
   const cast = told([says('COMPLETE', { more: { loop_state } })]);
-  const reason = 'COMPLETE is held, round 1 of 3: at iteration 1 of 3 the metric is 0.2, below its threshold of 0.9';
+  const reason =
+    'COMPLETE is not accepted yet, round 1 of 3: at iteration 1 of 3 the metric is 0.2, below its threshold of 0.9';
   const held = { allow: false, code: 'LOOP_STATE_INCOMPLETE', reason };
   expect(detail(cast)?.attempts).toMatchObject([{ verdict: held }, { verdict: null }]);
   expect(shownCast(foldAll(cast.entries), { seq: 0, hash: '' }, true).turns).toMatchObject([

@@ -36,10 +36,10 @@ type DispatchCheck = NamedCheck<DispatchContext>;
 export const BEFORE_CLAIM: readonly DispatchCheck[] = [
   {
     name: 'workspace hold',
-    why: 'a person who holds the workspace stops every start, also of turns without a task',
+    why: 'a person who pauses the workspace stops every start, also of turns without a task',
     check: ({ state: { ledger } }) =>
       ledger.hold
-        ? deny('NOT_ALLOWED_NOW', `${ledger.hold.by} holds the workspace: ${ledger.hold.reason}`, {
+        ? deny('NOT_ALLOWED_NOW', `${ledger.hold.by} has paused the workspace: ${ledger.hold.reason}`, {
             hold: { ...ledger.hold },
           })
         : null,

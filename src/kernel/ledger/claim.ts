@@ -177,7 +177,7 @@ export const CLAIM_CHECKS: readonly NamedCheck<ClaimContext>[] = [
   },
   {
     name: 'hold',
-    why: 'a held workspace hands nothing out, whatever the task is like',
+    why: 'a paused workspace gives no task out, whatever the task is like',
     check: ({ ledger }) => refusalWhilePaused(ledger),
   },
   {
@@ -264,7 +264,7 @@ export function refusalOfOwner(owner: string): Denied | null {
 
 function refusalWhilePaused({ hold }: Ledger): Denied | null {
   if (!hold) return null;
-  const reason = `${hold.by} holds the workspace, so nothing is handed out: ${hold.reason}.`;
+  const reason = `${hold.by} has paused the workspace, so no task is given out: ${hold.reason}.`;
   return deny('NOT_ALLOWED_NOW', reason, { hold: { ...hold } });
 }
 

@@ -301,16 +301,18 @@ function pauseLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): 
     return deny('MISSING_REQUIRED_INPUT', 'Holding the workspace needs a reason; say why.', { missing: ['reason'] });
   }
   if (pause)
-    return deny('NOT_ALLOWED_NOW', `${pause.by} holds the workspace already: ${pause.reason}.`, { hold: { ...pause } });
+    return deny('NOT_ALLOWED_NOW', `${pause.by} has paused the workspace already: ${pause.reason}.`, {
+      hold: { ...pause },
+    });
   pen.write({ kind: 'ledger.held', by, reason });
-  return allow('the workspace is held; nothing is handed out', { by, reason });
+  return allow('the workspace is paused; no task is given out', { by, reason });
 }
 
 function unpauseLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
   const { hold: pause } = pen.ledger;
-  if (!pause) return deny('NOT_ALLOWED_NOW', 'The workspace is not held.');
+  if (!pause) return deny('NOT_ALLOWED_NOW', 'The workspace is not paused.');
   pen.write({ kind: 'ledger.unheld', by, reason });
-  return allow('the workspace is no longer held', { held: { ...pause } });
+  return allow('the workspace is no longer paused', { held: { ...pause } });
 }
 
 /**

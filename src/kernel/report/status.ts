@@ -133,7 +133,7 @@ export function unfinishedLoop(refusal: Denied, heldBefore: number): UnfinishedL
   const { code, iteration, max, metric, threshold } = partsIn(refusal);
   if (!(heldBefore < roundsMax(max))) return null;
   const said = `COMPLETE at iteration ${iteration} of ${max}`;
-  const told = `COMPLETE is held (${code}): the metric is ${metric}, below its threshold of ${threshold}, and iterations are left. Go on with the next iteration, and report COMPLETE when the threshold is reached or the iterations are used up.`;
+  const told = `COMPLETE is not accepted yet (${code}): the metric is ${metric}, below its threshold of ${threshold}, and iterations are left. Go on with the next iteration, and report COMPLETE when the threshold is reached or the iterations are used up.`;
   return { round: heldBefore + 1, said, told };
 }
 
@@ -141,7 +141,7 @@ export function unfinishedLoop(refusal: Denied, heldBefore: number): UnfinishedL
 export function shownRefusal({ verdict, loop }: { readonly verdict: Denied; readonly loop?: UnfinishedLoop }): Denied {
   if (!loop) return verdict;
   const { iteration, max, metric, threshold } = partsIn(verdict);
-  const reason = `COMPLETE is held, round ${loop.round} of ${roundsMax(max)}: at iteration ${iteration} of ${max} the metric is ${metric}, below its threshold of ${threshold}`;
+  const reason = `COMPLETE is not accepted yet, round ${loop.round} of ${roundsMax(max)}: at iteration ${iteration} of ${max} the metric is ${metric}, below its threshold of ${threshold}`;
   return deny('LOOP_STATE_INCOMPLETE', reason, verdict.details);
 }
 
