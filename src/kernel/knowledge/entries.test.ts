@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
-import { newPen } from '../decide.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { newPen } from '../pen.ts';
 import { emptyState } from '../state.ts';
 import {
   ARTIFACT_BYTES_MAX,

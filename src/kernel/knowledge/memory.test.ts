@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
-import { decide, newPen } from '../decide.ts';
+import { decide } from '../decide.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { newPen } from '../pen.ts';
 import { emptyState, type Pen, type State } from '../state.ts';
 import { memorializeSuggestions, memorySuggestions, suggestMemory } from './memory.ts';
 import { MEMORY_MAX, OPEN_MAX } from './state.ts';

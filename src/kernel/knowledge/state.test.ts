@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
 import { apply } from '../apply.ts';
-import { decide, newPen } from '../decide.ts';
+import { decide } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
+import { newPen } from '../pen.ts';
 import { emptyState } from '../state.ts';
 import { suggestMemory } from './memory.ts';
 import { writeSections } from './write.ts';

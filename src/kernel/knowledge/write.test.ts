@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
-import { newPen } from '../decide.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
+import { newPen } from '../pen.ts';
 import { emptyState, type Pen } from '../state.ts';
 import { utf8Length } from '../text.ts';
 import { SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';

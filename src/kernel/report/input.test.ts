@@ -5,10 +5,11 @@ import { play } from '../../../test/play.ts';
 import { INPUT_SCHEMA } from '../../dialects/gaia/contract.ts';
 import { dialects } from '../../dialects/index.ts';
 import { taskOfTurn } from '../cast/item.ts';
-import { decide, newPen } from '../decide.ts';
+import { decide } from '../decide.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { suggestMemory } from '../knowledge/memory.ts';
 import { type Knowledge, noKnowledge } from '../knowledge/state.ts';
+import { newPen } from '../pen.ts';
 import { utf8Length } from '../text.ts';
 import { inputOf } from './input.ts';
 

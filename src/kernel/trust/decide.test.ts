@@ -1,6 +1,6 @@
 // What a request about trust leaves in the log, and what it answers.
 import { expect, test } from 'vitest';
-import { newPen } from '../decide.ts';
+import { newPen } from '../pen.ts';
 import { emptyState } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { decideTrust } from './decide.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPen } from '../decide.ts';
+import { newPen } from '../pen.ts';
 import { emptyState, type State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { decideTrust, keysUsedBy, trustKeysNeeded } from './decide.ts';

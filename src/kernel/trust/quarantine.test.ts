@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPen } from '../decide.ts';
+import { newPen } from '../pen.ts';
 import { emptyState, type State } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { decideTrust } from './decide.ts';
