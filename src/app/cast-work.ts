@@ -90,9 +90,9 @@ export async function wayOut(workspace: Workspace, cast: string): Promise<readon
   const commits = Number((await tryGit(top, ['rev-list', '--count', `${base}..${tip}`])).out) || 0;
   return [
     `What it did is on branch ${branch} (${[counted(commits, 'commit'), ...uncommittedText(uncommitted)].join(', ')}):`,
-    `  look at it   ${baton} diff ${cast}`,
-    `  take it over ${baton} merge ${cast}`,
-    `  drop it      ${baton} undo ${cast}`,
+    `  look at it    ${baton} diff ${cast}`,
+    `  take it over  ${baton} merge ${cast}`,
+    `  drop it       ${baton} undo ${cast}`,
     ...lanes.map((lane) => `${unmergedText(lane)} (${baton} diff ${cast} --lane ${lane.lane})`),
   ];
 }

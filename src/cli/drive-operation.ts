@@ -174,6 +174,6 @@ function endLines(call: Call, view: CastView, more: readonly string[]): readonly
     ...notRunLines(view),
     ...gap,
     ...closingLines(view, baton, paintFor(process.stdout, call.env)),
-    ...more.map((line) => new Ready(safe(line))),
+    ...more,
   ];
 }

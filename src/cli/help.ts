@@ -31,10 +31,9 @@ const NEXT = {
   demo: 'a whole team on scripted agents; no key, no network',
 } as const;
 
-/** At most 24 lines of 80 columns. */
+/** At most 23 lines of 80 columns: the prompt of the shell below it is the 24th. */
 export function overview(commands: readonly Command[]): string {
   return `baton runs teams of AI agents. No work passes on that broke its contract.
-
 Usage: baton [-C DIR] COMMAND [--json] [-v] …
 
 Every day:

@@ -34,7 +34,15 @@ export function isSmart({ isTTY }: Screen, env: NodeJS.ProcessEnv = process.env)
 const STATUS_COLOURS: Readonly<Record<string, keyof Paint>> = {
   ...{ completed: 'good', done: 'good', passed: 'good', accepted: 'good', active: 'good', usable: 'good' },
   ...{ failed: 'bad', aborted: 'bad', crashed: 'bad', blocked: 'bad', refused: 'bad', FAILED: 'bad' },
-  ...{ waiting: 'warn', paused: 'warn', parked: 'warn', canceled: 'warn', skipped: 'warn', expired: 'warn' },
+  ...{
+    waiting: 'warn',
+    paused: 'warn',
+    parked: 'warn',
+    canceled: 'warn',
+    skipped: 'warn',
+    expired: 'warn',
+    left: 'warn',
+  },
   ...{ running: 'bold', in_progress: 'bold' },
 };
 

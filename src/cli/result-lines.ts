@@ -48,11 +48,12 @@ export function itemLines(tasks: readonly TaskView[] = [], columns = process.std
   return table(rows, ['item', 'outcome', 'files'], ['outcome', 'files'], columns);
 }
 
-/** What became of an item: in the ledger a skipped one is done, and one that was left early is canceled. */
+/** What became of an item: in the ledger a skipped one is done, and one that was left early or left out is canceled. */
 function outcomeOf({ status, skipped, code, files = 0, kept }: TaskView): string {
   // What was done for it is in the files still, where it was not taken out of a worktree.
   if (code === 'PARKED') return kept === undefined && files > 0 ? 'parked, its changes stay' : 'parked';
   if (code === 'LEFT_EARLY') return 'left early';
+  if (status === 'canceled') return 'left out';
   return skipped ? 'skipped' : status;
 }
 
@@ -281,8 +282,17 @@ function checksText({ passed, failed }: NonNullable<CastView['result']['checks']
   return [...good, ...bad].join(', ');
 }
 
-function nextLines({ cast, status, code }: CastView, baton: string, paint: Paint): readonly ShownLine[] {
-  const ways = wayOn(cast, status, code);
+/** The commands that go on from here. `isShown` is for `show` itself: the work on its branch, and a step in full. */
+export function nextLines(view: CastView, baton: string, paint: Paint, isShown = false): readonly ShownLine[] {
+  const { cast, status, code, driven, worktree } = view;
+  const isReady =
+    worktree?.state === 'ready' && (status === 'completed' || status === 'failed' || status === 'aborted');
+  const ways: readonly Way[] = [
+    ...(driven === false ? ([[`resume ${cast}`, 'carry it on']] as const) : []),
+    ...(driven === false || (isShown && status === 'completed') ? [] : wayOn(cast, status, code)),
+    ...(isShown && isReady ? ([[`diff ${cast}`, 'what it changed; then merge or undo']] as const) : []),
+    ...(isShown ? ([[`show ${cast} --turn N`, 'one step in full']] as const) : []),
+  ];
   return ways.map(([command, why], index) => {
     const what = why === '' ? '' : `  ${paint.dim(why)}`;
     return new Ready(`${labelled(index === 0 ? 'next' : '', paint)}${safe(`${baton} ${command}`)}${what}`);

@@ -62,7 +62,9 @@ test.each([
   ['  an indent stays', 10, ['  an', '  indent', '  stays']],
   ['abcdefghij', 4, ['abcd', 'efgh', 'ij']],
   ['say `baton why latest` now', 20, ['say', '`baton why latest`', 'now']],
-  ['a  gap  is kept', 12, ['a  gap  is', 'kept']],
+  ['a gap in a long line  is kept', 25, ['a gap in a long line  is', 'kept']],
+  ['--agent  the program that runs', 20, ['--agent  the program', '         that runs']],
+  ['It is done.  Two sentences', 20, ['It is done.  Two', 'sentences']],
   ['', 4, ['']],
 ])('%j in %d columns', (line, columns, pieces) => {
   expect(wrap(line, columns)).toEqual(pieces);

@@ -84,8 +84,8 @@ export function padTo(text: string, columns: number): string {
 /** A word, or a command between backticks, which is not torn apart where it fits on a line. */
 const WORDS = /`[^`]{1,100}`[^\s`]*|\S+/g;
 
-/** The line in pieces of at most `columns`, cut between words. Later pieces begin below the first, `hang` columns in. */
-export function wrap(line: string, columns: number, hang = indentOf(line)): string[] {
+/** The line in pieces of at most `columns`, cut between words. Later pieces begin `hang` columns in: below the text of the first. */
+export function wrap(line: string, columns: number, hang = hangOf(line, columns)): string[] {
   if (columns <= 0 || widthOf(line) <= columns) return [line];
   const indent = Math.min(hang, Math.floor(columns / 2));
   const pieces: string[] = [];
@@ -117,6 +117,15 @@ export function wrap(line: string, columns: number, hang = indentOf(line)): stri
   }
   if (!isEmpty || pieces.length === 0) pieces.push(piece);
   return pieces;
+}
+
+/** A label and the gap behind it. A sentence that has ended is no label. */
+const LABEL = /^\s*[^\s.!?:;]+(?: [^\s.!?:;]+)*\s{2,}(?=\S)/;
+
+/** Where the text of a line begins: behind its label, if that leaves room for the text, else behind its indent. */
+function hangOf(line: string, columns: number): number {
+  const label = widthOf(LABEL.exec(line)?.[0] ?? '');
+  return label > 0 && label <= columns / 2 ? label : indentOf(line);
 }
 
 function indentOf(line: string): number {

@@ -193,8 +193,11 @@ export function readBeside(baseDir: string, name: string): { ok: true; text: str
       return { ok: false, why: `${name} lies outside the project; move it into .baton/` };
     }
     return { ok: true, text: readPlainFile(file, CONFIG_BYTES_MAX).toString('utf8') };
-  } catch {
-    return { ok: false, why: `${name} cannot be read; create it next to the configuration` };
+  } catch (error) {
+    const shown = relative(projectOf(baseDir), file);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { ok: false, why: `there is no file ${shown}; create it` };
+    return { ok: false, why: `${shown} cannot be read: ${(error as Error).message}` };
   }
 }
 

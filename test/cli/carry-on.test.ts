@@ -180,7 +180,7 @@ test.each([
     expect(paused.stderr).toContain('Pausing');
     expect(pids.filter(isRunning)).toEqual([]);
     expect(json(await baton(dir, ['show', '--json']))).toMatchObject({ status: 'paused', reason });
-    expect((await baton(dir, ['status'])).stdout).toMatch(new RegExp(` paused since .*\\n[^]* ${reason}\\n`));
+    expect((await baton(dir, ['status'])).stdout).toMatch(new RegExp(` paused (?:for|just now).*\\n[^]* ${reason}\\n`));
     await baton(dir, ['-c', 'touch go'], { program: ['/bin/sh'] });
     const ran = await baton(dir, [signal === 'SIGINT' ? 'continue' : 'resume', '--json']);
     expect([ran.code, json(ran).status]).toEqual([0, 'completed']);
@@ -203,6 +203,9 @@ test('a crashed cast is said to be, and resume picks it among running ones', asy
   crashed.child.kill('SIGKILL');
   await crashed.ended;
   expect((await baton(dir, ['status'])).stdout).toMatch(/ crashed .*\n[\s\S]* resume \S+\n/);
+  const shown = (await baton(dir, ['show'])).stdout;
+  expect(shown).toMatch(/^Cast \S+ {2}crashed\n[\s\S]* cut off[\s\S]* resume \S+/);
+  expect(shown).not.toContain('running');
   const watched = await baton(dir, ['watch', 'latest']);
   expect([watched.code, watched.stderr]).toEqual([1, expect.stringContaining('No process drives cast')]);
   const other = await baton(dir, ['recast', 'latest', '--json']);

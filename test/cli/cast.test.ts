@@ -173,9 +173,11 @@ test('--dry-run shows what would run and the first briefs, and starts nothing', 
   expect([ran.code, shown.sockets.length]).toEqual([0, 4]);
   expect(shown.briefs.map(({ socket }) => socket)).toEqual(['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4']);
   expect(shown.briefs[0]?.brief).toContain('make it');
-  expect((await baton(dir, ['cast', '--file', 'c.json', '--dry-run', 'make it'])).stdout).toContain(
-    'Nothing was started.',
-  );
+  const { stdout } = await baton(dir, ['cast', '--file', 'c.json', '--dry-run', 'make it']);
+  expect(stdout).toContain('Nothing was started.');
+  // People know steps by their names.
+  expect(stdout.slice(0, stdout.indexOf('---'))).not.toContain('Socket-');
+  expect(stdout).not.toContain('--- brief of Socket-');
   expect(existsSync(join(dir, '.baton/state'))).toBe(false);
 });
 

@@ -146,7 +146,7 @@ test('files that a configuration names are read beside it, and never outside the
     .map(({ path, message }) => `${path} ${message}`);
   expect(errors).toEqual([
     expect.stringMatching(/^materia\.Far\.promptFile .*outside the project/),
-    expect.stringMatching(/^materia\.Gone\.promptFile .*cannot be read/),
+    expect.stringMatching(/^materia\.Gone\.promptFile there is no file .baton\/prompts\/\S+; create it$/),
   ]);
 });
 

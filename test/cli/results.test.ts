@@ -79,7 +79,7 @@ test('what changed files is counted, and offered to be merged', async () => {
   const { stdout } = await castIn(dir);
   expect(stdout).toMatch(/^One +done +1 file$/m);
   expect(stdout).toMatch(/^Two +done +changed no file$/m);
-  expect(stdout).toMatch(/^ {2}take it over .* merge /m);
+  expect(stdout).toMatch(/^ {2}take it over {2}.* merge /m);
   expect((await baton(dir, ['why'])).stdout).toMatch(/\bmerge\b/);
 });
 

@@ -56,7 +56,11 @@ test.each<[string, string, string]>([
     'team.yaml:2:12: There is no step revew',
   ],
   ['a tab instead of spaces', 'steps:\n\t- fix', 'team.yaml:2:1: '],
-  ['a prompt that is missing', 'steps: [nowhere]', 'team.yaml:1:9: prompts/nowhere.md cannot be read'],
+  [
+    'a prompt that is missing',
+    'steps: [nowhere]',
+    'team.yaml:1:9: there is no file .baton/prompts/nowhere.md; create it',
+  ],
 ])('%s: `check` names the line, `cast` refuses with the same words', async (_, text, words) => {
   const dir = team({ '.baton/loadouts/team.yaml': text });
   const checked = json(await baton(dir, ['check', '--json']));

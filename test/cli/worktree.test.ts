@@ -59,8 +59,14 @@ test('where it works is told at the start, and what to do with it at the end', a
   expect(stderr).toContain('2 uncommitted files of yours are not in it');
   for (const way of [`diff ${id}`, `merge ${id}`, `undo ${id}`]) expect(stdout).toContain(way);
   expect([read(dir, 'mine.txt'), read(dir, 'a.txt')]).toEqual(['mine', 'half done']);
-  expect((await baton(dir, ['casts'])).stdout).toContain('on its branch');
+  expect((await baton(dir, ['casts'])).stdout).toMatch(/ branch$/m);
   expect((await baton(dir, ['show'])).stdout).toContain(`on branch baton/${id}`);
+  expect((await baton(dir, ['show'])).stdout).toContain(`baton diff ${id}`);
+  git(dir, 'checkout', '-q', 'a.txt');
+  expect((await baton(dir, ['merge'])).code).toBe(0);
+  const merged = (await baton(dir, ['show'])).stdout;
+  expect(merged).toContain(`its branch baton/${id} is merged`);
+  expect(merged).not.toContain(`baton diff ${id}`);
 });
 
 test.each<[string, (dir: string) => void, string[], JsonObject]>([

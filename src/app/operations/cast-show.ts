@@ -8,6 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/locate.ts';
+import { readRecord } from '../../workspace/worktree/record.ts';
 import { followToEnd, loadView } from '../look-at-cast.ts';
 import { castNamed } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
@@ -20,7 +21,14 @@ import type { Operation } from './table.ts';
 /** One cast, as it is now. What it produced comes first. */
 export const castShow: Operation<'cast.show'> = async (workspace, { cast: word, turns = false }) => {
   const { store, cast } = await castNamed(workspace, word);
-  return castVerdict(await loadView(workspace, store, cast, turns));
+  const view = await loadView(workspace, store, cast, turns);
+  const isDriven = view.status !== 'running' || (await store.view('driver', cast)) !== null;
+  const record = view.branch === undefined ? null : readRecord(workspace.stateDir, cast);
+  return castVerdict({
+    ...view,
+    ...(isDriven ? {} : { driven: false }),
+    ...(record === null ? {} : { worktree: { branch: record.branch, state: record.state } }),
+  });
 };
 
 /** A cast whose agents are silent goes on, too. */

@@ -36,6 +36,7 @@ import { probed } from '../preflight/agents.ts';
 import { findingsIn, needsOf } from '../preflight/checks.ts';
 import { findingText, issueOf } from '../preflight/machine.ts';
 import { AsksPerson, Refused } from '../refused.ts';
+import { socketName } from '../views/in-words.ts';
 import { castVerdict } from '../views/shown-cast.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FieldsOf, Operation } from './table.ts';
@@ -245,7 +246,8 @@ export const castPlan: Operation<'cast.plan'> = async (workspace, input, context
   const sockets = Object.values(plan.rules.graph.sockets).map(({ id, materia, contract }) => {
     const used = plan.rules.materia[materia];
     const who = used?.type === 'agent' ? { runner: used.runner, model: used.model } : {};
-    return { socket: id, materia: used?.label ?? materia, type: used?.type ?? 'agent', contract, ...who };
+    const name = socketName(plan.rules, id);
+    return { socket: id, name, materia: used?.label ?? materia, type: used?.type ?? 'agent', contract, ...who };
   });
   const turns = briefs.map(({ socket, brief }) => turnOf(plan.rules, socket, brief));
   const inputTokens = turns.reduce((sum, { inputTokens: one }) => sum + one, 0);

@@ -151,10 +151,15 @@ export async function limitsFindings({ workspace: { env } }: PreflightContext): 
 export function diskFinding({ workspace: { stateDir }, freeBytes }: PreflightContext): MachineFinding {
   const at = nearestFolder(stateDir);
   const free = freeBytes?.(at) ?? freeAt(at);
-  const found = Number.isFinite(free) ? `${Math.floor(free / MIB)} MiB free at ${at}` : at;
+  const found = Number.isFinite(free) ? `${sizeText(free)} free at ${at}` : at;
   const fix = 'free some space, or point BATON_HOME to another disk';
   if (free < FREE_MIN_BYTES) return errorFinding('disk', found, fix);
   return free < FREE_WARN_BYTES ? warningFinding('disk', found, fix) : okFinding('disk', found);
+}
+
+/** `71 GB`, or `84 MB` where there is less than one. */
+function sizeText(bytes: number): string {
+  return bytes < 1024 * MIB ? `${Math.floor(bytes / MIB)} MB` : `${Math.floor(bytes / MIB / 1024)} GB`;
 }
 
 function freeAt(folder: string): number {

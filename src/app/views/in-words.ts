@@ -33,6 +33,12 @@ export function agoText(then: number, now: number): string {
   return then > now ? `in ${roundText(ms)}` : `${roundText(ms)} ago`;
 }
 
+/** `for 3 min`: how long something has been so; `just now` in its first second. */
+export function spanText(then: number, now: number): string {
+  const ms = Math.abs(now - then);
+  return ms < SECOND ? 'just now' : `for ${roundText(ms)}`;
+}
+
 /** One unit is enough for an age. */
 function roundText(ms: number): string {
   const seconds = Math.round(ms / SECOND);

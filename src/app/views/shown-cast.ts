@@ -87,6 +87,9 @@ export type CastView = {
   readonly notRun?: readonly NotRun[];
   /** How many notes that its agents suggest to remember are undecided. */
   readonly memorySuggestions?: number;
+  /** Of `show`: false where it runs and no process drives it; where its work is, and what became of it. */
+  readonly driven?: false;
+  readonly worktree?: { readonly branch: string; readonly state: string };
 };
 
 type WaitView = {

@@ -22,6 +22,7 @@ import {
 } from '../command.ts';
 import { drive, driven, exitForStatus, showDriven, showEnd } from '../drive-operation.ts';
 import type { Giving } from '../operation-command.ts';
+import { table } from '../paint.ts';
 import { type ProgressDisplay, progressFor } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { rowsIn } from '../show/form.ts';
@@ -96,31 +97,33 @@ function showPlan(call: Call, plan: JsonObject): number {
     return EXIT_CODE.ok;
   }
   const estimate = plan.estimate as JsonObject;
+  const sockets = rowsIn(plan.sockets);
+  const names = new Map(sockets.map(({ socket, name }) => [socket, String(name)]));
+  const nameOf = (socket: Json | undefined) => names.get(socket) ?? String(socket);
+  const rows = sockets.map(({ name, type, contract, runner, model }) => {
+    const by = runner === undefined ? type : `${runner}${model ? ` with ${model}` : ''}`;
+    return [String(name), String(by), String(contract)];
+  });
   out(`loadout ${String(plan.loadout)}`);
-  for (const socket of rowsIn(plan.sockets)) out(`  ${lineOf(socket)}`);
-  for (const { socket, brief } of rowsIn(plan.briefs)) out(`\n--- brief of ${socket} ---\n${brief}`);
+  for (const line of table(rows, ['step', 'runs on', 'contract'])) out(line);
+  for (const { socket, brief } of rowsIn(plan.briefs)) out(`\n--- brief of ${nameOf(socket)} ---\n${brief}`);
   const tokens = String(estimate.inputTokensPerRound);
   out(`\nAbout ${tokens} input tokens for one turn of each agent (an estimate, without what their tools read).`);
-  for (const line of costLines(estimate)) out(line);
+  for (const line of costLines(estimate, nameOf)) out(line);
   out('Nothing was started.');
   return EXIT_CODE.ok;
 }
 
-function costLines({ cost, unpriced, outputTokensPerRound, turns, pricesChecked }: JsonObject): string[] {
-  if (typeof cost !== 'number') return ['The cost is not known before: no model is named that a price is known of.'];
-  const without = names(unpriced) === '' ? '' : ` It leaves out ${names(unpriced)}, whose price is not known.`;
+function costLines(
+  { cost, unpriced, outputTokensPerRound, turns, pricesChecked }: JsonObject,
+  nameOf: (socket: Json | undefined) => string,
+): string[] {
+  if (typeof cost !== 'number') return ['The cost cannot be estimated: no agent names a model whose price is known.'];
+  const left = Array.isArray(unpriced) ? unpriced.map(nameOf) : [];
+  const without = left.length === 0 ? '' : ` It leaves out ${left.join(', ')}, whose price is not known.`;
   const answer = Number(outputTokensPerRound) / Math.max(1, rowsIn(turns).length);
   const what = `About ${costText({ cost, estimated: true })} for one turn of each with an answer of ${answer} tokens`;
   return [`${what}, by prices of ${String(pricesChecked)}.${without}`];
-}
-
-function names(list: Json | undefined): string {
-  return Array.isArray(list) ? list.filter(isString).join(', ') : '';
-}
-
-function lineOf({ socket, materia, type, contract, runner, model }: JsonObject): string {
-  const by = runner === undefined ? type : `${type} on ${runner}${model ? ` with ${model}` : ''}`;
-  return `${socket}  ${materia}  (${by}, ${contract})`;
 }
 
 export async function answerCommand(call: Call, giving: Giving): Promise<number> {

@@ -9,7 +9,16 @@ import { counted } from '../../kernel/text.ts';
 import { again, type Call, EXIT_CODE, flag, out, outJson, text, UsageError } from '../command.ts';
 import type { Giving } from '../operation-command.ts';
 import { paintFor, Ready, type ShownLine, statusColour, table } from '../paint.ts';
-import { filesText, notRunLines, reportLines, resultLines, spentText, tableLines, waitLines } from '../result-lines.ts';
+import {
+  filesText,
+  nextLines,
+  notRunLines,
+  reportLines,
+  resultLines,
+  spentText,
+  tableLines,
+  waitLines,
+} from '../result-lines.ts';
 import { allowed } from '../show-operation.ts';
 import { oneLine, safe } from '../terminal-text.ts';
 
@@ -38,7 +47,7 @@ async function showTurn(call: Call, number: string, { turns, ...given }: Given):
 }
 
 function lines(call: Call, view: CastView): readonly ShownLine[] {
-  const { cast, status, code, reason, loadout, request, trust, data, branch, root, quest, sockets } = view;
+  const { cast, status, code, reason, loadout, request, trust, data, quest, sockets, driven } = view;
   const { turns = [] } = view;
   const baton = again(call);
   const paint = paintFor(process.stdout, call.env);
@@ -46,12 +55,14 @@ function lines(call: Call, view: CastView): readonly ShownLine[] {
   const why = reason !== '' && status !== 'completed' && status !== 'running';
   const results = resultLines(view, baton);
   return [
-    new Ready(`Cast ${safe(cast)}  ${statusColour(status, paint)}${code ? ` (${safe(code)})` : ''}`),
+    new Ready(
+      `Cast ${safe(cast)}  ${statusColour(driven === false ? 'crashed' : status, paint)}${code ? ` (${safe(code)})` : ''}`,
+    ),
     ...(why ? [`  ${withSocketNames(reason, sockets)}`] : []),
     `  ${safe(loadout)}: ${oneLine(request, isVerbose ? undefined : REQUEST_CHARS_MAX)}`,
     ...(quest === undefined ? [] : [`  for quest ${safe(quest)}`]),
     ...waitLines(view),
-    ...(branch === undefined ? [] : [`  on branch ${branch}${isVerbose ? ` in ${root}` : ''}`]),
+    ...branchLines(view, isVerbose),
     ...(trust === 'on' ? ['  its agents speak with pinned prompts'] : []),
     '',
     ...(results.length > 0 ? [...results, ''] : []),
@@ -66,8 +77,15 @@ function lines(call: Call, view: CastView): readonly ShownLine[] {
     ...turns.filter(({ turn, attempt }) => isLast(turns, turn, attempt)).flatMap((turn) => askedFor(turn, view)),
     ...(flag(call.values, 'data') ? ['', 'data', ...dataLines(data)] : []),
     '',
-    new Ready(paint.dim(`One step in full: ${safe(baton)} show ${safe(cast)} --turn N`)),
+    ...nextLines(view, baton, paint, true),
   ];
+}
+
+function branchLines({ branch, root, worktree }: CastView, isVerbose: boolean): readonly string[] {
+  if (branch === undefined) return [];
+  if (worktree?.state === 'merged') return [`  its branch ${branch} is merged`];
+  if (worktree?.state === 'undone') return [`  its work on branch ${branch} was taken back`];
+  return [`  on branch ${branch}${isVerbose ? ` in ${root}` : ''}`];
 }
 
 const REQUEST_CHARS_MAX = 300;
@@ -89,7 +107,8 @@ function taskTable({ tasks = [], sockets }: CastView): readonly ShownLine[] {
 }
 
 /** One row for each attempt: what it was, how it ended, what it took. */
-function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): readonly ShownLine[] {
+function stepTable(view: CastView, isVerbose: boolean): readonly ShownLine[] {
+  const { turns = [], sockets } = view;
   if (turns.length === 0) return [];
   const rows = turns.map(({ turn, attempt, socket, materia, visit, title, verdict, elapsedMs, usage }) => {
     const name = sockets[socket]?.name ?? socket;
@@ -99,7 +118,7 @@ function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): reado
       attempt === 1 ? String(turn) : `${turn}.${attempt}`,
       step,
       ...(isVerbose ? [`${socket}${materia === name ? '' : ` ${materia}`}, visit ${visit}`] : []),
-      outcomeOf(verdict, sockets),
+      outcomeOf(verdict, view),
       elapsedMs === undefined ? '' : durationText(elapsedMs),
       tokens === 0 ? '' : wholeNumber(tokens),
       usage && usage.cost > 0 ? costText(usage) : '',
@@ -111,9 +130,9 @@ function stepTable({ turns = [], sockets }: CastView, isVerbose: boolean): reado
   return ['', ...table(rows.map(kept), kept(all), ['turn', 'took', 'tokens', 'cost'])];
 }
 
-function outcomeOf(verdict: Json, sockets: CastView['sockets']): string {
+function outcomeOf(verdict: Json, { sockets, driven }: CastView): string {
   const end = verdict as { code?: string; reason?: string } | null;
-  if (end === null) return 'running';
+  if (end === null) return driven === false ? 'cut off' : 'running';
   const reason = withSocketNames(end.reason ?? '', sockets);
   return end.code === 'OK' ? reason.replace(/^accepted: /, '') : `${end.code}: ${reason}`;
 }

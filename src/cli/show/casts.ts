@@ -14,7 +14,7 @@ import { again, type Call } from '../command.ts';
 import { type Paint, paintFor, Ready, type ShownLine, statusColour, table } from '../paint.ts';
 import { resultLines } from '../result-lines.ts';
 import { oneLine, safe } from '../terminal-text.ts';
-import { ageOf, type Form, type Forms, rowsIn } from './form.ts';
+import { ageOf, type Form, type Forms, rowsIn, spanOf } from './form.ts';
 
 const REASON: Form = { lines: (_details, _call, _given, { reason }) => [reason], refusal: 'fault' };
 
@@ -65,14 +65,26 @@ function listLines({ casts }: JsonObject, call: Call): readonly ShownLine[] {
   if (rows.length === 0) return [`No casts yet. Start one with: ${again(call)} cast "…"`];
   const cells = rows.map(({ cast, status, code, driven, loadout, request, startedAt, elapsedMs, worktree, quest }) => {
     const what = quest === undefined ? request : `${quest}: ${request}`;
-    const where = worktree ? (worktree.state === 'ready' ? 'on its branch' : worktree.state) : '';
+    const where = worktree ? (worktree.state === 'ready' ? 'branch' : worktree.state) : '';
     const state = driven === false ? 'crashed' : status;
-    const why = code === null || status === 'aborted' ? '' : ` (${code})`;
-    return [cast, `${state}${why}`, ageOf(startedAt), durationText(elapsedMs), loadout, what, where];
+    const why = code === null || status === 'aborted' ? '' : code;
+    return [cast, state, why, ageOf(startedAt), durationText(elapsedMs), loadout, what, where];
   });
-  const hasWork = cells.some((row) => row.at(-1) !== '');
-  const head = ['cast', 'status', 'started', 'took', 'loadout', 'request', ...(hasWork ? ['work'] : [])];
-  return table(cells, head, ['cast', 'status', 'started', 'took', 'work'], process.stdout.columns, ['took', 'loadout']);
+  const head = ['cast', 'status', 'code', 'started', 'took', 'loadout', 'request', 'work'];
+  return tableWith(cells, head, ['code', 'work'], ['took', 'loadout', 'code']);
+}
+
+/** Without those of the `optional` columns in which nothing is; only loadouts and requests are cut. */
+function tableWith(
+  rows: readonly (readonly string[])[],
+  head: readonly string[],
+  optional: readonly string[],
+  spare: readonly string[],
+): readonly ShownLine[] {
+  const isShown = head.map((name, at) => !optional.includes(name) || rows.some((row) => row[at] !== ''));
+  const kept = (row: readonly string[]) => row.filter((_, at) => isShown[at]);
+  const whole = head.filter((name) => !['loadout', 'request'].includes(name));
+  return table(rows.map(kept), kept(head), whole, process.stdout.columns, spare);
 }
 
 function questLines({ quests, schedules }: JsonObject, call: Call): readonly ShownLine[] {
@@ -155,7 +167,7 @@ function openLines(
     ...(hold ? [`  PAUSED by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
     ...down.map(({ runner, reason, since, askAt }) => {
       const next = `its turns wait, and it is asked again ${ageOf(askAt)}`;
-      return `  ${oneLine(runner, 80)} has been down since ${ageOf(since)}; ${next}: ${oneLine(reason, 200)}`;
+      return `  ${oneLine(runner, 80)} has been down ${spanOf(since)}; ${next}: ${oneLine(reason, 200)}`;
     }),
     ...(Object.keys(quests).length === 0
       ? []
@@ -181,7 +193,7 @@ function openCast(row: Status['open'][number], baton: string, paint: Paint): rea
     ...(usage.cost > 0 ? [costText(usage)] : []),
   ].join(', ');
   const where = status === 'running' && driver !== null ? ` in process ${driver}` : '';
-  const age = status === 'running' ? '' : ` since ${ageOf(changedAt)}`;
+  const age = status === 'running' ? '' : ` ${spanOf(changedAt)}`;
   const why = code === null ? '' : ` (${code})`;
   return [
     new Ready(`${safe(cast)}  ${statusColour(state, paint)}${where}${why}${age}  ${paint.dim(used)}`),
@@ -198,16 +210,17 @@ const NEXT: Readonly<Record<string, string>> = { running: 'watch', crashed: 'res
 /** What others cannot have because the cast does not go on, and since when. */
 function keeping(since: string | null, holds: readonly string[]): readonly string[] {
   if (holds.length === 0) return [];
-  const when = since === null ? '' : ` since ${ageOf(since)}`;
+  const when = since === null ? '' : ` ${spanOf(since)}`;
   return [`  It has kept ${oneLine(holds.join(', '), 80)} locked${when}; \`why\` says how to release it.`];
 }
 
 function endedTable(ended: Status['ended']): readonly ShownLine[] {
-  const rows = ended.map(({ cast, status, code, changedAt, elapsedMs, request }) => {
-    const why = code === null || status === 'aborted' ? '' : ` (${code})`;
-    return [cast, `${status}${why}`, ageOf(changedAt), durationText(elapsedMs), request];
+  const rows = ended.toReversed().map(({ cast, status, code, changedAt, elapsedMs, request }) => {
+    const why = code === null || status === 'aborted' ? '' : code;
+    return [cast, status, why, ageOf(changedAt), durationText(elapsedMs), request];
   });
-  return table(rows, ['last casts', 'status', 'ended', 'took', 'request'], ['last casts', 'ended', 'took']);
+  const head = ['last casts', 'status', 'code', 'ended', 'took', 'request'];
+  return tableWith(rows, head, ['code'], ['took', 'code']);
 }
 
 function cleared({ worktrees }: JsonObject, { reason }: Verdict): readonly string[] {

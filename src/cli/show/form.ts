@@ -1,6 +1,6 @@
 // How the answer of an operation is shown where it is not shown as a verdict.
 import type { Given } from '../../app/perform.ts';
-import { agoText } from '../../app/views/in-words.ts';
+import { agoText, spanText } from '../../app/views/in-words.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
@@ -14,7 +14,7 @@ export type Form = {
   /** What people get for each value that comes before the end; without it each is a line of JSON. */
   readonly each?: (value: JsonObject, call: Call) => readonly ShownLine[];
   /** What people get with it, on standard error. */
-  readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
+  readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly ShownLine[];
   /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */
   readonly refusal?: 'lines' | 'fault' | 'same';
   /** For a value that is bad news and no refusal. */
@@ -34,6 +34,11 @@ export const reasonLine: NonNullable<Form['lines']> = (_details, _call, _given, 
 export function ageOf(at: Json | undefined): string {
   const time = Date.parse(String(at ?? ''));
   return Number.isNaN(time) ? String(at ?? '-') : agoText(time, Date.now());
+}
+
+/** For how long something has been so: `for 3 min`. */
+export function spanOf(since: string): string {
+  return spanText(Date.parse(since), Date.now());
 }
 
 const FINDINGS_SHOWN = 10;

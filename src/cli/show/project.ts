@@ -16,7 +16,7 @@ const isBad = ({ ok }: JsonObject): boolean => ok === false;
 
 export const PROJECT_FORMS: Forms = {
   check: {
-    notes: ({ machine }) => machineLines(rowsIn(machine)),
+    notes: ({ machine }, { env }) => machineLines(rowsIn(machine), paintFor(process.stderr, env)),
     lines: (details, call, _given, verdict) => checkLines(details, call, verdict),
     refusal: 'same',
   },
@@ -187,10 +187,8 @@ function issueLines({ level, code, path, message }: JsonObject, file: string, pa
 }
 
 /** What this machine lacks is no mistake of the files. */
-function machineLines(findings: readonly JsonObject[]): readonly string[] {
-  const lines = findings.map(({ level, name, found, fix }) => {
-    return `${level === 'error' ? '✗' : '!'} ${String(name).padEnd(12)} ${oneLine(String(found), 300)}\n        → ${fix}`;
-  });
+function machineLines(findings: readonly JsonObject[], paint: Paint): readonly ShownLine[] {
+  const lines = (findings as unknown as readonly MachineFinding[]).flatMap((each) => findingOf(each, paint));
   return lines.length === 0 ? [] : ['This machine lacks what a cast needs:', ...lines];
 }
 
@@ -220,10 +218,7 @@ function findingLines({ findings }: JsonObject, call: Call): readonly ShownLine[
   const all = rowsIn(findings) as unknown as readonly MachineFinding[];
   const errors = all.filter(({ level }) => level === 'error').length;
   return [
-    ...all.flatMap(({ name, level, found, fix }) => [
-      ...hanging(`${paint[COLOURS[level]](MARKS[level])} ${name.padEnd(14)} ${oneLine(found, 300)}`),
-      ...(fix !== null && level !== 'ok' ? hanging(`  ${''.padEnd(14)} → ${safe(fix)}`) : []),
-    ]),
+    ...all.flatMap((each) => findingOf(each, paint)),
     errors === 0
       ? `Ready. Start with: ${again(call)} cast "…"`
       : `${counted(errors, 'thing')} to repair before a cast.`,
@@ -233,9 +228,14 @@ function findingLines({ findings }: JsonObject, call: Call): readonly ShownLine[
 const COLOURS = { ok: 'good', warning: 'warn', error: 'bad' } as const;
 const HANG = 17;
 
-/** Continued lines begin below the text. */
-function hanging(line: string): readonly ShownLine[] {
-  return wrap(line, process.stdout.columns ?? 0, HANG).map((piece) => new Ready(piece));
+/** What was found, and below it how to repair it. Continued lines begin below the text. */
+function findingOf({ name, level, found, fix }: MachineFinding, paint: Paint): readonly ShownLine[] {
+  const hanging = (line: string, hang: number) =>
+    wrap(line, process.stdout.columns ?? 0, hang).map((piece) => new Ready(piece));
+  return [
+    ...hanging(`${paint[COLOURS[level]](MARKS[level])} ${name.padEnd(14)} ${oneLine(found, 300)}`, HANG),
+    ...(fix !== null && level !== 'ok' ? hanging(`${' '.repeat(HANG)}→ ${safe(fix)}`, HANG + 2) : []),
+  ];
 }
 
 function loadoutLines({ loadouts }: JsonObject, call: Call): readonly ShownLine[] {
