@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { withoutValues } from '../kernel/credential.ts';
 import type { Materia } from '../kernel/graph/config.ts';
 import { secretsFor, withoutKnownValues } from './hidden-texts.ts';
 
@@ -23,7 +24,9 @@ test.each<[string, object, Record<string, string>, readonly string[]]>([
   ['all of a utility', { type: 'utility' }, { MY_TOKEN: RANDOM, FOO: `${RANDOM}a`, X: 'y' }, [`${RANDOM}a`, RANDOM]],
   ['what a utility lists', { type: 'utility', env: ['FOO'] }, { MY_TOKEN: RANDOM, FOO: `${RANDOM}a` }, [`${RANDOM}a`]],
 ])('what an agent was given is kept out of what it says: %s', (_what, more, env, values) => {
-  expect(secretsFor(materia(more), env)).toEqual(values);
+  const found = secretsFor(materia(more), env);
+  expect(found.filter((each) => Object.values(env).includes(each))).toEqual(values);
+  if (values.length === 0) expect(found).toEqual([]);
 });
 
 test('outputs, reasons and notes are stored without it', async () => {
@@ -37,4 +40,33 @@ test('outputs, reasons and notes are stored without it', async () => {
     output: 'foo=[secret:env]',
     agent: { commands: ['curl -H [secret:env]'] },
   });
+});
+
+const PASSWORD = 'p4ss/w0rd+long';
+const KEY = `-----BEGIN KEY-----\nMIIEowIBAAKCAQEA0123456789\nabcdefghijklmnopqrstuvwx\n-----END KEY-----`;
+
+test.each<[string, Record<string, string>, string, string]>([
+  ['base64', { MY_TOKEN: RANDOM }, Buffer.from(RANDOM).toString('base64'), RANDOM],
+  ['base64 after a name', { MY_TOKEN: RANDOM }, Buffer.from(`ann:${RANDOM}`).toString('base64'), RANDOM],
+  ['base64 after another name', { MY_TOKEN: RANDOM }, Buffer.from(`anna:${RANDOM}:x`).toString('base64'), RANDOM],
+  ['base64 for the web', { MY_PASSWORD: '?>?>?>?>~~~' }, Buffer.from('x?>?>?>?>~~~').toString('base64url'), '?>?>'],
+  ['hex', { MY_TOKEN: RANDOM }, Buffer.from(RANDOM).toString('hex'), RANDOM],
+  ['an address', { MY_PASSWORD: PASSWORD }, encodeURIComponent(PASSWORD), PASSWORD],
+  ['one line of a key', { MY_KEY: KEY }, '#5 abcdefghijklmnopqrstuvwx', 'abcdefghijklmnopqrstuvwx'],
+  [
+    'the password of an address',
+    { DATABASE_URL: 'postgres://ann:hunter2hunter2@db/x' },
+    'as hunter2hunter2',
+    'hunter2hunter2',
+  ],
+  ['the same, decoded', { DB: `redis://:${encodeURIComponent(PASSWORD)}@h` }, `as ${PASSWORD}`, PASSWORD],
+])('a secret is hidden in other forms, too: %s', (_what, env, printed, secret) => {
+  const left = withoutValues(printed, secretsFor(materia({ type: 'utility' }), env));
+  expect(left).toContain('[secret:env]');
+  for (const each of [
+    left,
+    ...['base64', 'hex'].map((form) => Buffer.from(left.replace('[secret:env]', ''), form as 'hex')),
+  ]) {
+    expect(each.toString()).not.toContain(secret.slice(0, 6));
+  }
 });

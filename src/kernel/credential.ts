@@ -174,6 +174,7 @@ const NO_SECRET_NAME = /_(?:FILE|PATH|DIR|HOME|SOCK|URL|URI|HOST|PORT|NAME|TYPE|
 /** A region or a path may be in a variable like a key. Only values that do not occur by chance count. */
 const SECRET_VALUE = /^(?=.{0,200}[a-z])(?=.{0,200}[A-Z])(?=.{0,200}[0-9])[A-Za-z0-9+/_=.~-]{16,4096}$/;
 const CHARS_MIN = 8;
+const LINE_CHARS_MIN = 16;
 /** Passwords of development machines that are in every text. */
 const COMMON = new Set(
   'administrator anonymous changeme development disabled localhost optional password postgres production required undefined'.split(
@@ -183,15 +184,73 @@ const COMMON = new Set(
 const MARK = '[secret:env]';
 
 /**
- * The values of these variables that are secrets, and how they are written in JSON. The longest first: one may be a part of
- * another.
+ * The values of these variables that are secrets, and the ways in which programs write them. The longest first: one may be a
+ * part of another.
  */
 export function knownValues(env: Variables, names: readonly string[] = Object.keys(env)): readonly string[] {
   const values = names.flatMap((name) => {
     const value = (env[name] ?? '').trim();
-    return isSecret(name, value) ? [value, JSON.stringify(value).slice(1, -1)] : [];
+    return [...(isSecret(name, value) ? [value, ...linesOf(value)] : []), ...passwordIn(value)];
   });
-  return [...new Set(values)].sort((a, b) => b.length - a.length);
+  return [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length);
+}
+
+/** The lines of a key, because some programs begin each line with a word of their own. */
+function linesOf(value: string): readonly string[] {
+  const lines = value.split(/\r?\n/).map((line) => line.trim());
+  return lines.length === 1 ? [] : lines.filter((line) => line.length >= LINE_CHARS_MIN && !line.startsWith('-----'));
+}
+
+/** The password of an address such as `postgres://user:password@host`. */
+function passwordIn(value: string): readonly string[] {
+  const [, written = ''] = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/@\s:]{0,200}:([^/@\s]{1,500})@/i.exec(value) ?? [];
+  const words = [written, decoded(written)].filter((word) => word.length >= CHARS_MIN);
+  return words.filter((word) => !COMMON.has(word.toLowerCase()));
+}
+
+function decoded(written: string): string {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return '';
+  }
+}
+
+/** A value as it is, in JSON, in an address, in hex digits, and in base64, alone or after other bytes. */
+function formsOf(value: string): readonly string[] {
+  const bytes = bytesOf(value);
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const address = bytes.length === 0 ? value : encodeURIComponent(value);
+  const base64 = [0, 1, 2].map((before) => base64Of(bytes, before));
+  const web = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  const forms = [JSON.stringify(value).slice(1, -1), address, hex, hex.toUpperCase(), ...base64, ...web];
+  return [value, ...forms.filter((form) => form.length >= CHARS_MIN)];
+}
+
+/** In UTF-8. None for a text that has no such bytes. */
+function bytesOf(value: string): readonly number[] {
+  try {
+    const escaped = encodeURIComponent(value);
+    return Array.from(escaped.matchAll(/%([0-9A-F]{2})|(.)/g), ([, hex, letter = '']) =>
+      hex === undefined ? letter.charCodeAt(0) : Number.parseInt(hex, 16),
+    );
+  } catch {
+    return [];
+  }
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** The letters that these bytes alone decide, where `before` other bytes come first. */
+function base64Of(bytes: readonly number[], before: number): string {
+  const bits = [...new Array<number>(before).fill(0), ...bytes]
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('');
+  const letters = bits.match(/.{6}/g) ?? [];
+  return letters
+    .slice(Math.ceil((before * 8) / 6))
+    .map((letter) => BASE64[Number.parseInt(letter, 2)])
+    .join('');
 }
 
 function isSecret(name: string, value: string): boolean {
