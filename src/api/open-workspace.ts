@@ -107,7 +107,7 @@ const LIVE_WAITING_MAX = 1_000;
  * What happens in a cast, for a program that reads at its own pace. Every fact is delivered, in order. Live news are dropped for a slow
  * reader. Watching begins with the first request for an event and ends when the reader stops.
  */
-export async function* castEvents(
+async function* castEvents(
   watch: (onEvent: (event: OperationEvent) => void, signal: AbortSignal) => Promise<Verdict>,
   signal: AbortSignal,
 ): AsyncGenerator<CastEvent, void, void> {

@@ -17,8 +17,8 @@ const CASTS_MAX = 32;
 const PAGE_ENTRIES = 1_000;
 
 /** What is asked for page by page, because it can be long. */
-export type CastPart = 'state' | 'ledger';
-export type CastRows = { readonly seq: number; readonly rows: readonly JsonObject[] };
+type CastPart = 'state' | 'ledger';
+type CastRows = { readonly seq: number; readonly rows: readonly JsonObject[] };
 
 type Place = {
   /** The last entry of the cast that is in the view, and how many are. */

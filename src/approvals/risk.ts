@@ -266,7 +266,7 @@ const OURS = [
 ];
 
 /** Why it can never be approved, or null. */
-export function blockedIn(line: string, steps: readonly ShellStep[], { blocked }: ApprovalPolicy): string | null {
+function blockedIn(line: string, steps: readonly ShellStep[], { blocked }: ApprovalPolicy): string | null {
   if (/:\s*\(\s*\)\s*\{\s*:\s*\|\s*:/.test(line)) return 'it is a fork bomb';
   for (const { runs, writes } of steps) {
     if (writes.some(({ text }) => DISKS.test(text))) return 'it writes over a disk';

@@ -45,7 +45,7 @@ export function checkpointFolders({ dir, stateDir }: CheckpointPlace, env: NodeJ
 }
 
 /** The user's folder with the checkpoints of all projects. */
-export function checkpointBase(env: NodeJS.ProcessEnv): string {
+function checkpointBase(env: NodeJS.ProcessEnv): string {
   if (env.BATON_CHECKPOINTS) return resolve(env.BATON_CHECKPOINTS);
   return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'baton', 'checkpoints');
 }

@@ -19,7 +19,7 @@ const TEXTS_AT_ONCE = 32;
 export type OnLeaf = (seq: number, leaf: string, line: string) => void;
 
 /** `decisionKey` is null if the user has none. Undefined skips the check of decisions. */
-export type VerifyLogOptions = { readonly onLeaf?: OnLeaf; readonly decisionKey?: DecisionKey | null };
+type VerifyLogOptions = { readonly onLeaf?: OnLeaf; readonly decisionKey?: DecisionKey | null };
 
 export async function verifyLog(
   evidence: Evidence,

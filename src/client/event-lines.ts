@@ -1,5 +1,5 @@
 // Reads server-sent events: blocks of lines, each of them `field: value`, with an empty line behind a block.
-export type SentEvent = { readonly event: string; readonly id: string | null; readonly data: string };
+type SentEvent = { readonly event: string; readonly id: string | null; readonly data: string };
 
 /** Takes the pieces of a stream as they come, wherever they are cut, and answers the events that are whole. */
 export function eventReader(): (piece: string) => readonly SentEvent[] {

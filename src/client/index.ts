@@ -11,7 +11,7 @@ export type { ClaimedTask as Claim, OperationAnswer as Answer, StandingCast } fr
 export type { Denied, Verdict } from '../kernel/verdict.ts';
 export type { About, CastPage, Head, Live, SentEntry, TextRef } from './wire.ts';
 
-export type ClientSettings = {
+type ClientSettings = {
   /** The address that `baton serve` prints; without it, the one that the page comes from. */
   readonly url?: string;
   readonly token: string;
@@ -19,7 +19,7 @@ export type ClientSettings = {
   readonly fetch?: typeof fetch;
 };
 
-export type ClientCall = {
+type ClientCall = {
   /** Ends the waiting. What the server has begun goes on. */
   readonly signal?: AbortSignal;
 };

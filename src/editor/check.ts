@@ -25,7 +25,7 @@ import type { Edit } from './edit.ts';
 import type { ValuePath } from './write-in.ts';
 
 /** Where an issue is. A page shows it on the first of edge, exit, sockets and loop that is there, and at the field of the form. */
-export type IssuePlace = {
+type IssuePlace = {
   /** One socket, or every socket with the materia. */
   readonly sockets: readonly string[];
   readonly edge: EdgeRef | null;
@@ -44,7 +44,7 @@ export type LocatedIssue = Issue & {
   readonly fix: { readonly label: string; readonly edit: Edit } | null;
 };
 
-export type DocumentChecks = {
+type DocumentChecks = {
   readonly utilities?: UtilityNames;
   /** Who may hand to whom: only where the registry is can say it. */
   readonly boundaries?: Boundaries;

@@ -36,7 +36,7 @@ export type Untold = {
   readonly message: string;
 };
 
-export type Decompiled =
+type Decompiled =
   | {
       readonly ok: true;
       readonly value: JsonObject /** Step names by socket. */;

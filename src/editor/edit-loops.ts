@@ -57,7 +57,7 @@ function noRegion(
 }
 
 /** Generators outside of a selection with an edge into it. */
-export function generatorsInto(sheet: Sheet, members: readonly string[]): readonly string[] {
+function generatorsInto(sheet: Sheet, members: readonly string[]): readonly string[] {
   return sheet.socketIds.filter(
     (id) =>
       !members.includes(id) &&

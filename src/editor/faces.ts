@@ -43,7 +43,7 @@ export function readJsonFace(text: string, document: EditorDocument): FaceReadin
   return { ok: true, document: { ...document, config: value } };
 }
 
-export type ShortFace =
+type ShortFace =
   | { readonly ok: true; readonly text: string }
   /** Why the short form cannot say it. */
   | { readonly ok: false; readonly reasons: readonly Untold[] };

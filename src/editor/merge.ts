@@ -3,7 +3,7 @@
 import { isObject, isSameJson, type Json, type JsonObject } from '../kernel/json.ts';
 import { type EditorDocument, openDocument } from './document.ts';
 
-export type MergeConflict = {
+type MergeConflict = {
   readonly path: readonly string[];
   /** `null` where that version has none. */
   readonly base: Json;
@@ -11,7 +11,7 @@ export type MergeConflict = {
   readonly theirs: Json;
 };
 
-export type MergedDocuments = {
+type MergedDocuments = {
   /** With ours where both changed something. */
   readonly document: EditorDocument;
   readonly conflicts: readonly MergeConflict[];

@@ -13,7 +13,7 @@ export type LoadoutTest = TrialRecording & {
   readonly steps: Readonly<Record<string, string>>;
 };
 
-export type TestResult = {
+type TestResult = {
   readonly passed: boolean;
   /** The path now, in names. */
   readonly path: readonly string[];

@@ -17,7 +17,7 @@ import { type EditorDocument, filledIn, inNames, nameOf } from './document.ts';
 import type { DoneStep, OpenStep, Trial, TrialAnswer, TrialItem, TrialScript } from './trial-script.ts';
 import { without } from './write-in.ts';
 
-export type TrialStart =
+type TrialStart =
   | { readonly ok: true; readonly trial: Trial }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
@@ -242,7 +242,7 @@ function itemOf({ item }: Turn): TrialItem | null {
 }
 
 /** The smallest answer that the contract of a socket accepts and that leads on. */
-export function usualAnswer(cast: Pick<Cast, 'rules'>, socket: string): string {
+function usualAnswer(cast: Pick<Cast, 'rules'>, socket: string): string {
   const { graph } = cast.rules;
   const { parse, materia } = graph.sockets[socket] ?? {};
   if (parse !== 'json') return `${materia ?? socket} is done.`;

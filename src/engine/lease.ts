@@ -28,7 +28,7 @@ export type Driver = {
 };
 
 /** What this process can observe of another one. A process of another namespace or machine cannot be observed. */
-export type ProcessSight = 'runs' | 'gone' | 'unknown';
+type ProcessSight = 'runs' | 'gone' | 'unknown';
 
 let own: Driver | null = null;
 

@@ -114,7 +114,7 @@ export type Outage = {
 /** What an attempt learned about its runner. */
 export type RunnerFinding = Pick<Outage, 'code' | 'reason' | 'isProven'>;
 
-export type Admission = {
+type Admission = {
   readonly value: string | null;
   /** 0 if the turn may start. */
   readonly waitMs: number;

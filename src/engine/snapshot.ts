@@ -12,7 +12,7 @@ import { isUnread, openParts, PartGone, PartsWriter, readParts, type Shape } fro
 const FORMAT = 17;
 
 /** `digest` names the snapshot it was read from. */
-export type Restored = { readonly state: State; readonly through: number; readonly digest: string };
+type Restored = { readonly state: State; readonly through: number; readonly digest: string };
 
 /** `bytes` counts what was written again; parts that were never read are not written. */
 export type TakenSnapshot = { readonly snapshot: Snapshot; readonly below: SnapshotParts; readonly bytes: number };
@@ -41,7 +41,7 @@ export function factOf({ through, digest }: Snapshot): Fact {
   return { kind: 'snapshot.taken', through, digest };
 }
 
-export type RestoreOptions = {
+type RestoreOptions = {
   /** Reads all parts at once. */
   readonly whole?: boolean;
   /** Snapshots of which a part was found to be gone. */

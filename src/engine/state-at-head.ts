@@ -15,7 +15,7 @@ const ENDED_KEPT_MAX = 100;
 /** How often a look begins again because a part of its snapshot is gone. */
 const AGAIN_MAX = 5;
 
-export type StateOptions = {
+type StateOptions = {
   /** Reads the whole snapshot at once, as it is right for one who stays. */
   readonly whole?: boolean;
 };

@@ -12,7 +12,7 @@ import { isOver } from '../kernel/cast/state.ts';
 import { type CastSummary, foldSummary } from '../kernel/cast/summary.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
 
-export type FiledUnder = { readonly kind: string; readonly cast: string | null; readonly task: string | null };
+type FiledUnder = { readonly kind: string; readonly cast: string | null; readonly task: string | null };
 
 export function filedUnder(fact: Fact): FiledUnder {
   const { kind, cast, run, task } = fact as { kind: string; cast?: unknown; run?: unknown; task?: unknown };

@@ -61,7 +61,7 @@ export function usedTwice(key: string, seq: number): Error {
 }
 
 /** Which texts are left out. A reference with a preview takes their place. */
-export type Away = { readonly which: 'briefs' | 'texts'; readonly beginningOf: TextOf };
+type Away = { readonly which: 'briefs' | 'texts'; readonly beginningOf: TextOf };
 
 /** What a query leaves out, or undefined. */
 export function awayOf({ briefs, texts }: Query, beginningOf: TextOf): Away | undefined {
@@ -116,7 +116,7 @@ const BLOB = '$blob';
 const JSON_TEXT = '$json';
 const LITERAL = '$literal';
 /** Texts of more bytes than this are stored by digest. */
-export const INLINE_BYTES_MAX = 256;
+const INLINE_BYTES_MAX = 256;
 /** The content of an erased text. */
 export const ERASED = '[erased]';
 /** The number of member names that are kept in their quoted form, because they repeat. */
@@ -128,7 +128,7 @@ export type Blob = { readonly digest: string; readonly text: string };
 export type Reference = { readonly digest: string; readonly bytes: number };
 
 /** Reads the text of a digest. Null if it was erased. */
-export type TextOf = (digest: string) => string | null;
+type TextOf = (digest: string) => string | null;
 
 export function textDigest(text: string): string {
   return `sha256:${sha256(text)}`;
@@ -175,13 +175,13 @@ export function hydrate(value: Json, textOf: TextOf, shownOf?: (reference: Refer
 }
 
 /** The reference to a long text, or null for any other value. */
-export function referenceIn(value: Json | undefined): Reference | null {
+function referenceIn(value: Json | undefined): Reference | null {
   if (!isObject(value) || typeof value[BLOB] !== 'string' || typeof value.bytes !== 'number') return null;
   return { digest: value[BLOB], bytes: value.bytes };
 }
 
 /** A text as canonical JSON. */
-export function jsonString(text: string): string {
+function jsonString(text: string): string {
   return SPECIAL.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 

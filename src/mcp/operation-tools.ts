@@ -131,10 +131,10 @@ const UNDECIDED = 'leave it';
 const FORM_MS_MAX = 600_000;
 
 /** What the person's answer adds to the operation. `revision` binds the decision to the request that was shown. */
-export type FormDecision = { readonly revision?: string; readonly reason?: string };
+type FormDecision = { readonly revision?: string; readonly reason?: string };
 
 /** Shows the request to the person. Returns the decision, or a refusal if there is none. */
-export async function askPerson(
+async function askPerson(
   choice: Choice,
   id: string,
   context: ToolContext,

@@ -24,7 +24,7 @@ import { REFERENCE_POLICY, referencePage } from './reference-page.ts';
 import type { RequestCounts } from './request-counts.ts';
 import { storedText } from './stored-text.ts';
 
-export type AppParts = {
+type AppParts = {
   readonly workspace: Workspace;
   readonly version: string;
   readonly door: FrontDoor;

@@ -26,7 +26,7 @@ export function callerFields(name: OperationName): Readonly<Record<string, Opera
 
 const SET_BY_SERVER: ReadonlySet<string> = new Set(['detach']);
 
-export type Calling = { readonly workspace: Workspace; readonly actor: Actor; readonly signal: AbortSignal };
+type Calling = { readonly workspace: Workspace; readonly actor: Actor; readonly signal: AbortSignal };
 
 export async function callOperation(name: OperationName, given: Given, calling: Calling): Promise<Verdict> {
   const { workspace, actor, signal } = calling;

@@ -7,7 +7,7 @@ const SIGN_OF_LIFE_MS = 15_000;
 const UNREAD_MS_MAX = 30_000;
 const LIVE_WAITING_MAX = 200;
 
-export type StreamOptions = {
+type StreamOptions = {
   readonly hub: EventHub;
   readonly live: LiveFeed;
   readonly after: number;

@@ -6,7 +6,7 @@ import { isAgentToken, type ServerCaller } from '../access/server-callers.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { RateLimit } from './rate-limit.ts';
 
-export type DoorOptions = {
+type DoorOptions = {
   /** The names by which this server is called besides those of this machine itself: `https://baton.example.org`. */
   readonly publicUrl: string | null;
   /** Whether a name of this machine is enough. */

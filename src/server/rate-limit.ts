@@ -1,5 +1,5 @@
 // How often somebody may ask: a bucket for each name that fills up again with time.
-export type Rate = { readonly perSecond: number; readonly burst: number };
+type Rate = { readonly perSecond: number; readonly burst: number };
 
 /** So many names are remembered; a full table forgets those that asked longest ago. */
 const NAMES_MAX = 10_000;

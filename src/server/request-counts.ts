@@ -1,5 +1,5 @@
 // What the server counts about itself: requests by route and status, how long they took, and the streams that are open.
-export type RouteCounts = {
+type RouteCounts = {
   readonly route: string;
   readonly method: string;
   readonly statuses: Map<number, number>;

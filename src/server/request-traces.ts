@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { SERVER, span, spanSender } from '../app/driving/traces.ts';
 import type { Workspace } from '../app/workspace.ts';
 
-export type RequestTraces = {
+type RequestTraces = {
   note(request: IncomingMessage, route: string, status: number, startedAt: number): void;
   /** All spans are out, or have failed. */
   settled(): Promise<void>;

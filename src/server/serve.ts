@@ -60,7 +60,7 @@ const CONNECTIONS_MAX = 1_024;
 /** For a whole request to come in; the answer may take as long as it takes. */
 const REQUEST_MS_MAX = 60_000;
 export const LOOPBACK_HOST = '127.0.0.1';
-export const MCP_PATH = '/mcp';
+const MCP_PATH = '/mcp';
 
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const { workspace, here, host, port, tls, publicUrl = null, isBehindProxy = false } = options;

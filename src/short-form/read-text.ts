@@ -9,8 +9,8 @@ import type { SourcePath } from './compile.ts';
 const SOURCE_BYTES_MAX = 65_536;
 
 /** Counted from 1. */
-export type TextPosition = { readonly line: number; readonly column: number };
-export type SourceMistake = TextPosition & { readonly message: string };
+type TextPosition = { readonly line: number; readonly column: number };
+type SourceMistake = TextPosition & { readonly message: string };
 
 export type Source =
   | { readonly ok: true; readonly value: Json; readonly positionOf: (place: SourcePath) => TextPosition }

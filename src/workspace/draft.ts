@@ -24,7 +24,7 @@ export type DraftFile = { readonly path: string; readonly text: string };
 export type LoadoutDraft = { readonly name: string; readonly files: readonly DraftFile[] };
 
 /** What the project has already, which a draft may refer to or must keep clear of. */
-export type DraftSurroundings = {
+type DraftSurroundings = {
   /** The `.baton` folder. */
   readonly home: string;
   /** Of the configuration in force, without its loadouts. */
@@ -105,7 +105,7 @@ export function repairBrief(brief: string, answer: string, issues: readonly Issu
   return [brief, `Your last answer cannot be used:\n${[...shown, ...more].join('\n')}`, begun].join('\n\n');
 }
 
-export type DraftReading =
+type DraftReading =
   | { readonly ok: true; readonly draft: LoadoutDraft; readonly warnings: readonly Issue[] }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 

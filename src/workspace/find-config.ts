@@ -202,7 +202,7 @@ function has(config: Json | undefined, loadout: string): boolean {
 
 const KINDS: Readonly<Record<string, SourceKind>> = { '.yaml': 'yaml', '.yml': 'yaml', '.jsonc': 'jsonc', '.ts': 'ts' };
 
-export type TeamFile = { readonly name: string; readonly file: string };
+type TeamFile = { readonly name: string; readonly file: string };
 
 /** All loadouts of the short form in a `.baton` folder, by name. */
 export function teamFilesIn(home: string): readonly TeamFile[] {

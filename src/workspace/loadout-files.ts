@@ -218,7 +218,7 @@ export type PlannedWrite = {
   readonly after: string;
 };
 
-export type SavePlan =
+type SavePlan =
   | {
       readonly ok: true;
       readonly folder: string;

@@ -59,7 +59,7 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
 type Standing = Pick<Boundaries, 'unusable' | 'unfit' | 'otherPrompt'>;
 
 /** Null if the folder has neither manifest nor lock. `boundaries` come from the manifest. */
-export async function standingIn(dir: string): Promise<((boundaries: Boundaries | null) => Standing) | null> {
+async function standingIn(dir: string): Promise<((boundaries: Boundaries | null) => Standing) | null> {
   const [manifest, lock] = [MANIFEST_PATH, LOCK_PATH].map((path) => existsSync(join(dir, path)));
   if (!manifest && !lock) return null;
   if (!manifest || !lock) {

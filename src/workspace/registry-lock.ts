@@ -113,7 +113,7 @@ export function lockIn(dir: string): PromptLock | null {
 
 // A registry as it lies in a folder, read when it is asked for.
 /** A registry with the digest of its lock's bytes and, if it is usable, its form for the log. */
-export type RegistryKept = {
+type RegistryKept = {
   readonly registry: Registry;
   readonly lockHash: string;
   readonly loaded: LoadedRegistry | null;
@@ -225,7 +225,7 @@ function put(file: string, bytes: Uint8Array): void {
   writeFileSync(file, bytes);
 }
 
-export type Attester = (watch: TrustWatch, handoffId: string, timestamp: string) => Sighting;
+type Attester = (watch: TrustWatch, handoffId: string, timestamp: string) => Sighting;
 
 const NOWHERE: Sighting = { origin: 'none', registry: null, attestation: null, envelope: null, refusal: null };
 

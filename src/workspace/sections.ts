@@ -51,7 +51,7 @@ export function mergedIn(
   return mergeLayers(layers, () => existsSync(dir) && isTrusted(dir, env));
 }
 
-export type SectionReading =
+type SectionReading =
   | {
       readonly ok: true;
       readonly section: Json | undefined;

@@ -182,7 +182,7 @@ export type StreamEvents = {
   readonly onHead?: (seq: number) => void;
   readonly onState: (state: StreamState) => void;
 };
-export type StreamState =
+type StreamState =
   | { readonly is: 'open' }
   | { readonly is: 'lost'; readonly nextTryAt: number }
   | { readonly is: 'refused'; readonly refusal: Refusal };

@@ -109,7 +109,7 @@ function problemsOf(name: string, value: Json, schema: JsonObject): readonly Fau
 }
 
 /** `one of "low", "high"; what to look for` */
-export function describeInput(schema: JsonObject): string {
+function describeInput(schema: JsonObject): string {
   const { type, enum: choices, description } = schema;
   const kind = Array.isArray(choices)
     ? `one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`

@@ -108,7 +108,7 @@ const LOOK_EVERY_MS = 50;
 const END_MS = 10_000;
 
 /** What could not be ended. */
-export type Leftover = {
+type Leftover = {
   readonly cast: string;
   /** The turn and its attempt; null for the driver of the cast. */
   readonly attempt: string | null;

@@ -173,7 +173,7 @@ export type Swept = {
 };
 
 /** Removes the worktrees of finished casts. Work that exists nowhere else stays until a person gives it up. */
-export async function sweepWorktrees(
+async function sweepWorktrees(
   store: Store,
   { stateDir }: LocatedWorkspace,
   options: SweepOptions,

@@ -163,7 +163,7 @@ function firstProgram(line: string): string | null {
 }
 
 /** The checkers that run during a cast. Where its worktree is set up first, what is missing may be there then. */
-export function checkerFindings({ workspace: { dir, env }, needs }: PreflightContext): readonly MachineFinding[] {
+function checkerFindings({ workspace: { dir, env }, needs }: PreflightContext): readonly MachineFinding[] {
   const declared = needs.checkers;
   const used = new Set(needs.checks);
   const own = Object.fromEntries(Object.entries(declared).filter(([name]) => used.has(name)));
@@ -196,7 +196,7 @@ function sinkFindings({ workspace }: PreflightContext): readonly MachineFinding[
   });
 }
 
-export function commandFindings({ workspace: { dir, env }, needs }: PreflightContext): readonly MachineFinding[] {
+function commandFindings({ workspace: { dir, env }, needs }: PreflightContext): readonly MachineFinding[] {
   return needs.commands.flatMap(({ id, command }) => {
     const [program = '', script] = command;
     const isOwnScript = program === 'node' && script !== undefined && script.startsWith('/');

@@ -18,7 +18,7 @@ type Kept = { readonly before: string | null; readonly digest: string };
 export type InstallRecord = Readonly<Record<string, Kept>>;
 
 export type InstallPlan = { readonly changes: readonly FileChange[]; readonly record: InstallRecord };
-export type SettingsReader = (file: string) => string | null;
+type SettingsReader = (file: string) => string | null;
 
 export function planInstall(
   host: Host,

@@ -247,7 +247,7 @@ export type Turn = {
 };
 
 /** The conversation of an accepted turn. Only the same prompt and model go on in it. */
-export type KeptSession = {
+type KeptSession = {
   readonly session: Session;
   readonly model: string | null;
   /** The hash of the prompt, where it was attested; else the prompt is frozen with the cast. */

@@ -12,7 +12,7 @@ import { dependentsOf, idAt, itemKey, taskOfTurn, tasksOfLoop } from './item.ts'
 import { socketOf } from './rules.ts';
 import type { Cast, Turn } from './state.ts';
 
-export type ItemStream = { readonly name: string; readonly workItemIndexes: readonly number[] };
+type ItemStream = { readonly name: string; readonly workItemIndexes: readonly number[] };
 
 /** The streams of a loop; none where its generator makes no schedule. */
 export function streamsOf(cast: Cast, { consumes }: Loop): readonly ItemStream[] {

@@ -101,7 +101,7 @@ export type Loop = {
 
 /** A failed item lets the others finish. `all`: then the cast fails. `settled`: then the loop is left with what was done. */
 export const BARRIERS = ['all', 'settled'] as const;
-export type Barrier = (typeof BARRIERS)[number];
+type Barrier = (typeof BARRIERS)[number];
 
 /** The graph of one loadout with every default filled in. */
 export type Graph = {

@@ -4,7 +4,7 @@
 // settings of the user and changes none.
 import { isObject, isString, type Json, type JsonObject, listAt, objectAt } from '../json.ts';
 
-export const CONFIG_LAYERS = ['bundled', 'administrator', 'user', 'project', 'file', 'flags'] as const;
+const CONFIG_LAYERS = ['bundled', 'administrator', 'user', 'project', 'file', 'flags'] as const;
 export type LayerName = (typeof CONFIG_LAYERS)[number];
 
 export type ConfigLayer = {
@@ -37,10 +37,10 @@ const OF_PERSONS: readonly LayerName[] = ['administrator', 'user'];
 export type KeyPath = readonly string[];
 
 /** A higher layer sets what a lower one locked. */
-export type LockFault = { readonly key: string; readonly lockedBy: ConfigLayer; readonly setBy: ConfigLayer };
+type LockFault = { readonly key: string; readonly lockedBy: ConfigLayer; readonly setBy: ConfigLayer };
 
 /** An untrusted project would change what a person set for every project. */
-export type TrustFault = { readonly key: string; readonly keptFrom: ConfigLayer; readonly setBy: ConfigLayer };
+type TrustFault = { readonly key: string; readonly keptFrom: ConfigLayer; readonly setBy: ConfigLayer };
 
 export type MergedLayers = {
   readonly config: JsonObject;
@@ -219,7 +219,7 @@ function pathIn(value: Json | undefined, text: string): KeyPath | null {
   return null;
 }
 
-export function valueAtKey(config: JsonObject, key: KeyPath): Json | undefined {
+function valueAtKey(config: JsonObject, key: KeyPath): Json | undefined {
   let here: Json | undefined = config;
   for (const name of key) here = isObject(here) && Object.hasOwn(here, name) ? here[name] : undefined;
   return here;
@@ -246,7 +246,7 @@ function overlaps(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }
 
-export type ExplainedLayer = {
+type ExplainedLayer = {
   readonly layer: LayerName;
   readonly file: string;
   /** Null deletes. */

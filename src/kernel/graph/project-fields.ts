@@ -84,7 +84,7 @@ const SINK_COMMON = {
 } as const satisfies Fields;
 
 /** Where events go, by the member that says which kind of sink it is. */
-export const SINKS: Readonly<Record<'file' | 'webhook' | 'command', ObjectField>> = {
+const SINKS: Readonly<Record<'file' | 'webhook' | 'command', ObjectField>> = {
   file: authored({
     file: {
       type: 'path',

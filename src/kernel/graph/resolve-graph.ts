@@ -220,7 +220,7 @@ function lanesOf(draft: Draft, loop: JsonObject): Pick<Loop, 'isParallel' | 'bar
 }
 
 /** The sockets on the one way from a parallel generator to a member of the loop. */
-export function preludeOf(draft: Draft, loop: JsonObject, generator: string): readonly string[] {
+function preludeOf(draft: Draft, loop: JsonObject, generator: string): readonly string[] {
   const members = membersOf(loop);
   const passed: string[] = [];
   for (let at = generator; ; ) {

@@ -3,7 +3,7 @@
 // twice in autumn is due the first time only.
 
 /** A day counts where both fields of days fit; where both are limited, where one of them fits, as cron has always had it. */
-export type Cron = {
+type Cron = {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
   readonly days: ReadonlySet<number>;
@@ -41,7 +41,7 @@ const SHORT: Readonly<Record<string, string>> = {
 
 export const CRON_CHARS_MAX = 120;
 
-export type CronReading = { readonly ok: true; readonly cron: Cron } | { readonly ok: false; readonly reason: string };
+type CronReading = { readonly ok: true; readonly cron: Cron } | { readonly ok: false; readonly reason: string };
 
 /** Reads a line of cron, or says what is wrong with it. */
 export function readCron(text: string): CronReading {

@@ -66,7 +66,7 @@ export function placesIn(seqs: unknown): readonly number[] {
 }
 
 /** The number of full blocks in a log of so many facts. */
-export function fullBlocks(facts: number): number {
+function fullBlocks(facts: number): number {
   return Math.floor(facts / BLOCK);
 }
 
@@ -200,7 +200,7 @@ export class CastsTable {
 }
 
 /** The row after a line of the same cast. An unreadable line changes nothing here; the audit reports it. */
-export function castRow(before: CastRow | undefined, seq: number, line: string): CastRow | undefined {
+function castRow(before: CastRow | undefined, seq: number, line: string): CastRow | undefined {
   try {
     const { at, kind, cast, body } = JSON.parse(line) as { at: string; kind: string; cast: string; body: JsonObject };
     return rowAfter(before, seq, at, { kind, cast, ...body });

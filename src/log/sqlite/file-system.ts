@@ -3,7 +3,7 @@
 import { readFileSync, realpathSync, statfsSync, statSync, watch } from 'node:fs';
 import { StorageError } from '../../engine/ports.ts';
 
-export type LockHolder = { readonly pid: number; readonly isStopped: boolean };
+type LockHolder = { readonly pid: number; readonly isStopped: boolean };
 
 /** The one writing process locks this byte of the shared-memory file. */
 const WRITE_LOCK_BYTE = 120;

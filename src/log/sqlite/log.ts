@@ -49,7 +49,7 @@ const BUSY_MS_MAX = 30_000;
 /** After this time a waiting writer looks up the holder of the lock. */
 const BUSY_MS = 1_000;
 
-export type SqliteOptions = {
+type SqliteOptions = {
   /**
    * Called once with the reason if a stopped process holds the lock. With it a commit keeps waiting, as a driver should.
    * Without it the commit fails at once.

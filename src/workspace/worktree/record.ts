@@ -236,7 +236,7 @@ export function worktreeName(cast: string, place: number | null): string {
 }
 
 /** The cast and lane in the name of a worktree. */
-export function namedBy(name: string): { readonly cast: string; readonly place: number | null } {
+function namedBy(name: string): { readonly cast: string; readonly place: number | null } {
   const at = name.lastIndexOf(LANE);
   const number = at === -1 ? '' : name.slice(at + LANE.length);
   return /^[1-9]\d{0,5}$/.test(number)

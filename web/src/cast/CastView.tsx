@@ -30,7 +30,7 @@ import './cast.css';
 
 const GraphFace = lazy(() => import('./graph.tsx'));
 
-export type CastViewProps = {
+type CastViewProps = {
   /** The id of the cast. */
   readonly cast: string;
   /** The turn of the address: `18`, or `18.1` with an attempt. `at` and the rest are in the query. */

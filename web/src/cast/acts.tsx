@@ -122,7 +122,7 @@ export function ActButton({
 }
 
 /** Names what happens, takes what is needed for it, and shows the command that does the same. */
-export function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }): ReactNode {
+function AskFirst({ act, onClose }: { act: PageAct; onClose: () => void }): ReactNode {
   const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
   const { isBusy, refusal, answer, run } = useAct(act);
   const operation = useOperation(act.operation);

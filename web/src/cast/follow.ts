@@ -45,7 +45,7 @@ const TURNING: ReadonlySet<string> = new Set([
 ]);
 
 /** A stream of what agents do, by turn: the end of what each says now. */
-export type Speech = { readonly text: string; readonly chars: number; readonly tool: string | null };
+type Speech = { readonly text: string; readonly chars: number; readonly tool: string | null };
 const SPEECH_CHARS_MAX = 60_000;
 
 export class Follower {

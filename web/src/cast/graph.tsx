@@ -77,7 +77,7 @@ const HANDLES = [
   { type: 'target' as const, position: Position.Left, x: 0, y: 0 },
 ];
 
-export type GraphFaceProps = {
+type GraphFaceProps = {
   readonly page: CastPage;
   /** The entry that is looked at; null for now. */
   readonly at: number | null;

@@ -34,7 +34,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
   usage: 'Usage',
 };
 
-export type InspectorProps = {
+type InspectorProps = {
   readonly page: CastPage;
   readonly follower: Follower;
   readonly row: TurnRow;

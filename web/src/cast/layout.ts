@@ -27,7 +27,7 @@ export type Plan = {
   readonly loops: readonly PlanLoop[];
 };
 export type PlanEdge = Pick<PageEdge, 'id' | 'from' | 'to' | 'when' | 'kind'>;
-export type PlanLoop = Pick<PageLoop, 'id' | 'steps' | 'lanes' | 'list'>;
+type PlanLoop = Pick<PageLoop, 'id' | 'steps' | 'lanes' | 'list'>;
 
 export const END = 'end';
 export const NODE_W = 168;

@@ -18,7 +18,7 @@ import { Result } from './state-pane.tsx';
 import { useTick } from './tick.ts';
 import './phone.css';
 
-export type PhoneProps = {
+type PhoneProps = {
   readonly page: CastPage;
   readonly row: TurnRow | null;
   readonly acts: readonly PageAct[];

@@ -19,7 +19,7 @@ import { type LogLine, placeAt } from './follow.ts';
 import { useTick } from './tick.ts';
 import './timeline.css';
 
-export type Scale = 'time' | 'entry';
+type Scale = 'time' | 'entry';
 type Tone = 'done' | 'runs' | 'back' | 'rework' | 'refused' | 'waits' | 'lost';
 
 export type Span = {
@@ -98,7 +98,7 @@ function toneOf(turn: TurnRow, { end, endAt }: AttemptRow, isCut: boolean): Tone
 }
 
 /** Turns times and entries into places, and back. A long wait in which nothing happened is folded. */
-export type Ruler = {
+type Ruler = {
   readonly width: number;
   readonly xOf: (at: number, seq: number) => number;
   readonly seqAt: (x: number) => number;
@@ -106,7 +106,7 @@ export type Ruler = {
   readonly gaps: readonly number[];
 };
 
-export function rulerOf(log: readonly LogLine[], width: number, scale: Scale, now: number): Ruler {
+function rulerOf(log: readonly LogLine[], width: number, scale: Scale, now: number): Ruler {
   const [first, last] = [log[0], log.at(-1)];
   if (!first || !last) return { width, xOf: () => 0, seqAt: () => 0, ticks: [], gaps: [] };
   if (scale === 'entry') {
@@ -211,7 +211,7 @@ function ticksOf(
   return ticks;
 }
 
-export type TimelineProps = {
+type TimelineProps = {
   readonly page: CastPage;
   readonly log: readonly LogLine[];
   /** The entry that is looked at; null for now. */

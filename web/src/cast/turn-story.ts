@@ -38,7 +38,7 @@ export type AttemptStory = {
 export type Handoff = { readonly payload: Json; readonly satisfied: boolean | null; readonly note: string | null };
 
 /** What somebody said in the turn. */
-export type SaidLine = {
+type SaidLine = {
   readonly seq: number;
   readonly from: 'person' | 'agent' | 'runtime';
   readonly at: string;

@@ -55,7 +55,7 @@ const TIERS: Readonly<Record<string, string>> = {
 };
 
 /** Eight digits that the card and the button both show. */
-export const sealDigits = (revision: string): string => {
+const sealDigits = (revision: string): string => {
   const digits = revision.replace(/^sha256:/, '').slice(0, 8);
   return `${digits.slice(0, 4)} ${digits.slice(4)}`;
 };

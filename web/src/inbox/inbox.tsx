@@ -157,7 +157,7 @@ function useKept(
   return kept !== null && kept.id === wanted ? { row: kept, isGone: true } : null;
 }
 
-export function usePhone(): boolean {
+function usePhone(): boolean {
   const query = '(max-width: 699px)';
   const [is, setIs] = useState(() => matchMedia(query).matches);
   useEffect(() => {

@@ -17,7 +17,7 @@ export function Kbd({ keys }: { keys: string }): ReactNode {
   );
 }
 
-export type ButtonProps = {
+type ButtonProps = {
   readonly children?: ReactNode;
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'attention';
   readonly icon?: IconName;

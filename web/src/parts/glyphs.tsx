@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import './glyphs.css';
 
-export const STATUS_GLYPHS = {
+const STATUS_GLYPHS = {
   running: 'runs',
   done: 'done',
   failed: 'failed',

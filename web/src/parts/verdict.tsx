@@ -5,7 +5,7 @@ import { useLook } from '../workspace.ts';
 import { Foreign } from './text.tsx';
 import './verdict.css';
 
-export type VerdictKind = 'refused' | 'unsatisfied' | 'accepted' | 'waits' | 'unknown';
+type VerdictKind = 'refused' | 'unsatisfied' | 'accepted' | 'waits' | 'unknown';
 
 export function VerdictBlock({
   kind,

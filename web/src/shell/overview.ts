@@ -51,7 +51,7 @@ export type InboxRow = {
 };
 
 export const CAST_CHANGES = ['cast.', 'turn.', 'attempt.', 'items.', 'lane', 'item.'];
-export const INBOX_CHANGES = [
+const INBOX_CHANGES = [
   'cast.',
   'turn.',
   'attempt.',
