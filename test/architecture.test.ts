@@ -476,8 +476,8 @@ test('the command line and the tools decide nothing: they reach rules and the lo
 /** What a skin may start a process for. An answer is a call; the list may only shrink. */
 const STARTS: Readonly<Record<string, string>> = {
   'cli/commands/demo.ts': 'the program that the demo wrote',
-  'cli/page.ts':
-    'the browser, the build of the page in a checkout, and the cast beside the page: its agents are not below its server',
+  'cli/build-page.ts': 'the build of the page in a checkout',
+  'cli/page.ts': 'the browser, and the cast beside the page: its agents are not below its server',
   'agents/pi-guard.ts': 'runs within Pi, and asks the guard',
   'hooks/install/plan.ts': 'Claude Code, to see whether it reads its settings',
 };

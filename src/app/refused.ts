@@ -15,8 +15,8 @@ export class Refused extends Error {
 type Agreed =
   /** With `otherwise`, a no sets the flag to that, and the operation goes on. */
   | { readonly flag: string; readonly otherwise?: boolean }
-  /** A person picks a value; the command line without a terminal takes the first. */
-  | { readonly field: string; readonly of: readonly [string, ...string[]] }
+  /** A person picks a value; the command line without a terminal takes the first, unless a person has to pick it. */
+  | { readonly field: string; readonly of: readonly [string, ...string[]]; readonly isForPerson?: true }
   /** A yes sets these fields. */
   | { readonly set: Readonly<Record<string, string>> }
   | { readonly trust: string };

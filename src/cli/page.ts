@@ -10,8 +10,9 @@ import { userFolder } from '../access/user-folder.ts';
 import { actorHere } from '../access/who-acts.ts';
 import { BATON, type Workspace } from '../app/workspace.ts';
 import { runningServer } from '../server/running-server.ts';
+import { pageBuilder } from './build-page.ts';
 import { type Call, EXIT_CODE, flag, note, outJson, text, UsageError, withWorkspace } from './command.ts';
-import { PAGE_DIR, portIn, serving, untilSignal, type Where } from './serving.ts';
+import { portIn, serving, untilSignal, type Where } from './serving.ts';
 
 type OpenPage = {
   /** The address without the token. */
@@ -29,7 +30,12 @@ async function withPage<T>(
   where: Where,
   work: (page: OpenPage) => Promise<T>,
 ): Promise<T> {
-  buildPage(call);
+  const build = pageBuilder(call.env);
+  if (build !== null) {
+    note('Building the page; this is done once…');
+    const why = await build();
+    if (why !== null) throw new UsageError(`the page could not be built; ${why}`);
+  }
   const running = where.port === undefined ? await runningServer(workspace) : null;
   const token = running === null ? null : openPageSession(workspace, actorHere(workspace), Date.now());
   if (running !== null && token !== null) return work(pageAt(running, token, false));
@@ -38,24 +44,6 @@ async function withPage<T>(
 
 function pageAt(url: string, token: string, isOurs: boolean): OpenPage {
   return { url, link: `${url}/#token=${encodeURIComponent(token)}`, isOurs };
-}
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** A package brings the built page along; a checkout builds it once. */
-function buildPage({ env }: Call): void {
-  if (existsSync(join(PAGE_DIR, 'index.html')) || !existsSync(join(ROOT, 'web', 'vite.config.ts'))) return;
-  note('Building the page; this is done once…');
-  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build:webui'], {
-    cwd: ROOT,
-    env,
-    encoding: 'utf8',
-  });
-  if (status === 0 && existsSync(join(PAGE_DIR, 'index.html'))) return;
-  const why = `${stderr ?? ''}${stdout ?? ''}`.trim().split('\n').slice(-5).join('\n');
-  throw new UsageError(
-    `the page could not be built; run \`npm install\` and \`npm run build:webui\` in ${ROOT}\n${why}`,
-  );
 }
 
 const SHOWN_FOR_MS = 60_000;

@@ -92,9 +92,14 @@ function asked(question: string): string {
   return wrap(safe(question), columns).join('\n');
 }
 
+/** Whether a person is at a terminal who can be asked. */
+export function hasPerson(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
 /** Asks the person at the terminal. Without a terminal the answer is no. */
 export async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+  if (!hasPerson()) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question(`${asked(question)} [y/N] `)).trim());
@@ -110,9 +115,13 @@ export async function choose(
   means: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const [first] = of;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return first;
+  if (!hasPerson()) return first;
   const width = Math.max(...of.map((name) => name.length));
-  const rows = of.map((name, at) => `  ${at + 1}  ${name.padEnd(width)}  ${means[name] ?? ''}`.trimEnd());
+  const columns = process.stderr.columns ?? 0;
+  const rows = of.flatMap((name, at) => {
+    const row = `  ${at + 1}  ${name.padEnd(width)}  ${means[name] ?? ''}`.trimEnd();
+    return wrap(row, columns, width + '  1    '.length);
+  });
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     let text = safe(`${question}\n${rows.join('\n')}\n[${first}] `);

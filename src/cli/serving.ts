@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Actor, shownToken, whyNotPerson } from '../access/actor.ts';
 import { refusalToAgent } from '../access/rights.ts';
 import {
@@ -29,6 +28,7 @@ import type { serverFor } from '../mcp/server.ts';
 import { contextIn, isAgentIn, type ToolContext } from '../mcp/tool.ts';
 import { noteServer } from '../server/running-server.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
+import { PAGE_DIR, pageBuilder } from './build-page.ts';
 import {
   type Call,
   EXIT_CODE,
@@ -107,9 +107,6 @@ function fileOf({ cwd }: Call, name: string): string {
 /** A shorter token could be guessed. */
 const TOKEN_CHARS_MIN = 16;
 
-/** The built page, next to the sources or the compiled files. */
-export const PAGE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
-
 /** The address of the page stays the same from day to day. */
 const USUAL_PORT = 4187;
 
@@ -141,6 +138,7 @@ export async function listen(
     host: LOOPBACK_HOST,
     ...where,
     pageDir: PAGE_DIR,
+    buildPage: pageBuilder(call.env),
     admit,
     onRefused: (verdict: Denied) => void refusals.add(verdict, { who: refusedStranger(verdict) }, Date.now()),
     // Started by an agent, it serves that agent, with an agent's tools.

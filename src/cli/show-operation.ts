@@ -134,8 +134,11 @@ function listeningFor({ endsBySignal }: OperationEntry, onEvent = show): Listeni
 
 /** The answer of the person at the terminal, as input for the next call; null where it ends the command. */
 async function agreedTo({ env }: Call, { question, agreed }: AsksPerson): Promise<Given | null> {
-  const { confirm: ask, choose } = await import('./read-input.ts');
-  if ('field' in agreed) return { [agreed.field]: await choose(question, agreed.of) };
+  const { confirm: ask, choose, hasPerson } = await import('./read-input.ts');
+  if ('field' in agreed) {
+    if (agreed.isForPerson && !hasPerson()) return null;
+    return { [agreed.field]: await choose(question, agreed.of) };
+  }
   const isAgreed = await ask(question);
   if ('flag' in agreed) {
     if (isAgreed) return { [agreed.flag]: true };

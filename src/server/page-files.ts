@@ -26,20 +26,32 @@ type Kept = {
   readonly type: string;
 };
 
+/** Makes the page; answers why that failed, or null. */
+export type BuildPage = () => Promise<string | null>;
+
+// A refresh by a tag would go to the same address with its token behind the `#`, which loads nothing.
+const RELOAD = { path: '/being-built.js', script: 'setTimeout(() => location.reload(), 3000);' } as const;
+const BUILDING = `<!doctype html><meta charset="utf-8"><title>Baton</title><script src="${RELOAD.path}"></script>
+<p>The page is being built. This is done once and takes about a minute; then it opens by itself.</p>`;
+
 export class PageFiles {
   readonly #dir: string;
+  /** Null where it comes with the package, or the build failed. */
+  #build: BuildPage | null;
+  #isBuilding = false;
+  #whyNot = 'run `npm run build:webui`, or use `baton ui`';
   #built = 0;
   #names: ReadonlySet<string> = new Set();
   readonly #kept = new Map<string, Kept>();
 
-  constructor(dir: string) {
+  constructor(dir: string, build: BuildPage | null = null) {
     this.#dir = dir;
+    this.#build = build;
   }
 
   answer(path: string, acceptsGzip: boolean): Response {
     this.#lookAgain();
-    if (!this.#names.has('/index.html'))
-      return respond(deny('PAGE_NOT_BUILT', `the page is not built; run \`npm run build:webui\`, or use \`baton ui\``));
+    if (!this.#names.has('/index.html')) return this.#notBuilt(path);
     const isFile = this.#names.has(path);
     // A name with an extension is a file; an address of the page has none. `18.1` is an attempt.
     if (!isFile && /\.[a-z][a-z0-9]{0,11}$/i.test(path)) return new Response('not found', { status: 404 });
@@ -53,6 +65,23 @@ export class PageFiles {
     };
     if (!zipped || !acceptsGzip) return new Response(body, { headers });
     return new Response(zipped, { headers: { ...headers, 'content-encoding': 'gzip' } });
+  }
+
+  /** The first who asks for the page of a checkout waits until it is built. */
+  #notBuilt(path: string): Response {
+    if (this.#build === null) return respond(deny('PAGE_NOT_BUILT', `the page is not built; ${this.#whyNot}`));
+    if (!this.#isBuilding) {
+      this.#isBuilding = true;
+      void this.#build().then((why) => {
+        this.#isBuilding = false;
+        if (why === null) return;
+        this.#build = null;
+        this.#whyNot = why;
+      });
+    }
+    const [body, type] = path === RELOAD.path ? [RELOAD.script, TYPES['.js']] : [BUILDING, TYPES['.html']];
+    const headers = { 'content-type': String(type), 'cache-control': 'no-store', 'retry-after': '3' };
+    return new Response(body, { status: path === RELOAD.path ? 200 : 503, headers });
   }
 
   #read(name: string): Kept {

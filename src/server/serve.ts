@@ -17,7 +17,7 @@ import { operationNamed } from './calls.ts';
 import { EventHub } from './event-hub.ts';
 import { FrontDoor } from './front-door.ts';
 import { LiveFeed } from './live-feed.ts';
-import { PageFiles } from './page-files.ts';
+import { type BuildPage, PageFiles } from './page-files.ts';
 import { RequestCounts, routeOf } from './request-counts.ts';
 import { requestTraces } from './request-traces.ts';
 
@@ -35,6 +35,8 @@ export type ServeOptions = {
   readonly isBehindProxy?: boolean;
   /** The folder of the built page. */
   readonly pageDir: string;
+  /** Makes it where it was never built. */
+  readonly buildPage?: BuildPage | null;
   readonly admit: (token: string) => ServerCaller | Denied;
   readonly onRefused: (verdict: Denied) => void;
   readonly isAgentAt?: (socket: Socket) => boolean;
@@ -85,7 +87,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     actorOf: (caller) => actorCalling(caller, here),
     hub,
     live,
-    page: new PageFiles(options.pageDir),
+    page: new PageFiles(options.pageDir, options.buildPage),
     requests,
   });
   const mcp = new McpSessions(options.newMcp);

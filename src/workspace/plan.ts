@@ -40,9 +40,14 @@ type PlanRequest = ConfigRequest & {
   readonly targets?: readonly string[] | undefined;
 };
 
-export async function locateCast(
-  request: PlanRequest,
-): Promise<{ ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] }> {
+/** `names` are the loadouts to choose from, where none was named and none is active. */
+export type Unplanned = {
+  readonly ok: false;
+  readonly issues: readonly Issue[];
+  readonly names?: readonly string[];
+};
+
+export async function locateCast(request: PlanRequest): Promise<{ ok: true; plan: Plan } | Unplanned> {
   const linked = request.targets === undefined ? null : linkFor(request, request.targets);
   const loaded: Loaded = linked ?? loadFor(request);
   const script = request.agents === undefined ? null : readScript(resolvePath(request.cwd, request.agents));
@@ -61,7 +66,7 @@ export async function locateCast(
   ];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
-    if (request.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
+    if (request.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all), names };
     throw noLoadout(request.loadout, names);
   }
   const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));

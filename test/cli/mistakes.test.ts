@@ -279,6 +279,22 @@ const ROWS: readonly Row[] = [
     [/^baton: .*several loadouts and none is active/],
   ],
   [
+    '12',
+    'several loadouts and none is active: nobody is there who could pick one',
+    { ...short('steps: [fix]'), '.baton/loadouts/other.yaml': 'steps: [fix]' },
+    ['cast', 'x'],
+    1,
+    [/several loadouts and none is active.*other, team; a cast can name one with -l/],
+  ],
+  [
+    '12',
+    'a loadout of the JSON form to compile',
+    {},
+    ['compile', 'Review-Only'],
+    2,
+    [/Review-Only is written in the JSON form already; `\S+ loadout open Review-Only` prints it/],
+  ],
+  [
     '13',
     'no configuration',
     {},

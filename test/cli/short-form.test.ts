@@ -1,8 +1,9 @@
 // Loadouts of the short form through the command line: they are checked in the user's words, compiled, drawn and cast.
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, project, put, read } from './baton.ts';
+import { baton, CHECKOUT, json, project, put, read } from './baton.ts';
 
 const BUGFIX = `defaults: { runner: claude }
 steps:
@@ -187,4 +188,29 @@ test.each<[string, Json, string, string]>([
   const { stdout } = await baton(dir, ['check']);
   expect(stdout).toContain(words);
   expect(stdout).toContain('bugfix.yaml:2:');
+});
+
+describe('several loadouts, and none is active', () => {
+  const several = () =>
+    project({
+      '.baton/loadouts/one.yaml': 'steps: [{ fix: { prompt: Fix it. } }]',
+      '.baton/loadouts/two.yaml': 'steps: [{ fix: { prompt: Fix it. } }]',
+      'agents.json': { fix: ['done'] },
+    });
+
+  test('`check` says what a cast does, `config` says what to name', async () => {
+    const dir = several();
+    const { code, stderr } = await baton(dir, ['check']);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/a cast asks which, or needs -l NAME: one, two\./)]);
+    expect((await baton(dir, ['config'])).stdout).toMatch(/The loadouts: one, two; `\S+ config -l NAME`/);
+    expect((await baton(dir, ['config', '-l', 'two'])).stdout).toContain('"two"');
+  });
+
+  test('at a terminal the person picks one', async () => {
+    const dir = several();
+    const typed = `(sleep 1; echo 2; sleep 3) | script -qec "${join(CHECKOUT, 'bin/baton')} cast --agents agents.json x" /dev/null`;
+    const { stdout } = await baton(dir, ['-c', typed], { program: ['/bin/sh'] });
+    expect(stdout).toMatch(/Which loadout\?[\s\S]*2 {2}two[\s\S]*completed/);
+    expect(json<{ loadout: string }>(await baton(dir, ['show', '--json'])).loadout).toBe('two');
+  });
 });

@@ -1,4 +1,6 @@
 // Who gets in, and who does not: forged names, pages of others, wrong tokens, agents, those that ask too often.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Role } from '../../src/access/rights.ts';
 import { createToken } from '../../src/access/tokens.ts';
@@ -40,6 +42,38 @@ test('a link from elsewhere opens the page, and nothing else', async () => {
     { 'sec-fetch-mode': 'no-cors' },
   ])
     expect((await forged(port, '/', { ...link, ...other })).status).toBe(403);
+});
+
+test('the page of a checkout is built on its first use, once', async () => {
+  const dir = project();
+  let builds = 0;
+  let done: (why: string | null) => void = () => undefined;
+  const buildPage = () => {
+    builds += 1;
+    return new Promise<string | null>((resolve) => {
+      done = resolve;
+    });
+  };
+  const { get } = await served(dir, { buildPage });
+  for (const path of ['/', '/casts/latest']) {
+    const answer = await get(path);
+    expect([answer.status, await answer.text()]).toEqual([
+      503,
+      expect.stringMatching(/<script src="\/being-built\.js">.*being built/s),
+    ]);
+  }
+  expect(await (await get('/being-built.js')).text()).toContain('location.reload()');
+  mkdirSync(join(dir, 'page'));
+  writeFileSync(join(dir, 'page/index.html'), 'the page');
+  done(null);
+  expect(await (await get('/')).text()).toBe('the page');
+  expect(builds).toBe(1);
+});
+
+test('a page that cannot be built is refused with the reason', async () => {
+  const { get } = await served(project(), { buildPage: async () => 'vite is not there' });
+  expect((await get('/')).status).toBe(503);
+  expect(await (await get('/')).text()).toMatch(/PAGE_NOT_BUILT.*vite is not there/);
 });
 
 test('the page itself may call: its origin is that of the server', async () => {

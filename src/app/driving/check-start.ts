@@ -23,7 +23,7 @@ import { type Denied, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { tryGit } from '../../workspace/git.ts';
 import { UsageError } from '../../workspace/locate.ts';
-import { locateCast } from '../../workspace/plan.ts';
+import { locateCast, type Unplanned } from '../../workspace/plan.ts';
 import { branchOf, worktreesFolder } from '../../workspace/worktree/record.ts';
 import { type Repository, type RepositoryReading, readRepository } from '../../workspace/worktree/repository.ts';
 import { refusing } from '../cast-work.ts';
@@ -176,6 +176,14 @@ function askForTrust({ dir }: Workspace, issues: readonly Issue[]): void {
       trust: dir,
     },
   );
+}
+
+/** Where several loadouts are there, and none was named and none is active, a person picks one as the value of `field`. */
+export function askWhich({ issues, names }: Unplanned, field: string): void {
+  const [first, ...others] = names ?? [];
+  if (first === undefined || others.length === 0 || !issues.every(({ path }) => path === 'activeLoadout')) return;
+  const agreed = { field, of: [first, ...others], isForPerson: true } as const;
+  throw new AsksPerson(refusedPlan(issues), 'Which loadout? None is active.', agreed);
 }
 
 /** What is wrong with the configuration; the first mistake gives the code. */

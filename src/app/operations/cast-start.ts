@@ -17,6 +17,7 @@ import { BUNDLED } from '../../workspace/find-config.ts';
 import type { Plan } from '../../workspace/plan.ts';
 import type { RepositoryReading } from '../../workspace/worktree/repository.ts';
 import {
+  askWhich,
   commandsOf,
   isolationOf,
   mayChangeFiles,
@@ -58,7 +59,10 @@ export async function startCastFor(
   quest?: ForQuest,
 ): Promise<Verdict> {
   const plan = await planned(workspace, input, context);
-  if (!plan.ok) return refusedPlan(plan.issues);
+  if (!plan.ok) {
+    if (quest === undefined) askWhich(plan, 'loadout');
+    return refusedPlan(plan.issues);
+  }
   askForBundled(workspace, plan.plan, input, context);
   for (const name of plan.plan.strangers)
     context.onEvent({
@@ -239,7 +243,10 @@ const ANSWER_TOKENS = 1_000;
 
 export const castPlan: Operation<'cast.plan'> = async (workspace, input, context) => {
   const found = await planned(workspace, input, context);
-  if (!found.ok) return refusedPlan(found.issues);
+  if (!found.ok) {
+    askWhich(found, 'loadout');
+    return refusedPlan(found.issues);
+  }
   const { plan } = found;
   const { request } = input;
   const briefs = await firstBriefs(plan, request);

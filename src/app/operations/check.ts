@@ -1,5 +1,6 @@
 // Checks before anything runs: the configuration, and this machine.
 import { check } from '../../kernel/graph/check.ts';
+import { activeLoadout } from '../../kernel/graph/check-config.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { type ConfigLayer, keyPathOf, layerOf } from '../../kernel/graph/layers.ts';
 import { isObject, type JsonObject, objectAt } from '../../kernel/json.ts';
@@ -42,6 +43,7 @@ export const checkLoadouts: Operation<'check'> = async (workspace, { file, stric
     ...(another === undefined ? {} : { files: all.map((loaded) => loaded.file) }),
     issues,
     ...(await inputsOfAll(all)),
+    ...(file === undefined ? noneActive(workspace, errors) : {}),
     machine: machine.map((finding) => ({ ...finding })),
   };
   if (!first) return allow(issues.length === 0 ? 'no issues' : warnings, details);
@@ -58,6 +60,14 @@ async function inputsOfAll(all: readonly Loaded[]): Promise<JsonObject> {
     ),
   );
   return inputs.length === 0 ? {} : { inputs };
+}
+
+/** The loadouts that a person chooses from, where a cast that names none would ask. */
+function noneActive(workspace: Workspace, errors: readonly Issue[]): JsonObject {
+  if (errors.length > 0) return {};
+  const { config } = loadFor({ workspace, cwd: workspace.cwd, file: undefined, loadout: undefined });
+  const names = isObject(config) ? Object.keys(objectAt(config, 'loadouts')) : [];
+  return isObject(config) && names.length > 1 && activeLoadout(config) === null ? { noneActive: names } : {};
 }
 
 type Read = { readonly loaded: readonly Loaded[] } | { readonly broken: Denied };

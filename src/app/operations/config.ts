@@ -2,7 +2,7 @@
 import { fieldNames, tableFieldAt } from '../../kernel/field-schema.ts';
 import { WHOLE_CONFIG } from '../../kernel/graph/config-fields.ts';
 import { type ExplainedKey, explainKey, keyPathOf } from '../../kernel/graph/layers.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';
 import { nearestName } from '../../kernel/text.ts';
 import { allow } from '../../kernel/verdict.ts';
@@ -24,7 +24,10 @@ export const configExplain: Operation<'config.explain'> = async (workspace, { ex
         .map(({ name: by }) => by);
       return { key: name, layers: [...new Set(of)] };
     });
-    return allow(`${layers.length} layers`, { layers: found, config: safe(config), sections, issues });
+    const names = Object.keys(objectAt(config, 'loadouts'));
+    // Without a name it is not known which of several files of the short form is meant.
+    const several = layers.length === 0 && names.length > 1 ? { loadouts: names } : {};
+    return allow(`${layers.length} layers`, { layers: found, config: safe(config), sections, issues, ...several });
   }
   const explained = merged
     ? explainKey(key, layers, merged)

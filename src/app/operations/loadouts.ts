@@ -11,7 +11,7 @@ import { type Loaded, loadConfig } from '../../workspace/load-config.ts';
 import { UsageError } from '../../workspace/locate.ts';
 import { locateCast, noLoadout } from '../../workspace/plan.ts';
 import { inputsIn } from '../driving/cast-inputs.ts';
-import { refusedPlan } from '../driving/check-start.ts';
+import { askWhich, refusedPlan } from '../driving/check-start.ts';
 import { nameCast } from '../name-cast.ts';
 import { foldAll } from '../views/cast-view.ts';
 import { drawMermaid, drawSvg, drawText } from '../views/draw-graph.ts';
@@ -95,9 +95,12 @@ export const compileLoadout: Operation<'compile'> = async (workspace, { loadout:
     const names = Object.keys(objectAt(objectOf(loaded.config), 'loadouts'));
     const isName = word !== undefined && !/[./]/.test(word);
     if (isName && names.length > 0 && !names.includes(word)) throw noLoadout(word, names);
-    const what =
-      word === undefined ? 'no loadout of the short form is meant' : `${word} is no loadout of the short form`;
-    throw new UsageError(`${what}; name a file such as .baton/loadouts/bugfix.yaml`);
+    if (isName)
+      throw new UsageError(
+        `${word} is written in the JSON form already; \`${workspace.program} loadout open ${word}\` prints it`,
+      );
+    const what = word === undefined ? 'say which loadout' : `${word} is no loadout of the short form`;
+    throw new UsageError(`${what}; name one of the short form, or a file such as .baton/loadouts/bugfix.yaml`);
   }
   const { compiled, digest } = loaded.source;
   return allow('compiled', { file: loaded.file, digest, config: compiled });
@@ -110,7 +113,9 @@ export const drawLoadout: Operation<'graph'> = async (workspace, { of: word, fil
   if (cast) return drawn(cast.rules, cast.progress, format);
   const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };
   const plan = await locateCast({ ...wanted, isDrawn: true });
-  return plan.ok ? drawn(plan.plan.rules, undefined, format) : refusedPlan(plan.issues);
+  if (plan.ok) return drawn(plan.plan.rules, undefined, format);
+  if (file === undefined) askWhich(plan, 'of');
+  return refusedPlan(plan.issues);
 };
 
 function drawn(rules: Rules, progress: DrawnProgress | undefined, format: keyof typeof DRAW) {

@@ -16,7 +16,10 @@ const isBad = ({ ok }: JsonObject): boolean => ok === false;
 
 export const PROJECT_FORMS: Forms = {
   check: {
-    notes: ({ machine }, { env }) => machineLines(rowsIn(machine), paintFor(process.stderr, env)),
+    notes: ({ machine, noneActive }, { env }) => [
+      ...machineLines(rowsIn(machine), paintFor(process.stderr, env)),
+      ...noneActiveLines(noneActive),
+    ],
     lines: (details, call, _given, verdict) => checkLines(details, call, verdict),
     refusal: 'same',
   },
@@ -53,11 +56,18 @@ export const PROJECT_FORMS: Forms = {
   },
 };
 
-function configLines({ layers, all, key, value, why, means, config, issues }: JsonObject): readonly ShownLine[] {
+function configLines(
+  { layers, all, key, value, why, means, config, issues, loadouts }: JsonObject,
+  call: Call,
+): readonly ShownLine[] {
   const wrong = rowsIn(issues).map(({ message }) => `! ${message}`);
   const text = (each: Json | undefined) => oneLine(JSON.stringify(each ?? null), 200);
   if (key === undefined) {
     const files = rowsIn(layers).map(({ layer, file }): string[] => [String(layer), String(file)]);
+    if (Array.isArray(loadouts)) {
+      const way = `\`${again(call)} config -l NAME\` shows what one of them is run with`;
+      return [`No config.json counts here, and no loadout is active. The loadouts: ${loadouts.join(', ')}; ${way}.`];
+    }
     const shown = files.length === 0 ? ['No file sets anything; the defaults count.'] : table(files, ['layer', 'file']);
     return [...shown, '', new Ready(safe(JSON.stringify(config, null, 2))), ...wrong];
   }
@@ -190,6 +200,12 @@ function issueLines({ level, code, path, message }: JsonObject, file: string, pa
 function machineLines(findings: readonly JsonObject[], paint: Paint): readonly ShownLine[] {
   const lines = (findings as unknown as readonly MachineFinding[]).flatMap((each) => findingOf(each, paint));
   return lines.length === 0 ? [] : ['This machine lacks what a cast needs:', ...lines];
+}
+
+function noneActiveLines(names: Json | undefined): readonly string[] {
+  if (!Array.isArray(names)) return [];
+  const fix = 'activeLoadout in config.json makes one the usual one';
+  return [`No loadout is active, so a cast asks which, or needs -l NAME: ${names.join(', ')}. ${fix}.`];
 }
 
 const RETRY: Readonly<Record<string, string>> = {

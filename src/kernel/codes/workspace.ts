@@ -103,7 +103,7 @@ export const SERVER_CODES = {
     'later',
     'the files of the page are not there',
     'this is a checkout and the page was never built',
-    'run `npm run build:webui`, or open it with `baton ui`, which builds it',
+    'run `npm run build:webui`: `baton ui` and `baton serve` build it on its first use, and that failed',
   ),
 } as const satisfies Record<string, CodeRow>;
 
