@@ -10,11 +10,11 @@ import type { Effect } from '../kernel/pending.ts';
 import type { Sighting } from '../kernel/trust/state.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
+import { asInput, asInterruption, NOT_BEGUN, usageInput } from './attempt-requests.ts';
 import type { Owed } from './decider.ts';
 import { type Driver, RENEW_MS, sharesProcesses, thisDriver } from './lease.ts';
 import {
   type AttemptDirs,
-  type AttemptResult,
   HANDED_OVER,
   INTERRUPTED,
   type LiveEvent,
@@ -468,52 +468,6 @@ function attemptDirs(
     attemptDir: join(stateDir, 'attempts', `${cast}-${turn}.${attempt}`),
     ...(onEvent ? { onEvent: (event) => onEvent(turn, event) } : {}),
   };
-}
-
-function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
-  const common = { cast, turn, attempt };
-  const { usage, agent } = result;
-  const known = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
-  if (result.kind === 'lost') {
-    return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason, ...known };
-  }
-  switch (result.kind) {
-    case 'output':
-      return {
-        kind: 'attempt.output',
-        ...common,
-        output: result.output,
-        ...known,
-        ...(result.truncated ? { truncated: true } : {}),
-        ...(result.cutShort ? { cutShort: true } : {}),
-      };
-    case 'fault': {
-      const { fault, reason, code, retryAfterMs, said, tries } = result;
-      const more = {
-        ...(code ? { code } : {}),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(said === undefined ? {} : { said }),
-        ...(tries === undefined ? {} : { tries }),
-      };
-      return { kind: 'attempt.failed', ...common, fault, reason, ...known, ...more };
-    }
-  }
-}
-
-const NOT_BEGUN: AttemptResult = { kind: 'lost', mayHaveRun: false, reason: 'it had not begun' };
-
-/** An attempt that was interrupted goes on. One that had ended by then has its outcome. */
-function asInterruption(effect: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
-  if (result.kind !== 'lost') return asInput(effect, result);
-  const { cast, turn, attempt } = effect;
-  const { usage, agent } = result;
-  const known = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
-  return { kind: 'attempt.interrupted', cast, turn, attempt, ...known };
-}
-
-function usageInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request | null {
-  const { usage, agent } = result;
-  return usage ? { kind: 'attempt.spent', cast, turn, attempt, usage, ...(agent ? { agent } : {}) } : null;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -173,11 +173,7 @@ export type Swept = {
 };
 
 /** Removes the worktrees of finished casts. Work that exists nowhere else stays until a person gives it up. */
-async function sweepWorktrees(
-  store: Store,
-  { stateDir }: LocatedWorkspace,
-  options: SweepOptions,
-): Promise<Swept[]> {
+async function sweepWorktrees(store: Store, { stateDir }: LocatedWorkspace, options: SweepOptions): Promise<Swept[]> {
   const casts = new Map((await store.view('casts', {})).map((summary) => [summary.cast, summary]));
   const swept: Swept[] = [];
   for (const id of castsWithWorktrees(stateDir)) {
