@@ -590,6 +590,26 @@ export const SITUATIONS: readonly Row[] = [
     commands: ['diff c', 'merge c', 'show c'],
   },
   {
+    what: 'completed, and merged',
+    situation: {
+      ...look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries.map(withChange) }),
+      work: 'merged',
+    },
+    code: null,
+    says: ['completed at', 'Its work is merged.'],
+    commands: ['diff c', 'undo c', 'show c'],
+  },
+  {
+    what: 'completed, and taken back',
+    situation: {
+      ...look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries.map(withChange) }),
+      work: 'undone',
+    },
+    code: null,
+    says: ['completed at', 'Its work was taken back.'],
+    commands: ['show c'],
+  },
+  {
     what: 'completed in a worktree without a change',
     situation: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries }),
     code: null,

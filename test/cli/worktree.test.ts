@@ -263,6 +263,11 @@ test('undo takes back all that was merged, as a commit of its own, unless work o
   await baton(dir, ['merge', id]);
   const merged = git(dir, 'rev-parse', 'HEAD');
   const undo = async () => json(await baton(dir, ['undo', id, '--yes', '--json']));
+  const why = async () => (await baton(dir, ['why', id])).stdout;
+  expect([await why(), await why()]).toEqual([
+    expect.stringContaining('Its work is merged.'),
+    expect.not.stringContaining('baton merge'),
+  ]);
   expect((await baton(dir, ['undo', id])).code).toBe(1);
   put(dir, { 'a.txt': 'half done\n' });
   expect([(await undo()).code, read(dir, 'a.txt')]).toEqual(['MERGE_CONFLICT', 'half done\n']);
@@ -278,6 +283,7 @@ test('undo takes back all that was merged, as a commit of its own, unless work o
   expect([git(dir, 'rev-parse', 'HEAD^'), git(dir, 'diff', before, 'HEAD')]).toEqual([merged, '']);
   expect([read(dir, 'a.txt'), read(dir, 'staged.txt')]).toEqual(['one\n', 'x']);
   expect((await undo()).reason).toContain('taken back already');
+  expect(await why()).toContain('Its work was taken back.');
 });
 
 test('what was merged is taken back on the branch it was merged into, not on another one that has it', async () => {

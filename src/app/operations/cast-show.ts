@@ -100,7 +100,9 @@ async function situationOf(store: WorkspaceStore, id: string, baton: string, sta
   if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');
   const quarantine = cast.status === 'failed' ? await blockedAgents(store, cast) : [];
   const signs = cast.status === 'running' ? await lastSignsOf(stateDir, cast) : new Map<number, LastSign>();
-  return { cast, view, now: Date.now(), baton, driver, ledger, quarantine, signs };
+  const state = cast.status === 'completed' ? readRecord(stateDir, id)?.state : undefined;
+  const work = state === undefined || state === 'making' ? {} : { work: state };
+  return { cast, view, now: Date.now(), baton, driver, ledger, quarantine, signs, ...work };
 }
 
 async function lastSignsOf(stateDir: string, cast: Cast): Promise<ReadonlyMap<number, LastSign>> {

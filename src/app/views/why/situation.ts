@@ -7,6 +7,7 @@ import { type Cast, type CastStatus, isOver, type OpenQuestion, type Turn } from
 import { firstEdge } from '../../../kernel/graph/route.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Ledger } from '../../../kernel/ledger/state.ts';
+import type { WorkState } from '../../../kernel/retention.ts';
 import { collapse, counted, truncate } from '../../../kernel/text.ts';
 import type { Quarantine } from '../../../kernel/trust/state.ts';
 import type { View } from '../cast-view.ts';
@@ -27,6 +28,8 @@ export type Situation = {
   readonly ledger: Ledger | null;
   /** What waits for a person in the registry; looked at only where the cast failed. */
   readonly quarantine: readonly Quarantine[];
+  /** What became of its worktree; looked at only where the cast is completed. */
+  readonly work?: WorkState;
   /** By turn, the last sign of the agent that works on it; looked at only where the cast runs. */
   readonly signs?: ReadonlyMap<number, { readonly at: number; readonly tool: string | null }>;
 };

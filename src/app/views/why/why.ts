@@ -5,6 +5,7 @@ import { reasonNow } from '../../../kernel/cast/asked.ts';
 import { type CastStatus, isOver } from '../../../kernel/cast/state.ts';
 import { countItems, itemsText } from '../../../kernel/cast/summary.ts';
 import type { Code } from '../../../kernel/codes.ts';
+import type { WorkState } from '../../../kernel/retention.ts';
 import { notRunOf } from '../reported.ts';
 import { resultOf } from '../result.ts';
 import {
@@ -148,27 +149,39 @@ function aborted({ cast, view, baton }: Situation): Explanation {
   return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
 }
 
-async function completed({ cast, baton, view }: Situation): Promise<Explanation> {
+async function completed({ cast, baton, view, work = 'ready' }: Situation): Promise<Explanation> {
   const { consolidate } = await import('../../../kernel/report/consolidation.ts');
   const summary = consolidate(cast)?.summary ?? '';
-  const { hasChanged } = view;
-  const work =
-    cast.root === undefined || !hasChanged
-      ? []
-      : [
-          { does: 'see what it changed', command: `${baton} diff ${cast.id}` },
-          { does: 'merge its work into the current branch', command: `${baton} merge ${cast.id}` },
-        ];
+  const hasWorktree = cast.root !== undefined && work !== 'none';
+  const ways = hasWorktree && view.hasChanged ? WAYS_OF_WORK[work] : [];
+  const unchanged = hasWorktree && !view.hasChanged ? ['It changed no file.'] : [];
   return {
     code: null,
     sentences: [
       'There is nothing left to do.',
-      ...(cast.root === undefined || hasChanged ? [] : ['It changed no file.']),
+      ...(view.hasChanged ? WORDS_OF_WORK[work] : unchanged),
       ...summary.split('\n').filter((line) => line !== ''),
     ],
-    commands: [...work, { does: 'look at it', command: `${baton} show ${cast.id}` }],
+    commands: [...ways, ['look at it', 'show'] as const].map(([does, verb]) => ({
+      does,
+      command: `${baton} ${verb} ${cast.id}`,
+    })),
   };
 }
+
+const DIFF = ['see what it changed', 'diff'] as const;
+const WAYS_OF_WORK: Readonly<Record<WorkState, readonly (readonly [does: string, verb: string])[]>> = {
+  none: [],
+  ready: [DIFF, ['merge its work into the current branch', 'merge']],
+  merged: [DIFF, ['take its work back', 'undo']],
+  undone: [],
+};
+const WORDS_OF_WORK: Readonly<Record<WorkState, readonly string[]>> = {
+  none: [],
+  ready: [],
+  merged: ['Its work is merged.'],
+  undone: ['Its work was taken back.'],
+};
 
 function unique(ways: readonly Way[]): readonly Way[] {
   return ways.filter((way, index) => index === ways.findIndex(({ command }) => command === way.command));
