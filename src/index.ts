@@ -1,6 +1,6 @@
 // The library: `openWorkspace` to work with a workspace from a program, and its parts for programs that combine them in their own way.
 export { runners } from './agents/index.ts';
-export type { ClaimedTask as Claim, OperationAnswer as Answer, StandingCast } from './api/methods.ts';
+export type { ClaimedTask as Claim, OperationAnswer as Answer, ShownCast } from './api/methods.ts';
 export type { CastEvent, WatchedNews as CastNews } from './api/open-workspace.ts';
 export {
   type Actor,

@@ -14,7 +14,7 @@ export type OperationAnswer<Details> =
   | Denied;
 
 /** A cast, and whether it has stopped: it is over, paused, or waits for a person. */
-export type StandingCast = CastView & { readonly stands: boolean };
+export type ShownCast = CastView & { readonly stands: boolean };
 
 /** Keep the fence: later calls about the task need it. */
 export type ClaimedTask = {
@@ -26,12 +26,12 @@ export type ClaimedTask = {
 
 /** The details of answers that have a type of their own. Those of any other operation are an object of JSON. */
 type Details = {
-  'cast.start': StandingCast;
-  'cast.show': StandingCast;
-  'cast.wait': StandingCast;
-  'cast.watch': StandingCast;
-  'cast.answer': StandingCast;
-  'cast.continue': StandingCast;
+  'cast.start': ShownCast;
+  'cast.show': ShownCast;
+  'cast.wait': ShownCast;
+  'cast.watch': ShownCast;
+  'cast.answer': ShownCast;
+  'cast.continue': ShownCast;
   'cast.list': { readonly casts: readonly CastSummary[]; readonly count: number };
   'cast.why': Why;
   'cast.abort': { readonly casts: readonly string[] };

@@ -117,7 +117,7 @@ export function reportLines(
   return [
     ...part('summary', isWhole ? report.findings.flatMap(linesIn) : summaryLines(report, `${baton} show ${cast}`)),
     ...part(
-      'standing',
+      'status',
       report.reports
         .filter(({ status }) => status !== 'COMPLETE')
         .map(({ agent, item, status }) => `${agent}${item === null ? '' : ` on ${item}`}: ${status}`),

@@ -7,7 +7,7 @@ import { allow, type Denied, deny } from '../kernel/verdict.ts';
 import { eventReader } from './event-lines.ts';
 import type { About, CastPage, Head, Live, SentEntry, TextRef } from './wire.ts';
 
-export type { ClaimedTask as Claim, OperationAnswer as Answer, StandingCast } from '../api/methods.ts';
+export type { ClaimedTask as Claim, OperationAnswer as Answer, ShownCast } from '../api/methods.ts';
 export type { Denied, Verdict } from '../kernel/verdict.ts';
 export type { About, CastPage, Head, Live, SentEntry, TextRef } from './wire.ts';
 

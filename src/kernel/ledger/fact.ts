@@ -247,12 +247,12 @@ export function freeing(run: string, task: string): string {
 }
 
 /** The refusal with the cast of the holder, if that cast is stopped. */
-export function namingCast(refusal: Denied, standing: (run: string) => StoppedRun | null): Denied {
+export function namingCast(refusal: Denied, stopped: (run: string) => StoppedRun | null): Denied {
   const { holder } = refusal.details;
   if (refusal.code !== 'LOCK_CONFLICT' || !isObject(holder) || !isString(holder.run) || !isString(holder.task)) {
     return refusal;
   }
-  const found = standing(holder.run);
+  const found = stopped(holder.run);
   if (!found || holder.cast !== undefined) return refusal;
   const { run, task } = holder;
   const free = freeing(run, task);
@@ -262,9 +262,9 @@ export function namingCast(refusal: Denied, standing: (run: string) => StoppedRu
   return deny(refusal.code, reason, { ...refusal.details, holder: named });
 }
 
-function statusWords(standing: StoppedRun): string {
-  const since = stampOf(standing);
-  return since === null ? standing.status : `${standing.status} since ${since}`;
+function statusWords(stopped: StoppedRun): string {
+  const since = stampOf(stopped);
+  return since === null ? stopped.status : `${stopped.status} since ${since}`;
 }
 
 function stampOf({ since }: StoppedRun): string | null {
