@@ -73,15 +73,24 @@ function foundAndRemoved(words: readonly Word[], shell: ShellFolder, area: Proje
   );
   if (!isRemoving) return null;
   const roots = args.slice(0, end === -1 ? undefined : end);
-  // It selects files by a condition. So the project itself may be the root, but nothing outside.
-  const outside = roots.find((word) => {
+  // With a condition that selects files, the project itself may be the root, but nothing outside.
+  const isSelective = args.some(({ text }) => SELECTS.test(text));
+  const isProject = (place: string) => place === area.cwd && area.isOwn(`${place}/-`);
+  const wholes = roots.length === 0 ? [HERE] : roots;
+  if (!isSelective && wholes.some((word) => isProject(shell.placeOf(word) ?? '') && !area.isOwn(area.cwd)))
+    return 'find would remove the whole project; select files, as with -name, or name a folder';
+  const outside = wholes.find((word) => {
     const place = shell.placeOf(word);
-    return place === null || !(area.isOwn(place) || (place === area.cwd && area.isOwn(`${place}/-`)));
+    return place === null || !(area.isOwn(place) || isProject(place));
   });
   return outside
     ? `find would remove files at ${outside.text}, outside the project; name a folder of the project`
     : null;
 }
+
+/** What `find` searches if no folder is named. */
+const HERE: Word = { text: '.', isPlain: true, isQuoted: false, isOpen: false, isHome: false };
+const SELECTS = /^-(?:i?(?:name|path|wholename|regex|lname)|empty|size|newer.*|[acm](?:time|min)|perm|user|group)$/;
 
 /** Without `-r`, a word that only the shell can resolve passes: it removes single files. */
 function refusedTarget(
