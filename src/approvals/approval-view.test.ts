@@ -28,6 +28,7 @@ const view: ApprovalView = {
   files: { '/w/a\u200bb': 'sha256:1' },
   env: [],
   envOther: [],
+  pathOther: [],
 };
 
 test('each line says one thing, whatever was asked', () => {
@@ -45,7 +46,13 @@ const plain: ApprovalView = {
   ...{ ...view, operation: 'deploy', folder: '/w', scope: 'prod', rationale: 'needed', rollback: 'deploy the last' },
   ...{ verification: 'look', requester: 'a1', cast: 'c', turn: 4, stale: true, approvedBy: 'user:ann' },
   commands: [{ command: 'deploy prod', tier: 'T3', because: 'b', digest: 'd', status: 'waits' }],
-  ...{ files: { '/w/f': DIGEST }, env: ['HOME', 'KEY'], envOther: ['KEY'], leftOut: ['the second'] },
+  ...{
+    files: { '/w/f': DIGEST },
+    env: ['HOME', 'KEY'],
+    envOther: ['KEY'],
+    pathOther: ['/w/evil'],
+    leftOut: ['the second'],
+  },
 };
 const ask = '  baton approve P-1   or   baton reject P-1 --reason …';
 
@@ -62,6 +69,7 @@ test('a person sees all that was asked for', () => {
     '  verification  look',
     '  file          /w/f  sha256:0123456789ab',
     '  variables     HOME, KEY (another value here)',
+    '  programs in   /w/evil (not in your search path)',
     '  asked by      a1, turn 4 of cast c, since s, until u',
     '  approved by   user:ann',
     ask,
@@ -70,7 +78,7 @@ test('a person sees all that was asked for', () => {
 
 test('a permission in words has no lines for what it does not have', () => {
   const { leftOut: _, ...rest } = plain;
-  const none = { commands: [], rollback: null, verification: null, files: {}, env: [], envOther: [] };
+  const none = { commands: [], rollback: null, verification: null, files: {}, env: [], envOther: [], pathOther: [] };
   const bare = { ...rest, ...none, cast: null, turn: null, stale: false, approvedBy: null };
   expect(linesOf(bare, 'baton')).toEqual([
     'P-1  pending',
@@ -118,10 +126,12 @@ test.each<[string, Partial<Approval>, number, string, boolean]>([
   ['granted for longer', { grant: { ...grant, until: 2 * HOUR_MS } }, HOUR_MS, 'approved', false],
   ['asked for later, a moment ago', { since: HOUR_MS }, HOUR_MS, 'pending', false],
 ])('what was %s', (_name, over, now, status, stale) => {
-  expect(approvalView(asked(over), { now, running: [], isTurnOver: false, envOther: [] })).toMatchObject({
-    status,
-    stale,
-  });
+  expect(approvalView(asked(over), { now, running: [], isTurnOver: false, envOther: [], pathOther: [] })).toMatchObject(
+    {
+      status,
+      stale,
+    },
+  );
 });
 
 const executor = { host: 'h', pid: 7, startTime: 's' };
@@ -134,7 +144,7 @@ const listed = (over: Partial<Approval>): Approval => {
   const approval = asked(over);
   return { ...approval, sealed: { ...approval.sealed, commands } };
 };
-const around = { now: 0, running: [], isTurnOver: false, envOther: [] };
+const around = { now: 0, running: [], isTurnOver: false, envOther: [], pathOther: [] };
 
 test.each<[string, Partial<Approval>, Partial<ViewContext>, string, string]>([
   ['waits', {}, {}, 'waits', 'pending'],

@@ -41,6 +41,8 @@ export type ApprovalView = {
   readonly env: readonly string[];
   /** Variables whose value differs for the viewer. An agent can set its own values. */
   readonly envOther: readonly string[];
+  /** Folders of the approved search path that are not in the viewer's. An agent can put programs of its own there. */
+  readonly pathOther: readonly string[];
   /** Entries of the requested list that name no command. */
   readonly leftOut?: readonly string[];
 };
@@ -57,6 +59,8 @@ export type ViewContext = {
   readonly isTurnOver: boolean;
   /** Variables that had another value at the request. */
   readonly envOther: readonly string[];
+  /** Folders in which programs are looked for, and not here. */
+  readonly pathOther: readonly string[];
 };
 
 export function approvalView(approval: Approval, around: ViewContext): ApprovalView {
@@ -88,6 +92,7 @@ export function approvalView(approval: Approval, around: ViewContext): ApprovalV
     files,
     env,
     envOther: env.filter((name) => around.envOther.includes(name)),
+    pathOther: around.pathOther,
     ...(sealed.leftOut ? { leftOut: leftOutOf(sealed) } : {}),
   };
 }
@@ -123,6 +128,7 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
     ([path, digest]) => `  file          ${exactly(path)}  ${digest.slice(0, 19)}`,
   );
   const variables = view.env.map((name) => (view.envOther.includes(name) ? `${name} (another value here)` : name));
+  const folders = view.pathOther.map((folder) => `  programs in   ${exactly(folder)} (not in your search path)`);
   const leftOut = (view.leftOut ?? []).map((line) => `  left out      ${line}`);
   return [
     `${id}  ${status}${stale ? ', stale' : ''}`,
@@ -136,6 +142,7 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
     ...(verification === null ? [] : [`  verification  ${inWords(verification)}`]),
     ...files,
     ...(variables.length === 0 ? [] : [`  variables     ${variables.map(inWords).join(', ')}`]),
+    ...folders,
     `  asked by      ${where}, since ${since}, until ${until}`,
     ...(view.approvedBy === null ? [] : [`  approved by   ${inWords(view.approvedBy)}`]),
     ...waysOn(view, baton),

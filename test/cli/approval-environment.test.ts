@@ -61,6 +61,19 @@ test('a command gets the variables that its agent is handed by name, with the va
   expect(existsSync(join(dir, 'evil'))).toBe(false);
 });
 
+test('a person sees where an agent put programs in front of those of the system', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, approvals: { hook: 'deny' } } });
+  const wish = { operation: 'o', exact_content: 'touch made', scope: 's', rollback: 'none', verification: 'look' };
+  const asks = async (PATH: string) =>
+    baton(dir, ['approvals', 'request', '-'], { input: JSON.stringify(wish), env: { PATH } });
+  await asks(`${dir}/bin:${process.env.PATH}`);
+  expect((await baton(dir, ['approvals'])).stdout).toContain(`  programs in   ${dir}/bin (not in your search path)\n`);
+  const [view] = json<readonly ApprovalView[]>(await baton(dir, ['approvals', '--json']));
+  await baton(dir, ['reject', view?.id ?? '']);
+  await asks(process.env.PATH ?? '');
+  expect((await baton(dir, ['approvals'])).stdout).not.toContain('programs in');
+});
+
 test('variables of the caller bring no code into baton, and still reach a utility that it starts', async () => {
   const write = (name: string) => `import { writeFileSync } from 'node:fs'; writeFileSync('${name}', '');`;
   const dir = project({

@@ -1,4 +1,6 @@
 // What waits for a person, or was approved and not used; and the yes or no to it, which carries the waiting cast on.
+import { delimiter, dirname, resolve } from 'node:path';
+import { OWN_PROGRAM } from '../../agents/environment.ts';
 import { type ApprovalView, approvalView, revisionOf } from '../../approvals/approval-view.ts';
 import { marksOf } from '../../approvals/bound-parts.ts';
 import { approvalNamed, goneExecutors, runningIn } from '../../approvals/open-approvals.ts';
@@ -30,7 +32,8 @@ export async function approvalViews(workspace: Workspace): Promise<readonly Appr
   for (const approval of open) {
     const cast = approval.from ? await store.view('cast', approval.from.cast) : null;
     const envOther = otherHere(approval, env, key);
-    const around = { now, running: runningIn(approval), isTurnOver: isTurnOver(cast, approval), envOther };
+    const pathOther = foldersElsewhere(approval, env.PATH ?? '');
+    const around = { now, running: runningIn(approval), isTurnOver: isTurnOver(cast, approval), envOther, pathOther };
     views.push(approvalView(approval, around));
   }
   return views;
@@ -41,6 +44,13 @@ function otherHere({ sealed }: Approval, env: NodeJS.ProcessEnv, key: SealKey | 
   if (key?.id !== sealed.keyId) return [];
   const here = marksOf(sealed.env, env, key);
   return sealed.env.filter((name) => here[name] !== sealed.envMarks[name]);
+}
+
+/** Baton brings its own program and the Node that runs it. */
+function foldersElsewhere({ sealed }: Approval, here: string): readonly string[] {
+  const inFolders = (path: string) => path.split(delimiter).map((folder) => resolve(sealed.cwd, folder));
+  const known = [...inFolders(here), dirname(OWN_PROGRAM), dirname(process.execPath)];
+  return [...new Set(inFolders(sealed.path))].filter((folder) => !known.includes(folder));
 }
 
 type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;

@@ -44,8 +44,12 @@ export type ApprovalView = {
   readonly files: Readonly<Record<string, string>>;
   readonly env: readonly string[];
   readonly envOther: readonly string[];
+  readonly pathOther: readonly string[];
   readonly leftOut?: readonly string[];
 };
+
+const variablesOf = ({ env, envOther }: ApprovalView): readonly string[] =>
+  env.map((name) => (envOther.includes(name) ? `${name} (another value for this server)` : name));
 
 const TIERS: Readonly<Record<string, string>> = {
   T0: 'It only reads',
@@ -283,7 +287,13 @@ function Request({
             'Files bound',
             <Files key="f" folder={view.folder} bound={bound} seen={seen} onRead={readOn} />,
           ],
-          view.env.length > 0 && ['Variables', <Foreign key="v" text={view.env.join(', ')} />],
+          view.env.length > 0 && ['Variables', <Foreign key="v" text={variablesOf(view).join(', ')} />],
+          view.pathOther.length > 0 && [
+            'Programs in',
+            <span key="p" className="bad">
+              <Foreign text={view.pathOther.join(', ')} /> (not in the search path of this server)
+            </span>,
+          ],
           [
             'Undo',
             view.rollback === null ? (
