@@ -235,13 +235,17 @@ async function waiting(call: Call, kind: string): Promise<readonly Candidate[]> 
 /** Those of the project. What comes with Baton has no short form. */
 async function own(call: Call): Promise<readonly Candidate[]> {
   const found = await listed(call, 'loadout.list', 'loadouts', {});
-  return found.flatMap(({ name, steps, isBundled }) =>
-    isBundled === true ? [] : [[String(name), [steps].flat().join(', ')] as const],
+  return found.flatMap(({ name, isBundled, ...about }) =>
+    isBundled === true ? [] : [[String(name), aboutLoadout(about)] as const],
   );
 }
 
+function aboutLoadout({ description, steps }: JsonObject): string {
+  return typeof description === 'string' ? description : [steps].flat().join(', ');
+}
+
 function loadouts(call: Call): Promise<readonly Candidate[]> {
-  return rows(call, 'loadout.list', 'loadouts', 'name', ({ steps }) => [steps].flat().join(', '));
+  return rows(call, 'loadout.list', 'loadouts', 'name', aboutLoadout);
 }
 
 /** The agents and utilities of the loadouts. */

@@ -53,14 +53,24 @@ function fragmentFor(request: ConfigRequest, { kind, name }: Target): Fragment {
   if (materia && kind !== 'loadout') return materiaFragment(name, materia);
   const torn = known.broken.find(({ file }) => basename(file, extname(file)) === name);
   if (torn) throw new UsageError(`loadout:${name} cannot be read: ${torn.issues[0]?.message ?? torn.file}`);
-  throw new UsageError(unknownTarget(kind, name, [...known.loadout.keys(), ...known.materia.keys()]));
+  throw new UsageError(unknownTarget(kind, name, known));
 }
 
-function unknownTarget(kind: Kind | null, name: string, known: readonly string[]): string {
-  const near = nearestName(name, known);
-  const guess = near === null ? `there are: ${known.slice(0, 40).join(', ')}` : `did you mean ${near}?`;
-  return `there is no ${kind ?? 'loadout or materia'} ${name}; ${guess}`;
+function unknownTarget(kind: Kind | null, name: string, known: Known): string {
+  const names = { loadout: [...known.loadout.keys()], materia: [...known.materia.keys()] };
+  const other = kind === 'loadout' ? 'materia' : 'loadout';
+  if (kind !== null && known[other].has(name)) return `there is no ${kind} ${name}; say ${other}:${name}`;
+  const kinds = kind === null ? (['loadout', 'materia'] as const) : [kind];
+  const near = nearestName(
+    name,
+    kinds.flatMap((each) => names[each]),
+  );
+  const listed = kinds.map((each) => `${PLURAL[each]}: ${names[each].slice(0, NAMES_MAX).join(', ')}`).join('; ');
+  return `there is no ${kind ?? 'loadout or materia'} ${name}; ${near === null ? listed : `did you mean ${near}?`}`;
 }
+
+const PLURAL = { loadout: 'loadouts', materia: 'materia' } as const;
+const NAMES_MAX = 40;
 
 type Known = {
   readonly loadout: ReadonlyMap<string, Loaded>;

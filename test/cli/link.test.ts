@@ -221,3 +221,12 @@ test('in the background it is the same cast', async () => {
   );
   expect(pathOf(json<CastView>(await baton(dir, ['show', begun.cast, '--json'])))).toBe('1, 2 WI-1, 2 WI-2, 3');
 });
+
+test.each([
+  ['nothing like it', 'qqqqqq', /^baton: there is no loadout or materia qqqqqq; loadouts: looped, .*; materia: Plan, /],
+  ['a materia called a loadout', 'loadout:Write', /there is no loadout Write; say materia:Write/],
+  ['a misspelt loadout', 'loopd', /did you mean looped\?/],
+])('%s is no target, and the loadouts and the materia are told apart', async (_what, target, words) => {
+  const { code, stderr } = await baton(here(), ['link', target, '--', 'x']);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
+});
