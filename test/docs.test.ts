@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CODES } from '../src/kernel/codes.ts';
 import type { Json } from '../src/kernel/json.ts';
+import { OPTIONS } from '../src/short-form/table.ts';
 import { agent, always, BATON, baton, CHECKOUT, environment, flow, personToken, project, put } from './cli/baton.ts';
 import { forwardBaton } from './cli/forwarded.ts';
 import { commit, git } from './cli/repository.ts';
@@ -360,6 +361,13 @@ describe.each(PAGES)('%s', (page) => {
 test('every link of a page leads to a file and a heading that exist', () => {
   const pages = globSync(['*.md', 'examples/**/*.md', 'docs/**/*.md'], { cwd: CHECKOUT });
   expect(pages.flatMap((page) => brokenLinks(page, contentOf(join(CHECKOUT, page))))).toEqual([]);
+});
+
+test('every option of the short form is in its table', () => {
+  const page = readFileSync(join(CHECKOUT, 'docs/short-form.md'), 'utf8');
+  const listed = page.split('\n').flatMap((line) => (line.startsWith('| ') ? [...line.matchAll(/`(\w+)\b/g)] : []));
+  const names = new Set(listed.map(([, name]) => name));
+  expect(Object.keys(OPTIONS.fields).filter((name) => !names.has(name))).toEqual([]);
 });
 
 test('every command and option of a page exists', () => {
