@@ -9,11 +9,10 @@ import type { CastStatus } from '../kernel/cast/state.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { again, type Call, EXIT_CODE, note, out, outJson, ring } from './command.ts';
-import { paintFor, Ready, type ShownLine } from './paint.ts';
+import { paintFor, type ShownLine } from './paint.ts';
 import { type ProgressDisplay, progressFor } from './progress.ts';
 import { closingLines, itemLines, notRunLines, reportLines, resultLines } from './result-lines.ts';
 import { ended } from './show-operation.ts';
-import { safe } from './terminal-text.ts';
 
 export async function drive(call: Call, name: OperationName, given: Given): Promise<number> {
   return showDriven(call, await driven(call, name, given), given);

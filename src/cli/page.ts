@@ -1,9 +1,9 @@
 // The page of a workspace: built where it never was, served by a server that runs or by this process, opened in a browser. Beside it
 // a cast may be driven by a process of its own at the same terminal, so that its agents are started below the driver and not below the server.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { shownToken, TOKEN_VARIABLE } from '../access/actor.ts';
 import { openPageSession } from '../access/server-callers.ts';
 import { userFolder } from '../access/user-folder.ts';

@@ -51,16 +51,7 @@ export type InboxRow = {
 };
 
 export const CAST_CHANGES = ['cast.', 'turn.', 'attempt.', 'items.', 'lane', 'item.'];
-const INBOX_CHANGES = [
-  'cast.',
-  'turn.',
-  'attempt.',
-  'approval.',
-  'item.',
-  'memory.',
-  'quarantine.',
-  'registry.',
-];
+const INBOX_CHANGES = ['cast.', 'turn.', 'attempt.', 'approval.', 'item.', 'memory.', 'quarantine.', 'registry.'];
 
 /** The sign of what waits, and the verb of its button. */
 export const KINDS: Readonly<Record<InboxRow['kind'], { readonly glyph: Status; readonly verb: string }>> = {
