@@ -52,7 +52,8 @@ function fragmentFor(request: ConfigRequest, { kind, name }: Target): Fragment {
   if (loadout && kind !== 'materia') return loadoutFragment(name, loadout);
   if (materia && kind !== 'loadout') return materiaFragment(name, materia);
   const torn = known.broken.find(({ file }) => basename(file, extname(file)) === name);
-  if (torn) throw new UsageError(`loadout:${name} cannot be read: ${torn.issues[0]?.message ?? torn.file}`);
+  if (torn && kind !== 'materia')
+    throw new UsageError(`loadout:${name} cannot be read: ${torn.issues[0]?.message ?? torn.file}`);
   throw new UsageError(unknownTarget(kind, name, known));
 }
 
