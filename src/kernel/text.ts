@@ -126,3 +126,14 @@ export const CALENDAR_DAY = `(?:\\d{4}-(?:${LONG}|${SHORT}|${FEBRUARY})|${LEAP_Y
 /** The hours of a day; minutes and seconds. */
 export const HOUR = '(?:[01]\\d|2[0-3])';
 export const MINUTE = '[0-5]\\d';
+
+const MOMENT = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** The time of a moment such as 2026-12-01T09:00:00Z; null for another text, and for a day that does not exist. */
+export function momentIn(text: string): number | null {
+  const [, day] = MOMENT.exec(text) ?? [];
+  // A day beyond the end of its month would be read as one of the next month.
+  const isDay = day !== undefined && new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(day);
+  const time = isDay ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(time) ? time : null;
+}

@@ -45,6 +45,17 @@ test.each([
   expect([cast.cast.status, cast.path]).toEqual(['completed', ['Socket-1', 'Socket-2']]);
 });
 
+test.each(['soon', '2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-01', '2026-01-01T25:00:00Z'])(
+  '%s is no moment to wait for: the check says so, and a slot that holds it fails the cast',
+  (moment) => {
+    const sockets = { 'Socket-1': { materia: 'Wait' } };
+    const issues = check(graph(sockets, { materia: { Wait: { wait: { until: moment } } } }));
+    expect(issues.map(({ code, path }) => `${code} ${path}`)).toEqual(['INVALID_MATERIA materia.Wait.wait.until']);
+    const cast = waiting({ until: `{{state.none}}${moment}` });
+    expect([cast.cast.status, cast.cast.code]).toEqual(['failed', 'UTILITY_FAILED']);
+  },
+);
+
 test('a clock that was set back ends a wait whose time has passed all the same', () => {
   const cast = waiting({ forMs: HOUR });
   cast.say({ kind: 'clock.rang', cast: 'c', due: BEGIN + 1 + HOUR }, BEGIN + 10);
@@ -143,7 +154,7 @@ test.each([
   ['itself', { cast: 'c' }],
   ['a name that is no id', { cast: '../x' }],
   ['nothing', { cast: '{{state.missing}}' }],
-  ['no moment', { until: 'tomorrow' }],
+  ['no moment', { until: '{{state.none}}tomorrow' }],
   ['a moment that is too far away', { until: '3026-01-01T00:00:00Z' }],
 ])('a wait for %s fails at once and says why', (_what, wait) => {
   const cast = waiting(wait);

@@ -5,7 +5,7 @@
 import type { WaitRules } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { fail, type Pen } from '../state.ts';
-import { truncate } from '../text.ts';
+import { momentIn, truncate } from '../text.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { scopeOf } from './data.ts';
 import { isScripted, materiaOf, socketOf } from './rules.ts';
@@ -39,13 +39,11 @@ export function beginWait(pen: Pen, cast: Cast, turn: Turn, wait: WaitRules): vo
     return pen.write({ kind: 'wait.begun', ...common, ...what, until: bound });
   }
   const at = wait.forMs === null ? slot(wait.until ?? '') : null;
-  const until = at === null ? pen.at + (wait.forMs ?? 0) : MOMENT.test(at) ? Date.parse(at) : Number.NaN;
-  if (!Number.isFinite(until) || until > pen.at + AHEAD_MS_MAX)
+  const until = at === null ? pen.at + (wait.forMs ?? 0) : momentIn(at);
+  if (until === null || until > pen.at + AHEAD_MS_MAX)
     return refuseWait(pen, cast, turn, `"${truncate(at ?? '', 60)}" is no moment such as 2026-12-01T09:00:00Z`);
   pen.write({ kind: 'wait.begun', ...common, what: 'time', words: `it is ${new Date(until).toISOString()}`, until });
 }
-
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
 function refuseWait(pen: Pen, cast: Cast, turn: Turn, why: string): void {
   const refusal = deny('UTILITY_FAILED', `${turn.socket}: ${why}`, { socket: turn.socket });

@@ -6,7 +6,7 @@ import { describeField } from '../field-schema.ts';
 import { given, isObject, isString, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { normalPath, PATH_FAULTS, pathKey } from '../ledger/path.ts';
 import { isGoverning } from '../ledger/scope.ts';
-import { nearestName } from '../text.ts';
+import { momentIn, nearestName, truncate } from '../text.ts';
 import type { KnownFields } from './answer-fields.ts';
 import { COMMAND_SLOTS } from './config.ts';
 import {
@@ -130,6 +130,11 @@ function* checkWait(materia: JsonObject, path: string): Findings {
     const found = named.length === 0 ? 'names nothing' : `names ${listed(named)}`;
     const message = `A wait is for one thing and this one ${found}. Name exactly one of ${listed(WAITS_FOR)}.`;
     yield error('INVALID_MATERIA', `${path}.wait`, message);
+  }
+  const until = given(wait, 'until');
+  if (isText(until) && !until.includes('{{') && momentIn(until.trim()) === null) {
+    const message = `"${truncate(until, 60)}" is no moment. Write one such as 2026-12-01T09:00:00Z.`;
+    yield error('INVALID_MATERIA', `${path}.wait.until`, message);
   }
   const stray = ['everyMs', 'pending'].find((field) => given(wait, field) !== undefined);
   if (stray !== undefined && given(wait, 'command') === undefined)
