@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
-import { logFileIn } from '../log/sqlite/open.ts';
+import { latestCasts, logFileIn } from '../log/sqlite/open.ts';
 import { firstInLog } from './person-proof.ts';
 
 const ROW = { type: 'agent', tools: 'none' };
@@ -60,4 +60,17 @@ test('without a log there is none', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'baton-first-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   expect(firstInLog(stateDir, 'c')).toBeNull();
+});
+
+test('all casts since the machine was started are found in the log', async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'baton-first-'));
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+  const file = logFileIn(stateDir);
+  expect(latestCasts(file, () => false)).toEqual([]);
+  const log = new SqliteLog(file);
+  const facts = ['old', 'a', 'b'].flatMap((cast) => Array.from({ length: 3_000 }, () => turn('A', cast)));
+  await log.commit(0, { decide: () => facts.map((fact) => ({ fact: fact as Fact, by: 'test', at: 1, once: [] })) });
+  await log.close();
+  expect(latestCasts(file, () => false)).toEqual(['b', 'a', 'old']);
+  expect(latestCasts(file, (line) => line.includes('"old"'))).toEqual(['b', 'a']);
 });

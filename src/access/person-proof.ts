@@ -6,7 +6,7 @@ import { type FirstAttempt, firstAttemptOf, readStartRecord, startRecord } from 
 import { ownIdentity, processNamespace } from '../agents/process/process-identity.ts';
 import { type Capabilities, runnerCan } from '../kernel/capabilities.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { castLines, logFileIn } from '../log/sqlite/open.ts';
+import { castLines, latestCasts, logFileIn } from '../log/sqlite/open.ts';
 import { isFromOlderTerminal, processView } from './terminal-origin.ts';
 import { userFolder } from './user-folder.ts';
 
@@ -21,13 +21,37 @@ type PersonDecision = {
 };
 
 export function isFromPerson({ stateDir, cast, user, needsTerminal }: PersonDecision, pid = process.pid): boolean {
-  const first = firstAttemptOf(stateDir, cast) ?? (cast === null ? null : firstInLog(stateDir, cast));
+  const first = firstOf(stateDir, cast);
   const driver = user === null ? null : firstDriverOf(user);
   const known = [first, driver].filter((one) => one !== null);
   const before = Math.min(Number.POSITIVE_INFINITY, ...known.map(({ start }) => start));
   const here = processNamespace();
   const isSameNamespace = here !== null && known.every(({ namespace }) => namespace === here);
   return isFromOlderTerminal({ pid, before, needsTerminal, isSameNamespace }, processView());
+}
+
+/** The record lies where an agent can write, so the log counts as well: the earlier of the two. */
+function firstOf(stateDir: string, cast: string | null): FirstAttempt | null {
+  const kept = firstAttemptOf(stateDir, cast);
+  const casts = cast === null ? castsOfThisBoot(stateDir) : [cast];
+  const found = [kept, ...casts.map((one) => firstInLog(stateDir, one))].filter((one) => one !== null);
+  if (found.length === 0) return null;
+  return { start: Math.min(...found.map(({ start }) => start)), namespace: kept?.namespace ?? null };
+}
+
+/** The casts of which something was written since the machine was started. */
+function castsOfThisBoot(stateDir: string): readonly string[] {
+  const bootAt = bootTime();
+  if (bootAt === null) return [];
+  const isEarlier = (line: string) => {
+    const { at, clock } = JSON.parse(line) as Entry;
+    return Date.parse(clock ?? at ?? '') < bootAt;
+  };
+  try {
+    return latestCasts(logFileIn(stateDir), isEarlier);
+  } catch {
+    return []; // The log cannot be read now. The command that writes to it reports why.
+  }
 }
 
 /** The advice for people. */
@@ -56,7 +80,7 @@ type Entry = {
 const KINDS = /"kind":"(?:cast|turn|attempt)\.started"/;
 
 /**
- * The first attempt by the log's clock, if its record is missing. Scripted attempts and people's turns have no process. The clock is
+ * The first attempt by the log's clock. Scripted attempts and people's turns have no process. The clock is
  * converted to time since boot, as for process starts.
  */
 export function firstInLog(stateDir: string, cast: string): FirstAttempt | null {

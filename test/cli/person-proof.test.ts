@@ -76,13 +76,17 @@ const ESCAPE =
   'for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/unified/cgroup.procs; do echo $$ > $f; done 2>/dev/null';
 const ORPHAN_ENV = 'PATH="$PATH" HOME="$HOME" BATON_CONFIG="$BATON_CONFIG" TMPDIR="$TMPDIR"';
 
+/** Writes another record of the first attempt, which lies where an agent can write. */
+const LATER = `for f in .baton/state/first-attempts/*; do sed 's|/[0-9]*"|/99999999999"|' "$f" > later; mv later "$f"; done`;
+
 test.runIf(has('setsid', 'script', 'tmux')).each([
   ['of its own session', 'RUN'],
   ['with a pseudo-terminal of its own', 'script -qec "RUN" /dev/null'],
+  ['that says the agents are younger', `LATER; script -qec "RUN" /dev/null`],
   ['in a multiplexer of its own', 'tmux -S "$PWD/mux" -f /dev/null new-session -d "RUN"'],
 ])('an orphan of an attempt, %s, approves nothing after the attempt has ended', async (_, how) => {
   const dir = project();
-  const run = how.replace('RUN', putScript(dir));
+  const run = how.replace('LATER', LATER).replace('RUN', putScript(dir));
   const waits = `${ESCAPE}; echo $$ > orphan; while [ ! -e go ]; do sleep 0.05; done; ${run}`;
   put(dir, { 'orphan.sh': waits });
   const leaves = `setsid env -i ${ORPHAN_ENV} sh orphan.sh </dev/null >/dev/null 2>&1 & while [ ! -s orphan ]; do sleep 0.05; done`;

@@ -54,6 +54,29 @@ export function castLines(file: string, cast: string): readonly string[] {
   }
 }
 
+const LATEST_AT_ONCE = 4_096;
+
+/** The casts of the last lines, back to the first line that is earlier. Does not keep the log open. None if there is no log. */
+export function latestCasts(file: string, isEarlier: (line: string) => boolean): readonly string[] {
+  if (!existsSync(file)) return [];
+  const db = openForReading(file);
+  try {
+    const casts = new Set<string>();
+    const read = db.prepare('SELECT seq, line, cast_id FROM facts WHERE seq < ? ORDER BY seq DESC LIMIT ?');
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const rows = read.all(before, LATEST_AT_ONCE) as { seq: number; line: string; cast_id: string | null }[];
+      for (const { seq, line, cast_id } of rows) {
+        if (isEarlier(line)) return [...casts];
+        if (cast_id !== null) casts.add(cast_id);
+        before = seq;
+      }
+      if (rows.length < LATEST_AT_ONCE) return [...casts];
+    }
+  } finally {
+    db.close();
+  }
+}
+
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;
 
