@@ -81,6 +81,7 @@ export async function webTimes(): Promise<Row[]> {
       ...(await firstView(browser, url)),
       ...(await factToScreen(browser, url)),
       ...(await frameTimes(browser, url, store, dir)),
+      ...(await longCast(browser, dir)),
       ...(await editorFrames(browser, url, dir)),
       ...(await requestRates(url, dir)),
     ];
@@ -209,6 +210,46 @@ async function frameTimes(browser: Browser, url: string, store: WorkerStore, dir
       value: `median ${median(frames).toFixed(0)} ms, p95 ${percentile(frames, 0.95).toFixed(0)} ms, worst ${Math.max(...frames).toFixed(0)} ms of ${frames.length}`,
       target: `median ≤ ${(2 * FRAME_MS).toFixed(0)} ms`,
       met: median(frames) <= 2 * FRAME_MS,
+    },
+  ];
+}
+
+/** The same cast in a server that has not seen it yet: opened, opened again, and looked back at in many places. */
+async function longCast(browser: Browser, dir: string): Promise<Row[]> {
+  const { url, child } = await serverOf(dir);
+  const page = await pageAt(browser, `${url}/`);
+  const open = async (): Promise<number> => {
+    const began = performance.now();
+    await page.goto(`${url}/cast/long`);
+    await page.locator('.node').first().waitFor();
+    await page.locator('.timeline-at').waitFor();
+    return performance.now() - began;
+  };
+  const [cold, warm] = [await open(), await open()];
+  const head = Number((await page.locator('.timeline-at').textContent())?.replace(/.* of |\D/g, ''));
+  const began = Number(await page.locator('.timeline-track').getAttribute('aria-valuemin'));
+  const times: number[] = [];
+  let bytes = 0;
+  for (let n = 0; n < 20; n++) {
+    // Places far from each other, so that each begins with another keyframe.
+    const at = began + Math.floor(((n * 7) % 20) * ((head - began) / 20)) + n;
+    const then = performance.now();
+    const answer = await fetch(`${url}/api/casts/long/view?at=${at}`, { headers: HEADERS });
+    bytes = Math.max(bytes, (await answer.text()).length);
+    times.push(performance.now() - then);
+  }
+  await page.close();
+  child.kill();
+  return [
+    {
+      what: `a cast of ${(head - began + 1).toLocaleString('en-US')} facts, until it is drawn`,
+      value: `${warm.toFixed(0)} ms; ${cold.toFixed(0)} ms in a server that has not read it yet`,
+    },
+    {
+      what: 'the same cast as of another entry, from the server',
+      value: `median ${median(times).toFixed(0)} ms, worst ${Math.max(...times).toFixed(0)} ms of ${times.length}; at most ${Math.round(bytes / 1_000)} kB`,
+      target: 'median < 100 ms',
+      met: median(times) < 100,
     },
   ];
 }

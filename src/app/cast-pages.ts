@@ -1,38 +1,67 @@
-// The page of a cast as of any of its entries. The newest view of a cast is kept and folded on. A look at the past folds from the
-// nearest keyframe and leaves keyframes on its way, one every thousand entries; so a caller that never looks back pays for none. A keyframe
-// is written out: as an object it would be many times as large, and slower to make.
+// The page of a cast as of any of its entries. The newest view of a cast is kept and folded on; keyframes of it are left on the way,
+// one every thousand entries or farther apart where a view is large, and a look at the past folds from the nearest. A keyframe is
+// written out: as an object it would be many times as large. Turns that have left the view, and a line for each entry, are kept beside.
 import { deserialize, serialize } from 'node:v8';
 import type { Store } from '../engine/store.ts';
+import type { Cast } from '../kernel/cast/state.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { type CastPage, castPageOf } from './views/cast-page.ts';
-import { emptyView, foldSent, type View } from './views/cast-view.ts';
+import { type LogLine, type LogList, lineOf, listsOf } from './views/cast-timeline.ts';
+import { emptyPageView, foldSent, type PageView, writtenView } from './views/cast-view.ts';
 import { tasksIn } from './views/result.ts';
+import type { TurnRow } from './views/turn-rows.ts';
 
 const EVERY_ENTRIES = 1_000;
-/** In a longer cast they lie twice as far apart, or four times, and so on. */
-const KEYFRAMES_MAX = 32;
+/** A view of so many bytes takes as long to write as an entry takes to read and fold, four times over. */
+const BYTES_AN_ENTRY = 600;
+/** With more bytes every other one is let go. */
+const KEYFRAME_BYTES_MAX = 32 * 1_048_576;
 /** More than are open at once in most workspaces. */
 const CASTS_MAX = 32;
 const PAGE_ENTRIES = 1_000;
 
 /** What is asked for page by page, because it can be long. */
-type CastPart = 'state' | 'ledger';
-type CastRows = { readonly seq: number; readonly rows: readonly JsonObject[] };
+export type CastPart = 'state' | 'ledger' | 'turns' | 'log';
+export type CastRows = {
+  readonly seq: number;
+  readonly rows: readonly JsonObject[];
+  readonly total: number;
+  /** How many rows there are before these. */
+  readonly after: number;
+};
+
+/**
+ * Which rows: `after` leaves out so many of the first. `from` begins with a turn or an entry, `until` ends with one; they are for
+ * turns and the log, which are in that order.
+ */
+export type RowQuery = {
+  readonly after: number;
+  readonly limit: number;
+  readonly from?: number;
+  readonly until?: number;
+  readonly list?: LogList;
+};
 
 type Place = {
   /** The last entry of the cast that is in the view, and how many are. */
   seq: number;
   count: number;
 };
+type Moment = Place & { readonly view: PageView };
 
-type Kept = Place & {
-  view: View;
-  every: number;
+type Kept = Moment & {
+  /** After so many entries the next keyframe is left. */
+  next: number;
   /** In the order of their entries. */
   keyframes: (Readonly<Place> & { readonly written: Uint8Array })[];
   /** The moment that was looked at last: the next one is mostly a step further. */
-  past: (Place & { readonly view: View }) | null;
+  past: Moment | null;
+  /** The turns that have left the view, each time that they did. */
+  readonly left: Map<number, TurnRow[]>;
+  /** The numbers of all turns. */
+  readonly turns: number[];
+  readonly lines: Readonly<Record<LogList, LogLine[]>>;
   /** One look at a time: folding goes on from where the last one stopped. */
   busy: Promise<unknown>;
 };
@@ -48,6 +77,9 @@ export function castPages(store: Reading): CastPages {
   return known;
 }
 
+/** How many of the latest lines come with a view that is folded on. */
+const LINES_SENT = 200;
+
 export class CastPages {
   /** In the order of their last use. */
   readonly #kept = new Map<string, Kept>();
@@ -55,19 +87,54 @@ export class CastPages {
   /** Null for a moment before the cast began, and where the caller has left by its turn. Without `at`, as it is now. */
   pageOf(store: Reading, cast: string, at: number | null, signal?: AbortSignal): Promise<CastPage | null> {
     // Ages in the past are counted from that time.
-    const page = (view: View) => (at === null ? castPageOf(view, new Date().toISOString()) : castPageOf(view));
-    return this.#look(store, cast, at, page, signal);
+    return this.#look(store, cast, at, (view) => castPageOf(view, at === null ? new Date().toISOString() : undefined), {
+      ...(signal ? { signal } : {}),
+    });
   }
 
-  /** The rows of its state or its ledger, whole, as of the same moments. */
-  partOf(store: Reading, cast: string, at: number | null, part: CastPart): Promise<CastRows | null> {
-    return this.#look(store, cast, at, (view) => {
+  /** What a page needs to fold on by itself, with the latest lines of the log, as JSON: the view itself changes in place. */
+  async foldOf(store: Reading, cast: string): Promise<string> {
+    const text = await this.#look(store, cast, null, (view, { lines }) =>
+      JSON.stringify({ seq: view.page.seq, view: writtenView(view), lines: lines.all.slice(-LINES_SENT) }),
+    );
+    return text ?? '';
+  }
+
+  /** Looks at the cast as the kernel knows it, with the beginnings of its long texts. It changes in place. */
+  async lookAt(store: Reading, cast: string, look: (cast: Cast) => void): Promise<void> {
+    await this.#look(store, cast, null, (view) => view.cast && look(view.cast));
+  }
+
+  /** Rows of a part of it, whole, as of the same moments; those of the log as of now. */
+  partOf(
+    store: Reading,
+    cast: string,
+    at: number | null,
+    part: CastPart,
+    query: RowQuery,
+    signal?: AbortSignal,
+  ): Promise<CastRows | null> {
+    const look = (view: PageView, kept: Kept): CastRows | null => {
       const { cast: folded, page } = view;
       if (!folded) return null;
-      const rows =
-        part === 'ledger' ? tasksIn(view) : Object.entries(folded.data).map(([name, value]) => ({ name, value }));
-      return { seq: page.seq, rows: structuredClone(rows) as unknown as readonly JsonObject[] };
-    });
+      const cut = <T>(rows: readonly T[], keyOf: ((row: T) => number) | null, shown: (row: T) => unknown): CastRows => {
+        const [first, end] = rangeOf(rows, keyOf, query);
+        const found = rows.slice(first, end).map((row) => structuredClone(shown(row)) as JsonObject);
+        return { seq: page.seq, rows: found, total: rows.length, after: first };
+      };
+      const same = (row: unknown) => row;
+      if (part === 'ledger') return cut(tasksIn(view), null, same);
+      if (part === 'state') return cut(Object.entries(folded.data), null, ([name, value]) => ({ name, value }));
+      if (part === 'log') return cut(kept.lines[query.list ?? 'all'], ({ seq }) => seq, same);
+      // By then it had so many turns.
+      const turns = kept.turns.slice(0, page.turns);
+      return cut(
+        turns,
+        (turn) => turn,
+        (turn) => view.page.rows.get(turn) ?? recalled(kept, turn, page.seq),
+      );
+    };
+    return this.#look(store, cast, part === 'log' ? null : at, look, signal ? { signal } : {});
   }
 
   /** Looks at the view while no fold is running. */
@@ -75,8 +142,8 @@ export class CastPages {
     store: Reading,
     cast: string,
     at: number | null,
-    look: (view: View) => T,
-    signal?: AbortSignal,
+    look: (view: PageView, kept: Kept) => T,
+    { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<T | null> {
     const kept = this.#keptFor(cast);
     const found = kept.busy.then(async () => {
@@ -84,7 +151,7 @@ export class CastPages {
       if (signal?.aborted) return null;
       const until = at ?? Number.POSITIVE_INFINITY;
       if (until >= kept.seq) await foldOn(store, cast, kept, until);
-      return look(until >= kept.seq ? kept.view : await viewAt(store, cast, kept, until));
+      return look(until >= kept.seq ? kept.view : (await momentAt(store, cast, kept, until)).view, kept);
     });
     kept.busy = found.catch(() => void this.#kept.delete(cast));
     return found;
@@ -92,8 +159,9 @@ export class CastPages {
 
   #keptFor(cast: string): Kept {
     const known = this.#kept.get(cast);
-    const kept = known ?? {
-      ...{ view: emptyView(), seq: 0, count: 0, every: EVERY_ENTRIES, keyframes: [], past: null },
+    const kept: Kept = known ?? {
+      ...{ view: emptyPageView(), seq: 0, count: 0, next: EVERY_ENTRIES, keyframes: [], past: null },
+      ...{ left: new Map(), turns: [], lines: { all: [], turning: [], cast: [], turns: [] } },
       busy: Promise.resolve(),
     };
     this.#kept.delete(cast);
@@ -104,49 +172,101 @@ export class CastPages {
   }
 }
 
-async function foldOn(store: Reading, cast: string, kept: Kept, until: number): Promise<void> {
-  for await (const entry of entriesOf(store, cast, kept.seq, until)) {
-    foldSent(kept.view, entry);
-    kept.seq = entry.seq;
-    kept.count += 1;
+/** The first row, and the one behind the last. */
+function rangeOf<T>(
+  rows: readonly T[],
+  keyOf: ((row: T) => number) | null,
+  { after, limit, from, until }: RowQuery,
+): readonly [number, number] {
+  if (keyOf && until !== undefined) {
+    const end = placeOf(rows, keyOf, until + 1);
+    return [Math.max(0, end - limit), end];
   }
+  const first = after + (keyOf && from !== undefined ? placeOf(rows, keyOf, from) : 0);
+  return [first, first + limit];
 }
 
-async function viewAt(store: Reading, cast: string, kept: Kept, until: number): Promise<View> {
-  while (kept.count > kept.every * KEYFRAMES_MAX) kept.every *= 2;
-  kept.keyframes = kept.keyframes.filter(({ count }) => count % kept.every === 0);
+/** The place of the first row from this number on. */
+function placeOf<T>(rows: readonly T[], keyOf: (row: T) => number, number: number): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const row = rows[middle];
+    if (row !== undefined && keyOf(row) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A turn that has left, as it was when it left last before an entry. */
+function recalled({ left }: Kept, turn: number, seq: number): TurnRow | undefined {
+  return left.get(turn)?.findLast(({ lastSeq }) => lastSeq <= seq);
+}
+
+function foldInto(kept: Kept, moment: Moment, entry: Entry): void {
+  const { page } = foldSent(moment.view, entry, (turn) => recalled(kept, turn, entry.seq - 1));
+  moment.seq = entry.seq;
+  moment.count += 1;
+  const leaving = page.leaving;
+  page.leaving = [];
+  if (moment === kept) for (const row of leaving) kept.left.set(row.turn, [...(kept.left.get(row.turn) ?? []), row]);
+}
+
+async function foldOn(store: Reading, cast: string, kept: Kept, until: number): Promise<void> {
+  await eachEntry(store, cast, kept.seq, until, (entry) => {
+    foldInto(kept, kept, entry);
+    const { fact } = entry;
+    if (fact.kind === 'turn.started') kept.turns.push(fact.turn);
+    const row = 'turn' in fact && typeof fact.turn === 'number' ? kept.view.page.rows.get(fact.turn) : undefined;
+    const line = lineOf(entry, row ?? null);
+    for (const list of listsOf(line)) kept.lines[list].push(line);
+    if (kept.count >= kept.next) leaveKeyframe(kept);
+  });
+}
+
+function leaveKeyframe(kept: Kept): void {
+  const { seq, count, view } = kept;
+  const written = serialize(view);
+  kept.keyframes.push({ seq, count, written });
+  kept.next = count + Math.max(EVERY_ENTRIES, Math.ceil(written.length / BYTES_AN_ENTRY));
+  const bytes = kept.keyframes.reduce((sum, frame) => sum + frame.written.length, 0);
+  if (bytes > KEYFRAME_BYTES_MAX) kept.keyframes = kept.keyframes.filter((_, n) => n % 2 === 1);
+}
+
+async function momentAt(store: Reading, cast: string, kept: Kept, until: number): Promise<Moment> {
   const past = startOf(kept, until);
   // A look that fails in between leaves nothing half folded behind.
   kept.past = null;
-  for await (const entry of entriesOf(store, cast, past.seq, until)) {
-    foldSent(past.view, entry);
-    past.seq = entry.seq;
-    past.count += 1;
-    if (past.count % kept.every !== 0 || kept.keyframes.some(({ count }) => count === past.count)) continue;
-    const at = kept.keyframes.findLastIndex(({ count }) => count < past.count) + 1;
-    kept.keyframes.splice(at, 0, { seq: past.seq, count: past.count, written: serialize(past.view) });
-  }
+  await eachEntry(store, cast, past.seq, until, (entry) => foldInto(kept, past, entry));
   kept.past = past;
-  return past.view;
+  return past;
 }
 
 /** Where to fold from: the moment that was looked at last, or a keyframe if one is nearer. */
-function startOf({ past, keyframes }: Kept, until: number): Place & { readonly view: View } {
+function startOf({ past, keyframes }: Kept, until: number): Moment {
   const frame = keyframes.findLast(({ seq }) => seq <= until);
   if (past && past.seq <= until && past.seq >= (frame?.seq ?? 0)) return past;
-  if (!frame) return { seq: 0, count: 0, view: emptyView() };
-  return { seq: frame.seq, count: frame.count, view: deserialize(frame.written) as View };
+  if (!frame) return { seq: 0, count: 0, view: emptyPageView() };
+  return { seq: frame.seq, count: frame.count, view: deserialize(frame.written) as PageView };
 }
 
-async function* entriesOf(store: Reading, cast: string, after: number, until: number): AsyncGenerator<Entry> {
+async function eachEntry(
+  store: Reading,
+  cast: string,
+  after: number,
+  until: number,
+  take: (entry: Entry) => void,
+): Promise<void> {
   for (let seen = after; ; ) {
     const entries = await store.read({ after: seen, cast, limit: PAGE_ENTRIES, texts: 'digest' });
     for (const entry of entries) {
       if (entry.seq > until) return;
-      yield entry;
+      take(entry);
     }
     const last = entries.at(-1);
     if (!last || entries.length < PAGE_ENTRIES) return;
     seen = last.seq;
+    // Others are answered while a long cast is read.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -26,9 +26,12 @@ export function takesGzip(acceptEncoding: string | undefined): boolean {
   return /\bgzip\b/.test(acceptEncoding ?? '');
 }
 
+export function jsonFor(acceptEncoding: string | undefined, value: unknown, status = 200): Promise<Response> {
+  return jsonTextFor(acceptEncoding, JSON.stringify(value), status);
+}
+
 /** Compresses a large answer outside the main thread. For a small one that would cost more than it saves. */
-export async function jsonFor(acceptEncoding: string | undefined, value: unknown, status = 200): Promise<Response> {
-  const text = JSON.stringify(value);
+export async function jsonTextFor(acceptEncoding: string | undefined, text: string, status = 200): Promise<Response> {
   const headers = { 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' };
   if (text.length < ZIPPED_CHARS_MIN || !takesGzip(acceptEncoding)) return new Response(text, { status, headers });
   const zipped = await zip(text, { level: 1 });

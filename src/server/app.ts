@@ -4,16 +4,17 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Actor } from '../access/actor.ts';
 import type { ServerCaller } from '../access/server-callers.ts';
-import { castPages } from '../app/cast-pages.ts';
+import { castPages, type RowQuery } from '../app/cast-pages.ts';
 import { nameCast } from '../app/name-cast.ts';
 import { OPERATIONS } from '../app/operations/table.ts';
 import { verdictOf } from '../app/refused.ts';
+import { LOG_LISTS } from '../app/views/cast-timeline.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { headersFor, httpStatusOf, json, jsonFor, noRoute, respond, takesGzip } from './answer.ts';
+import { headersFor, httpStatusOf, json, jsonFor, jsonTextFor, noRoute, respond, takesGzip } from './answer.ts';
 import { callOperation, givenInBody, givenInQuery, operationNamed, operationRows } from './calls.ts';
-import { type EventHub, frameOf } from './event-hub.ts';
+import type { EventHub } from './event-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { FOR_NO_AGENT, type FrontDoor } from './front-door.ts';
 import type { LiveFeed } from './live-feed.ts';
@@ -136,8 +137,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     const from = workspace.castStore();
     const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
     const entries = await hub.read(after, Math.min(limit, ENTRIES_MAX), cast);
-    const sent = entries.map((entry) => frameOf(entry).entry);
-    return jsonFor(encoding(c), { entries: sent, head: await from.view('head') });
+    return jsonFor(encoding(c), { entries, head: await from.view('head') });
   });
 
   app.get('/api/casts/:cast/view', async (c) => {
@@ -151,20 +151,25 @@ export function appOf(parts: AppParts): Hono<Env> {
     return answer(c, allow(`cast ${cast} as of entry ${page.seq}`, page as unknown as JsonObject));
   });
 
-  for (const part of ['state', 'ledger'] as const)
+  app.get('/api/casts/:cast/fold', async (c) => {
+    const from = workspace.castStore();
+    const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
+    return jsonTextFor(encoding(c), await castPages(from).foldOf(from, cast));
+  });
+
+  for (const part of ['state', 'ledger', 'turns', 'log'] as const)
     app.get(`/api/casts/:cast/${part}`, async (c) => {
-      const shown = c.req.query('at');
-      const at = shown === undefined ? null : countIn(shown);
-      const after = countIn(c.req.query('after') ?? '0');
-      const limit = countIn(c.req.query('limit') ?? '250');
-      if (at === undefined || after === undefined || limit === undefined || limit === 0)
-        return respond(deny('BAD_USAGE', 'at, after and limit must be whole numbers, and limit at least 1'));
+      const read = rowQueryOf(c.req.query());
+      if (read === null)
+        return respond(
+          deny('BAD_USAGE', 'numbers must be whole, limit at least 1, and list one of the lists of the log'),
+        );
       const from = workspace.castStore();
       const { cast } = await nameCast(from, c.req.param('cast'), workspace.program);
-      const found = await castPages(from).partOf(from, cast, at, part);
+      const { at, ...query } = read;
+      const found = await castPages(from).partOf(from, cast, at, part, query, c.req.raw.signal);
       if (found === null) return respond(deny('UNKNOWN_CAST', `cast ${cast} began after entry ${at}`, { cast }));
-      const rows = found.rows.slice(after, after + Math.min(limit, ENTRIES_MAX));
-      return jsonFor(encoding(c), { cast, seq: found.seq, rows, total: found.rows.length });
+      return jsonFor(encoding(c), { cast, ...found });
     });
 
   app.get('/api/:name', async (c) => {
@@ -217,6 +222,20 @@ function secured(response: Response): Response {
 }
 
 /** Undefined for what is no whole number. */
+function rowQueryOf(given: Readonly<Record<string, string>>): (RowQuery & { readonly at: number | null }) | null {
+  const [at, after, limit, from, until] = ['at', 'after', 'limit', 'from', 'until'].map((name) => {
+    const text = given[name];
+    return text === undefined ? undefined : (countIn(text) ?? null);
+  });
+  const list = given.list === undefined ? 'all' : LOG_LISTS.find((each) => each === given.list);
+  if (!list || limit === 0 || [at, after, limit, from, until].includes(null)) return null;
+  return {
+    ...{ at: at ?? null, after: after ?? 0, limit: Math.min(limit ?? 250, ENTRIES_MAX), list },
+    ...(from == null ? {} : { from }),
+    ...(until == null ? {} : { until }),
+  };
+}
+
 function countIn(text: string): number | undefined {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,5 +1,4 @@
-// The end of the log, for every stream of this server at once: an entry is read and written as JSON once, however many
-// listen. A stream that is further back than what is kept here reads its own pages from the log.
+// The end of the log, for every stream of this server at once: an entry is read and written once, however many listen. A stream that is further back than what is kept here reads its own pages from the log.
 import type { Workspace } from '../app/workspace.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { filedUnder } from '../log/filed-under.ts';
@@ -9,8 +8,8 @@ export type Frame = {
   readonly seq: number;
   readonly kind: string;
   readonly cast: string | null;
-  readonly entry: Entry;
-  readonly json: string;
+  /** As each stream sends it. */
+  readonly sent: Uint8Array;
 };
 
 export type Filter = {
@@ -165,9 +164,12 @@ export class EventHub {
   }
 }
 
+const encoder = new TextEncoder();
+
 export function frameOf(entry: Entry): Frame {
   const { kind, cast } = filedUnder(entry.fact);
-  return { seq: entry.seq, kind, cast, entry, json: JSON.stringify(entry) };
+  const sent = encoder.encode(`id: ${entry.seq}\nevent: entry\ndata: ${JSON.stringify(entry)}\n\n`);
+  return { seq: entry.seq, kind, cast, sent };
 }
 
 function fitsIn({ kind, cast }: Frame, filter: Filter): boolean {

@@ -1,8 +1,9 @@
 // One stream of server-sent events: the entries after a cursor, what agents do meanwhile, and the head now and then. The
 // reader sets the pace. One that takes nothing for a while is let go; it comes back with the last id that it has seen.
-import type { EventHub, Filter } from './event-hub.ts';
+import type { EventHub, Filter, Frame } from './event-hub.ts';
 import type { AgentNews, LiveFeed } from './live-feed.ts';
 
+const encoder = new TextEncoder();
 const SIGN_OF_LIFE_MS = 15_000;
 const UNREAD_MS_MAX = 30_000;
 const LIVE_WAITING_MAX = 200;
@@ -17,7 +18,6 @@ type StreamOptions = {
 };
 
 export function eventStream({ hub, live, after, filter, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
   const waiting: AgentNews[] = [];
   let cursor = after;
   let isCaughtUp = false;
@@ -44,22 +44,22 @@ export function eventStream({ hub, live, after, filter, onEnd }: StreamOptions):
   };
 
   /** The next piece to send; null at the end. */
-  const next = async (): Promise<string | null> => {
+  const next = async (): Promise<Uint8Array | null> => {
     for (;;) {
       const failure = hub.ended;
       if (isOver || failure) return null;
       const page = await hub.page(cursor, filter);
       const isNew = page.cursor !== cursor;
       cursor = page.cursor;
-      if (page.frames.length > 0) return page.frames.map(({ seq, json }) => entryEvent(seq, json)).join('');
+      if (page.frames.length > 0) return inOne(page.frames);
       if (isNew) continue;
       if (!isCaughtUp) {
         isCaughtUp = true;
-        return headEvent(cursor);
+        return encoder.encode(headEvent(cursor));
       }
       const events = waiting.splice(0);
-      if (events.length > 0) return events.map(liveEvent).join('');
-      if (!(await changeWithin(SIGN_OF_LIFE_MS))) return headEvent(cursor);
+      if (events.length > 0) return encoder.encode(events.map(liveEvent).join(''));
+      if (!(await changeWithin(SIGN_OF_LIFE_MS))) return encoder.encode(headEvent(cursor));
     }
   };
 
@@ -79,14 +79,14 @@ export function eventStream({ hub, live, after, filter, onEnd }: StreamOptions):
       async pull(controller) {
         clearTimeout(unread);
         try {
-          const text = await next();
+          const bytes = await next();
           if (isOver) return;
-          if (text === null) {
+          if (bytes === null) {
             end();
             controller.close();
             return;
           }
-          controller.enqueue(encoder.encode(text));
+          controller.enqueue(bytes);
           unread = setTimeout(() => {
             end();
             controller.error(new Error('the reader of the stream is too slow'));
@@ -102,8 +102,9 @@ export function eventStream({ hub, live, after, filter, onEnd }: StreamOptions):
   );
 }
 
-function entryEvent(seq: number, json: string): string {
-  return `id: ${seq}\nevent: entry\ndata: ${json}\n\n`;
+function inOne(frames: readonly Frame[]): Uint8Array {
+  const [first] = frames;
+  return frames.length === 1 && first ? first.sent : Buffer.concat(frames.map(({ sent }) => sent));
 }
 
 function liveEvent(news: AgentNews): string {

@@ -1,10 +1,9 @@
 // What agents do right now, for the streams that ask for it. Whoever drives a cast leaves the output of its agents in files;
 // they are followed while a stream listens to the cast, and nothing is asked of the driver.
 import { type LiveListener, listenLive } from '../agents/live-watch.ts';
+import { castPages } from '../app/cast-pages.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { LiveEvent } from '../engine/ports.ts';
-import { apply } from '../kernel/apply.ts';
-import { emptyState, type State } from '../kernel/state.ts';
 import type { EventHub, Frame } from './event-hub.ts';
 
 export type AgentNews = {
@@ -15,7 +14,6 @@ export type AgentNews = {
 };
 
 type Listener = { readonly cast: string | undefined; readonly hear: (news: AgentNews) => void };
-type Followed = { readonly state: State; readonly watch: LiveListener; seq: number };
 
 /** A run of an attempt that is made again begins without a fact, so the files are looked for now and then. */
 const LOOK_EVERY_MS = 1_000;
@@ -26,7 +24,7 @@ export class LiveFeed {
   readonly #workspace: Workspace;
   readonly #hub: EventHub;
   readonly #listeners = new Set<Listener>();
-  readonly #followed = new Map<string, Followed>();
+  readonly #followed = new Map<string, LiveListener>();
   #timer: NodeJS.Timeout | null = null;
   #untake: (() => void) | null = null;
   #looking: Promise<void> | null = null;
@@ -56,7 +54,7 @@ export class LiveFeed {
     this.#untake = null;
     const followed = [...this.#followed.values()];
     this.#followed.clear();
-    await Promise.all(followed.map(({ watch }) => watch.stop()));
+    await Promise.all(followed.map((watch) => watch.stop()));
   }
 
   /** Starts to follow the casts that run and are listened to, and lets the others go. */
@@ -74,39 +72,30 @@ export class LiveFeed {
     const open = await this.#workspace.castStore().view('casts', { isOpen: true });
     const running = open.filter(({ status }) => status === 'running').map(({ cast }) => cast);
     const wanted = new Set(running.filter((cast) => this.#isWanted(cast)).slice(-FOLLOWED_MAX));
-    for (const [cast, { watch }] of this.#followed) {
+    for (const [cast, watch] of this.#followed) {
       if (wanted.has(cast)) continue;
       this.#followed.delete(cast);
       void watch.stop();
     }
-    for (const cast of wanted) if (!this.#followed.has(cast)) await this.#follow(cast);
-    for (const followed of this.#followed.values()) lookAt(followed);
+    for (const cast of wanted) await this.#follow(cast);
   }
 
+  /** The page of the cast is folded on by the same entries, so looking costs little. */
   async #follow(cast: string): Promise<void> {
-    const state = emptyState();
-    const entries = await this.#workspace.castStore().read({ after: 0, cast, briefs: 'digest' });
-    for (const entry of entries) apply(state, entry);
-    if (!this.#timer) return;
-    const watch = listenLive(this.#workspace.stateDir, ({ turn, attempt, event }) =>
-      this.#tell({ cast, turn, attempt, event }),
-    );
-    this.#followed.set(cast, { state, watch, seq: entries.at(-1)?.seq ?? 0 });
+    const store = this.#workspace.castStore();
+    await castPages(store).lookAt(store, cast, (now) => {
+      if (!this.#timer) return;
+      const watch =
+        this.#followed.get(cast) ??
+        listenLive(this.#workspace.stateDir, ({ turn, attempt, event }) => this.#tell({ cast, turn, attempt, event }));
+      this.#followed.set(cast, watch);
+      watch.look(now);
+    });
   }
 
-  /** The entries of the hub have their long texts by digest, so the followed casts are read again from where they are. */
   async #take(frames: readonly Frame[]): Promise<void> {
     const casts = new Set(frames.map(({ cast }) => cast));
-    for (const [cast, followed] of this.#followed) {
-      if (!casts.has(cast)) continue;
-      const entries = await this.#workspace.castStore().read({ after: followed.seq, cast, briefs: 'digest' });
-      for (const entry of entries) {
-        if (entry.seq <= followed.seq) continue;
-        followed.seq = entry.seq;
-        apply(followed.state, entry);
-      }
-      lookAt(followed);
-    }
+    for (const cast of this.#followed.keys()) if (casts.has(cast)) await this.#follow(cast);
     if (frames.some(({ kind }) => kind.startsWith('cast.'))) await this.#look();
   }
 
@@ -117,8 +106,4 @@ export class LiveFeed {
   #tell(news: AgentNews): void {
     for (const { cast, hear } of this.#listeners) if (cast === undefined || cast === news.cast) hear(news);
   }
-}
-
-function lookAt({ state, watch }: Followed): void {
-  for (const cast of Object.values(state.casts)) watch.look(cast);
 }

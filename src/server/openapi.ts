@@ -2,6 +2,7 @@
 import { roleFor } from '../access/rights.ts';
 import type { OperationEntry, OperationField } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
+import { LOG_LISTS } from '../app/views/cast-timeline.ts';
 import { CODES } from '../kernel/codes.ts';
 import { schemaOf } from '../kernel/field-schema.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
@@ -36,14 +37,24 @@ const CAST: Parameter = {
 };
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** A list of a cast as of an entry, page by page. */
-function rowsOf(part: string, id: string, means: string, says: string): Route {
+const FROM = (what: string): Parameter => ({
+  ...{ name: 'from', in: 'query', means: `begin with this ${what}`, schema: COUNT, example: 1 },
+});
+const UNTIL = (what: string): Parameter => ({
+  ...{ name: 'until', in: 'query', means: `the last ones up to this ${what}`, schema: COUNT, example: 9 },
+});
+const AS_OF: Parameter = {
+  ...{ name: 'at', in: 'query', means: 'as of this entry; without it, as it is now', schema: COUNT, example: 1 },
+};
+
+/** A list of a cast, page by page. */
+function rowsOf(part: string, id: string, means: string, says: string, own: readonly Parameter[]): Route {
   const rows = { type: 'array', items: { type: 'object' } };
   return {
     ...{ path: `/api/casts/{cast}/${part}`, id, means, says },
     parameters: [
       CAST,
-      { name: 'at', in: 'query', means: 'as of this entry; without it, as it is now', schema: COUNT, example: 1 },
+      ...own,
       { name: 'after', in: 'query', means: 'leave out so many rows', schema: COUNT, example: 0 },
       {
         ...{ name: 'limit', in: 'query', means: 'at most so many', example: 250 },
@@ -51,7 +62,7 @@ function rowsOf(part: string, id: string, means: string, says: string): Route {
       },
     ],
     answer: {
-      'application/json': { type: 'object', properties: { cast: TEXT, seq: COUNT, rows, total: COUNT } },
+      'application/json': { type: 'object', properties: { cast: TEXT, seq: COUNT, rows, total: COUNT, after: COUNT } },
     },
   };
 }
@@ -110,17 +121,48 @@ export const ROUTES: readonly Route[] = [
     path: '/api/casts/{cast}/view',
     id: 'castView',
     means: 'a cast as it was at any entry',
-    says: 'Its graph, items, turns and ledger as of the entry `at`, or as they are now.',
+    says: 'Its graph, items, latest turns and timeline as of the entry `at`, or as they are now. It does not grow with the turns.',
     parameters: [CAST, { name: 'at', in: 'query', means: 'as of this entry', schema: COUNT, example: 1 }],
     answer: { 'application/json': ref('Allowed') },
   },
-  rowsOf('state', 'castState', 'the data of a cast as of any entry', 'Each member with its name and its whole value.'),
+  {
+    path: '/api/casts/{cast}/fold',
+    id: 'castFold',
+    means: 'what the page folds on from',
+    says: 'The view of the cast up to the entry `seq`, as the page of this version folds it, and the latest lines of its log.',
+    parameters: [CAST],
+    answer: {
+      'application/json': {
+        type: 'object',
+        properties: { seq: COUNT, view: { type: 'object' }, lines: { type: 'array', items: { type: 'object' } } },
+      },
+    },
+  },
+  rowsOf('state', 'castState', 'the data of a cast as of any entry', 'Each member with its name and its whole value.', [
+    AS_OF,
+  ]),
   rowsOf(
     'ledger',
     'castLedger',
     'the tasks of a cast as of any entry',
     'Each with its owner, its paths and its state.',
+    [AS_OF],
   ),
+  rowsOf(
+    'turns',
+    'castTurns',
+    'the turns of a cast as of any entry',
+    'Each with its attempts and when it waited for a person. Long texts are in its entries.',
+    [AS_OF, FROM('turn'), UNTIL('turn')],
+  ),
+  rowsOf('log', 'castLog', 'the log of a cast in lines', 'The oldest first, as of now.', [
+    {
+      ...{ name: 'list', in: 'query', means: 'which entries', example: 'turning' },
+      schema: { type: 'string', enum: [...LOG_LISTS] },
+    },
+    FROM('entry'),
+    UNTIL('entry'),
+  ]),
   {
     path: '/api/facts/{seq}/texts/{digest}',
     id: 'text',

@@ -1,12 +1,15 @@
 // The page of a cast as of any of its entries is what folding its entries up to there gives, however it was looked at before.
 import { expect, test } from 'vitest';
-import { CastPages } from '../../src/app/cast-pages.ts';
+import { CastPages, type RowQuery } from '../../src/app/cast-pages.ts';
 import { castPageOf } from '../../src/app/views/cast-page.ts';
-import { emptyView, foldSent } from '../../src/app/views/cast-view.ts';
+import { emptyPageView, foldSent, readView } from '../../src/app/views/cast-view.ts';
+import type { TurnRow } from '../../src/app/views/turn-rows.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import { project } from '../cli/baton.ts';
+import { crew, no, plan, workflow, yes } from '../loadouts.ts';
+import { play } from '../play.ts';
 import { CASTS, CONFIG } from '../web/cast-stage.ts';
 import { castIn, lineProject, served } from './serving.ts';
 
@@ -16,7 +19,7 @@ test('as of every entry, by the server', async () => {
   const cast = await castIn(dir);
   const { get } = await served(dir);
   const { entries } = (await (await get(`/api/casts/${cast}/entries?limit=1000`)).json()) as { entries: Entry[] };
-  const view = emptyView();
+  const view = emptyPageView();
   for (const entry of entries) {
     foldSent(view, entry);
     const answer = (await (await get(`/api/casts/${cast}/view?at=${entry.seq}`)).json()) as JsonObject;
@@ -53,7 +56,57 @@ test('state and ledger come page by page, as of any entry', async () => {
   });
   expect(state.total).toBe(state.rows.length);
   expect((await rowsOf('state', '?at=1&after=99')).rows).toEqual([]);
-  expect((await get(`/api/casts/${cast}/state?limit=0`)).status).toBe(400);
+  const turns = await rowsOf('turns');
+  expect(turns.rows.map(({ turn }) => turn)).toEqual(turns.rows.map((_, n) => n + 1));
+  expect(await rowsOf('log', '?list=turns&limit=2')).toMatchObject({
+    total: turns.total,
+    rows: [{ turn: 1 }, { turn: 2 }],
+  });
+  const fold = (await (await get(`/api/casts/${cast}/fold`)).json()) as { seq: number; lines: readonly JsonObject[] };
+  expect([fold.seq, fold.lines.at(-1)?.kind]).toEqual([now.seq, 'cast.completed']);
+  for (const wrong of ['state?limit=0', 'log?list=other', 'turns?from=x'])
+    expect((await get(`/api/casts/${cast}/${wrong}`)).status).toBe(400);
+  expect((await get('/api/casts/nothing/fold')).status).toBe(404);
+});
+
+test('turns that have left the page, as of any entry, and lines of the log come page by page', async () => {
+  const rounds = 250;
+  const config = workflow({ 'sockets.Socket-3.edges.1.maxTraversals': rounds });
+  const evals = [...Array.from({ length: rounds }, () => no('again')), yes];
+  const { entries } = play({ config, agents: crew({ Plan: [plan(1)], Build: ['built', '$repeat'], Eval: evals }) });
+  const read = async ({ after, limit }: { after: number; limit?: number }) =>
+    entries.filter(({ seq }) => seq > after).slice(0, limit);
+  const views = new CastPages();
+  const rowsOf = (part: 'turns' | 'log', at: number | null, query: Partial<RowQuery>) =>
+    views.partOf({ read }, 'c', at, part, { after: 0, limit: 1_000, ...query });
+  const turnsOf = async (at: number | null, query: Partial<RowQuery> = {}) =>
+    (await rowsOf('turns', at, query))?.rows as unknown as readonly TurnRow[];
+  const total = 2 * rounds + 5;
+  expect((await turnsOf(null)).map(({ turn }) => turn)).toEqual(Array.from({ length: total }, (_, n) => n + 1));
+  expect((await turnsOf(null, { from: 7, limit: 2 })).map(({ turn }) => turn)).toEqual([7, 8]);
+  expect((await turnsOf(null, { until: 7, limit: 2 })).map(({ turn }) => turn)).toEqual([6, 7]);
+  // As of each moment, all turns are what they were in a page that has left none out.
+  for (const at of [entries.length - 9, Math.floor(entries.length / 2), 900]) {
+    const then = await turnsOf(at);
+    const started = entries.filter(({ seq, fact }) => seq <= at && fact.kind === 'turn.started');
+    expect(then).toHaveLength(started.length);
+    expect(then.every(({ lastSeq }) => lastSeq <= at)).toBe(true);
+    const page = await views.pageOf({ read }, 'c', at);
+    expect(then.slice(-(page?.turns.length ?? 0))).toEqual(page?.turns);
+    expect(then.filter(({ end }) => end === null)).toHaveLength(1);
+  }
+  const lines = await rowsOf('log', null, { list: 'turning', from: 500, limit: 2 });
+  const back = entries.filter(({ fact }) => fact.kind === 'edge.taken' && fact.when === 'not_satisfied');
+  expect(lines?.total).toBe(rounds);
+  expect(lines?.rows.map(({ seq }) => seq)).toEqual(
+    back
+      .filter(({ seq }) => seq >= 500)
+      .slice(0, 2)
+      .map(({ seq }) => seq),
+  );
+  expect(lines?.rows[0]).toMatchObject({ socket: 'Socket-3', number: 1, isTurning: true });
+  const page = castPageOf(readView((JSON.parse(await views.foldOf({ read }, 'c')) as { view: JsonObject }).view));
+  expect(page).toEqual(await views.pageOf({ read }, 'c', entries.length));
 });
 
 test('in a long cast, back and forth, while it goes on', async () => {
@@ -80,7 +133,7 @@ test('in a long cast, back and forth, while it goes on', async () => {
       .then(({ seq }) => log.commit(seq, { decide: () => Array.from({ length: count }, (_, at) => change(seq + at)) }));
   const views = new CastPages();
   const plainly = async (at: number) => {
-    const view = emptyView();
+    const view = emptyPageView();
     for (const entry of await log.read({ after: 0, cast, limit: at, texts: 'digest' })) foldSent(view, entry);
     return castPageOf(view);
   };

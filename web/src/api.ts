@@ -83,13 +83,13 @@ export function look<D = Readonly<Record<string, unknown>>>(
   return ask(`/api/${name}${query ? `?${query}` : ''}`, signal ? { signal } : {});
 }
 
-/** Who I am, what the workspace is, and what can be done in it. It is no verdict, so it becomes one here. */
+/** Who I am, what the workspace is, and what can be done in it. */
 export async function hello(): Promise<Verdict<Hello>> {
-  const answer = (await ask<Hello>('/api')) as unknown as Hello | Refusal;
-  if ('allow' in answer) return answer;
+  const answer = await ask<Hello>('/api');
+  if (!answer.allow) return answer;
   // A person is called by the name, not by how the log writes it.
-  const me = { ...answer.me, name: answer.me.name.replace(/^(?:user|token):/, '') };
-  return { allow: true, code: 'OK', reason: 'ok', details: { ...answer, me } };
+  const me = { ...answer.details.me, name: answer.details.me.name.replace(/^(?:user|token):/, '') };
+  return { ...answer, details: { ...answer.details, me } };
 }
 
 function queryOf(input: Input): string {
@@ -109,7 +109,10 @@ async function ask<D>(path: string, init: RequestInit = {}): Promise<Verdict<D>>
     const response = await send(path, init);
     const text = await response.text();
     try {
-      return JSON.parse(text) as Verdict<D>;
+      const answer = JSON.parse(text) as Verdict<D> | D;
+      // Some routes answer with what was asked for, and with a verdict only where they refuse.
+      if (typeof answer === 'object' && answer !== null && 'allow' in answer) return answer as Verdict<D>;
+      return { allow: true, code: 'OK', reason: 'ok', details: answer as D };
     } catch {
       return refusal('ANSWER_UNREADABLE', `The server answered ${response.status} with something that is no verdict.`);
     }
@@ -190,6 +193,7 @@ type StreamState =
 const RETRY_MS = [1_000, 2_000, 3_000, 5_000, 10_000];
 /** The server says something every 15 s; a line that is silent for so long is dead. */
 const SILENT_MS_MAX = 40_000;
+const FRAME_MS = 16;
 
 /** Follows the log. It comes back by itself after the last entry that it read, until it is told to stop. */
 export function stream(
@@ -229,14 +233,17 @@ export function stream(
       tries = 0;
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       const eventsIn = eventReader();
-      // What arrives together is passed on together: ten thousand entries of a backlog are drawn once.
+      // An entry is passed on at once; of a backlog, what arrives within a frame is passed on and drawn together.
       let batch: Entry[] = [];
-      let isPlanned = false;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let passedAt = 0;
       const flush = (): void => {
-        isPlanned = false;
+        clearTimeout(timer);
+        timer = undefined;
         if (batch.length === 0) return;
         const entries = batch;
         batch = [];
+        passedAt = performance.now();
         events.onEntries(entries);
       };
       for (;;) {
@@ -252,8 +259,6 @@ export function stream(
             const entry = JSON.parse(data) as Entry;
             after = Math.max(after, entry.seq);
             batch.push(entry);
-            if (!isPlanned) setTimeout(flush, 16);
-            isPlanned = true;
           } else if (event === 'live') events.onLive?.(JSON.parse(data) as Live);
           else if (event === 'head') {
             flush();
@@ -261,6 +266,8 @@ export function stream(
             events.onHead?.(seq);
           }
         }
+        if (performance.now() - passedAt > FRAME_MS) flush();
+        else timer ??= setTimeout(flush, FRAME_MS);
       }
     } catch {
       return null;

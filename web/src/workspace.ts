@@ -32,24 +32,25 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export function useWorkspace(): Workspace {
-  return useSyncExternalStore(subscribe, () => state);
+/** One part of it: who asks for another part is not drawn again with every entry. */
+export function useWorkspace<Part extends keyof Workspace>(part: Part): Workspace[Part] {
+  return useSyncExternalStore(subscribe, () => state[part]);
 }
 
 /** Whether the role may do it. Without the right, the act is not shown at all. */
 export function useMay(): (operation: string) => boolean {
-  const { hello } = useWorkspace();
+  const hello = useWorkspace('hello');
   const may = useMemo(() => new Set(hello?.operations.filter((each) => each.may).map(({ name }) => name)), [hello]);
   return useCallback((operation: string) => may.has(operation), [may]);
 }
 
 export function useOperation(name: string): api.Operation | undefined {
-  return useWorkspace().hello?.operations.find((each) => each.name === name);
+  return useWorkspace('hello')?.operations.find((each) => each.name === name);
 }
 
 /** Whether an act can reach the server now. */
 export function useIsOnline(): boolean {
-  return useWorkspace().connection.is === 'live';
+  return useSyncExternalStore(subscribe, () => state.connection.is === 'live');
 }
 
 /** Opens the line. With a token that the server does not know, the page asks for another one. */

@@ -8,7 +8,10 @@ import type { Entry } from '../../kernel/fact.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { entryFromLine } from '../../log/line.ts';
 import { type CastPage, castPageOf } from './cast-page.ts';
-import { emptyView, fold, foldAll, foldSent } from './cast-view.ts';
+import { emptyPageView, foldSent, readView, writtenView } from './cast-view.ts';
+import type { TurnRow } from './turn-rows.ts';
+
+const foldAll = (entries: readonly Entry[]) => entries.reduce((view, entry) => foldSent(view, entry), emptyPageView());
 
 function pageOf({ entries }: Play): CastPage {
   const page = castPageOf(foldAll(entries));
@@ -44,10 +47,12 @@ test.each(GOLDEN)('the pages of %s are plain JSON, the same looked at once or of
   const ids = entries.flatMap(({ fact }) => (fact.kind === 'cast.started' ? [fact.cast] : []));
   for (const id of ids) {
     const own = entries.filter(({ fact }) => 'cast' in fact && fact.cast === id);
-    const view = emptyView();
+    let view = emptyPageView();
     const kept: (readonly [CastPage | null, string])[] = [];
     for (const entry of own) {
-      fold(view, entry);
+      foldSent(view, entry);
+      // A page begins with a view that was sent, and folds on.
+      if (entry.seq % 5 === 0) view = readView(JSON.parse(JSON.stringify(writtenView(view))));
       if (kept.length < 40) {
         const page = castPageOf(view);
         kept.push([page, JSON.stringify(page)]);
@@ -67,17 +72,9 @@ test('an entry with its long texts by digest leads to the same page, but for the
     Build: ['y'.repeat(500), '$repeat'],
   });
   const { entries } = play({ config: workflow(), agents });
-  const view = entries.reduce((view, entry) => foldSent(view, sent(entry)), emptyView());
+  const view = foldAll(entries.map(sent));
   const [page, plain] = [castPageOf(view), castPageOf(foldAll(entries))];
-  const texts = page?.turns.flatMap(({ attempts }) => attempts.map(({ output }) => output)) ?? [];
-  expect(texts.filter((text) => typeof text === 'object' && text?.digest === 'sha256:500')).toHaveLength(3);
-  const without = ({ turns, data: _data, requestText: _request, ...rest }: CastPage) => ({
-    ...rest,
-    turns: turns.map((turn) => ({
-      ...turn,
-      attempts: turn.attempts.map(({ brief: _brief, output: _output, ...attempt }) => attempt),
-    })),
-  });
+  const without = ({ data: _data, requestText: _request, ...rest }: CastPage) => rest;
   expect(page && without(page)).toEqual(plain && without(plain));
 });
 
@@ -148,7 +145,7 @@ test('a refused attempt keeps its code, its output and the number of its issues'
   const turn = page.turns.find(({ socket }) => socket === 'Socket-3');
   expect(turn).toMatchObject({ refused: 1, end: 'accepted' });
   expect(turn?.attempts).toMatchObject([
-    { attempt: 1, end: 'refused', code: 'CONTRACT_VIOLATION', issues: 1, output: '{"satisfied":"yes"}' },
+    { attempt: 1, end: 'refused', code: 'CONTRACT_VIOLATION', issues: 1 },
     { attempt: 2, end: 'accepted', code: null, issues: 0 },
   ]);
   const socket = page.graph.sockets.find(({ id }) => id === 'Socket-3');
@@ -217,6 +214,52 @@ test('a list without items leaves the loop at once', () => {
   const page = pageOf(play({ config: workflow(), agents: crew({ Plan: [plan(0)] }) }));
   expect(page.graph.loops[0]).toMatchObject({ isLeft: true, isEmpty: true });
   expect([page.items, page.status]).toEqual([[], 'completed']);
+});
+
+test('a page does not grow with the turns; what leaves it is passed on, and leaves its place in the timeline', () => {
+  const rounds = 600;
+  const config = workflow({ 'sockets.Socket-3.edges.1.maxTraversals': rounds });
+  const evals = [...Array.from({ length: rounds }, (_, n) => no(`again ${n}`)), yes, yes];
+  const { entries } = play({ config, agents: crew({ Plan: [plan(2)], Build: ['built', '$repeat'], Eval: evals }) });
+  const view = emptyPageView();
+  const left: TurnRow[] = [];
+  const sizes: number[] = [];
+  for (const entry of entries) {
+    const { page } = foldSent(view, entry);
+    left.push(...page.leaving.splice(0));
+    if (page.turns === 500 || page.turns === 1_000) sizes[page.turns] = JSON.stringify(writtenView(view)).length;
+  }
+  const page = castPageOf(view);
+  expect([page?.turnCount, (page?.turns.length ?? 0) + left.length]).toEqual([2 * rounds + 8, 2 * rounds + 8]);
+  expect(left.map(({ turn }) => turn)).toEqual(left.map((_, n) => n + 1));
+  expect(page?.turns.length).toBeLessThanOrEqual(201);
+  expect((sizes[1_000] ?? 0) / (sizes[500] ?? 1)).toBeLessThan(1.1);
+  const { counts, samples } = page?.timeline ?? { counts: null, samples: null };
+  expect(counts).toMatchObject({ all: entries.length, turns: 2 * rounds + 8, turning: rounds });
+  const marked = samples?.tones.flatMap((tones) => tones.filter((tone) => tone > 0)) ?? [];
+  expect(marked.length).toBeGreaterThan(left.length / (samples?.every ?? 1) / 4);
+  expect(samples?.seqs.length).toBeLessThanOrEqual(2_048);
+  expect(page?.graph.sockets.map(({ name, turns }) => [name, turns])).toContainEqual(['Build', rounds + 2]);
+  expect(page?.items.map(({ rework }) => rework)).toEqual([rounds, 0]);
+});
+
+test('an entry about a turn that has left says so, unless somebody kept the turn', () => {
+  const config = workflow({ 'sockets.Socket-3.edges.1.maxTraversals': 300 });
+  const evals = [...Array.from({ length: 250 }, () => no('again')), yes];
+  const { entries } = play({ config, agents: crew({ Plan: [plan(1)], Build: ['built', '$repeat'], Eval: evals }) });
+  const kept = new Map<number, TurnRow>();
+  const views = [emptyPageView(), emptyPageView()] as const;
+  for (const entry of entries)
+    for (const view of views)
+      for (const row of foldSent(view, entry).page.leaving.splice(0)) if (row.end) kept.set(row.turn, row);
+  const late = { ...(entries.at(-1) as Entry), seq: entries.length + 1 };
+  const fact = { kind: 'turn.reopened', cast: 'c', turn: 2 } as unknown as Entry['fact'];
+  foldSent(views[0], { ...late, fact });
+  foldSent(views[1], { ...late, fact }, (turn) => kept.get(turn));
+  expect(views.map(({ page }) => [page.isTorn, page.rows.get(2)?.end])).toEqual([
+    [true, undefined],
+    [false, null],
+  ]);
 });
 
 test('the data of a cast is shown by how it begins', () => {

@@ -12,13 +12,13 @@ import { contractOf } from '../../kernel/graph/route.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { counted } from '../../kernel/text.ts';
-import type { View } from './cast-view.ts';
+import type { LogList, Samples, TimelineMark } from './cast-timeline.ts';
+import type { PageView } from './cast-view.ts';
 import { type DrawnWay, drawingOf, type GraphDrawing, wayKey } from './graph-drawing.ts';
 import { socketName, type Text } from './in-words.ts';
-import { itemIdOf, type TakenCount, type TimelineMark, type TurnRow } from './page-record.ts';
+import { itemIdOf, type TakenCount } from './page-record.ts';
 import { type TaskView, tasksIn } from './result.ts';
-
-export type { AttemptOutcome, AttemptRow, TimelineMark as Mark, TurnRow, WaitSpan } from './page-record.ts';
+import type { TurnRow } from './turn-rows.ts';
 
 /** How something is shown: the glyph, the word and the colour follow from it. */
 export type ShownState =
@@ -70,6 +70,8 @@ export type PageSocket = {
   readonly turns: number;
   readonly shown: ShownState;
   readonly refused: { readonly count: number; readonly turn: number; readonly attempt: number } | null;
+  /** The turn that began last. */
+  readonly last: Pick<TurnRow, 'turn' | 'number' | 'title'> | null;
   readonly live: readonly LiveLine[];
   /** The items of its loop that it was the last to accept, where nothing of it is live. */
   readonly advanced: number;
@@ -143,8 +145,13 @@ export type PageAct = {
   readonly item: string | null;
 };
 
+/** How many tasks a page shows. */
+const TASKS_MAX = 30;
+
 export type CastPage = {
   readonly seq: number;
+  /** The entry of the cast before that; null where it is the first. */
+  readonly before: number | null;
   readonly time: string;
   readonly cast: string;
   readonly request: string;
@@ -178,15 +185,29 @@ export type CastPage = {
   };
   readonly counts: ItemCounts | null;
   readonly items: readonly PageItem[];
+  /** Those that may still change, and the latest others; how many there are is `turnCount`. */
   readonly turns: readonly TurnRow[];
-  readonly timeline: { readonly rows: readonly string[]; readonly marks: readonly TimelineMark[] };
+  readonly turnCount: number;
+  /** Refused attempts. */
+  readonly refusedCount: number;
+  readonly timeline: {
+    readonly rows: readonly string[];
+    readonly marks: readonly TimelineMark[];
+    /** How many entries each list of the log has. */
+    readonly counts: Readonly<Record<LogList, number>>;
+    readonly samples: Samples;
+    /** The longest of the turns that are not in `turns`. */
+    readonly long: readonly TurnRow[];
+  };
+  /** Those that are not done first, in the order of the ledger; how many there are is `taskCount`. */
   readonly tasks: readonly TaskView[];
+  readonly taskCount: number;
   /** The data of the cast, each member with how its value begins. */
   readonly data: readonly { readonly name: string; readonly text: string }[];
 };
 
 /** The page as of the last entry of the view; `now` is the time for which it is made. Null before its first entry. */
-export function castPageOf(view: View, now: string = view.page.at): CastPage | null {
+export function castPageOf(view: PageView, now: string = view.page.at): CastPage | null {
   const { cast, page } = view;
   if (!cast) return null;
   const time = Date.parse(now);
@@ -195,6 +216,7 @@ export function castPageOf(view: View, now: string = view.page.at): CastPage | n
   const waits = waitsOf(view, cast, open);
   return {
     seq: page.seq,
+    before: page.before,
     time: page.at,
     cast: cast.id,
     request: cast.request,
@@ -221,19 +243,38 @@ export function castPageOf(view: View, now: string = view.page.at): CastPage | n
     graph: graphOf(view, cast, open, items),
     counts: countItems(view.items),
     items,
-    turns: page.rows.slice(),
-    timeline: { rows: rowNames(view), marks: page.marks.slice() },
-    tasks: tasksIn(view),
+    turns: [...page.rows.values()].sort((a, b) => a.turn - b.turn),
+    turnCount: page.turns,
+    refusedCount: page.refused,
+    timeline: timelineOf(view),
+    ...shownTasks(tasksIn(view)),
     data: Object.entries(cast.data).map(([name, value]) => ({ name, text: beginningOf(value) })),
   };
+}
+
+function timelineOf(view: PageView): CastPage['timeline'] {
+  const { counts, samples, marks, long } = view.page.timeline;
+  const { every, seqs, times, tones } = samples;
+  return {
+    ...{ rows: rowNames(view), counts: { ...counts }, marks: marks.slice() },
+    samples: { every, seqs: seqs.slice(), times: times.slice(), tones: tones.map((row) => row.slice()) },
+    long: long.map(({ row }) => row),
+  };
+}
+
+function shownTasks(all: readonly TaskView[]): Pick<CastPage, 'tasks' | 'taskCount'> {
+  if (all.length <= TASKS_MAX) return { tasks: all, taskCount: all.length };
+  const over = (task: TaskView) => (task.status === 'done' || task.status === 'canceled' ? 1 : 0);
+  const first = new Set(all.toSorted((a, b) => over(a) - over(b)).slice(0, TASKS_MAX));
+  return { tasks: all.filter((task) => first.has(task)), taskCount: all.length };
 }
 
 // The turns that are not over, each with its row.
 type Open = { readonly turn: Turn; readonly row: TurnRow; readonly shown: ShownState };
 
-function openTurns({ page }: View, cast: Cast): readonly Open[] {
+function openTurns({ page }: PageView, cast: Cast): readonly Open[] {
   return Object.values(cast.turns).flatMap((turn) => {
-    const row = page.rows[page.indexOf.get(turn.id) ?? -1];
+    const row = page.rows.get(turn.id);
     return row ? [{ turn, row, shown: shownTurn(cast, turn) }] : [];
   });
 }
@@ -294,7 +335,7 @@ function wordsOf({ status }: Cast, waits: readonly PageWait[]): string {
 // The graph. What does not change while the cast runs is worked out once for its rules.
 type Fixed = {
   readonly drawing: GraphDrawing;
-  readonly sockets: readonly Omit<PageSocket, 'turns' | 'shown' | 'refused' | 'live' | 'advanced'>[];
+  readonly sockets: readonly Omit<PageSocket, 'turns' | 'last' | 'shown' | 'refused' | 'live' | 'advanced'>[];
 };
 
 const FIXED = new WeakMap<Rules, Fixed>();
@@ -356,13 +397,12 @@ function kindOf(rules: Rules, materia: Materia | undefined): PageSocket['kind'] 
   return runnerCan(rules, materia.runner, 'isPerson') ? 'person' : 'agent';
 }
 
-function graphOf(view: View, cast: Cast, open: readonly Open[], items: readonly PageItem[]): CastPage['graph'] {
+function graphOf(view: PageView, cast: Cast, open: readonly Open[], items: readonly PageItem[]): CastPage['graph'] {
   const { page } = view;
   const { rules } = cast;
   const { drawing, sockets } = fixedOf(rules);
   const at = new Map<string, Open[]>();
   for (const each of open) at.set(each.turn.socket, [...(at.get(each.turn.socket) ?? []), each]);
-  const failedAt = cast.status === 'failed' ? page.rows[page.indexOf.get(view.failed?.turn ?? -1) ?? -1] : undefined;
   const isEnded = (loop: string) => page.left.has(loop) || cast.status === 'completed';
   // Until the work comes back, the last word of a socket is that it sent the work back.
   const isSentBack = ({ end, list, key, turn }: TurnRow) =>
@@ -371,17 +411,20 @@ function graphOf(view: View, cast: Cast, open: readonly Open[], items: readonly 
   return {
     sockets: sockets.map((socket) => {
       const here = at.get(socket.id) ?? [];
-      const last = page.rows[page.indexOf.get(page.lastAccepted.get(socket.id) ?? -1) ?? -1];
+      const {
+        turns = 0,
+        last = null,
+        accepted = null,
+        refused = null,
+        advanced = 0,
+      } = page.sockets.get(socket.id) ?? {};
       return {
-        ...socket,
-        turns: page.visits.get(socket.id) ?? 0,
-        shown: shownSocket(here, last && isSentBack(last) ? 'back' : null, {
-          isFailed: failedAt?.socket === socket.id,
-          isDone: last !== undefined && (socket.loop === null || isEnded(socket.loop)),
+        ...{ ...socket, turns, last, refused, advanced },
+        shown: shownSocket(here, accepted && isSentBack(accepted) ? 'back' : null, {
+          isFailed: cast.status === 'failed' && page.failedAt === socket.id,
+          isDone: accepted !== null && (socket.loop === null || isEnded(socket.loop)),
         }),
-        refused: page.refusals.get(socket.id) ?? null,
         live: here.map((each) => lineOf(each)),
-        advanced: page.advanced.get(socket.id) ?? 0,
       };
     }),
     edges: drawing.ways.map(({ count: _count, isOtherwise: _otherwise, isNextItem: _next, then, ...way }) => ({
@@ -459,7 +502,7 @@ const FATE_WORDS = {
   open: 'not started',
 } as const;
 
-function itemsOf(view: View, cast: Cast, open: readonly Open[]): readonly PageItem[] {
+function itemsOf(view: PageView, cast: Cast, open: readonly Open[]): readonly PageItem[] {
   const { items, page, tasks } = view;
   if (items.lists.size === 0) return [];
   const fates = itemFates(items);
@@ -475,8 +518,7 @@ function itemsOf(view: View, cast: Cast, open: readonly Open[]): readonly PageIt
       const key = itemKey(path, as, index);
       const id = itemIdOf(list, key);
       const now = at.get(id);
-      const done = page.itemTurns.get(id);
-      const last = page.rows[page.indexOf.get(now?.turn.id ?? done?.last ?? -1) ?? -1];
+      const last = page.items.get(id);
       const fate = fates.get(task) ?? 'open';
       const isStopped = !now && fate === 'open' && last !== undefined;
       const shown: ShownState = now ? now.shown : fate !== 'open' ? FATES[fate] : isStopped ? stoppedAs(cast) : 'idle';
@@ -484,11 +526,11 @@ function itemsOf(view: View, cast: Cast, open: readonly Open[]): readonly PageIt
         ...{ list, number: index + 1, key, task, shown },
         title: taskOf(tasks.state.ledger, cast.id, task)?.title ?? last?.title ?? task,
         words: now ? doing(now) : isStopped ? STOPPED_WORDS[stoppedAs(cast)] : FATE_WORDS[fate],
-        turn: last?.turn ?? null,
-        socket: last?.socket ?? null,
+        turn: now?.turn.id ?? last?.turn ?? null,
+        socket: now?.turn.socket ?? last?.socket ?? null,
         lane: now ? now.row.row : null,
-        turns: done?.count ?? 0,
-        rework: done?.rework ?? 0,
+        turns: last?.turns ?? 0,
+        rework: last?.rework ?? 0,
         since: now ? sinceOf(now) : (last?.endAt ?? null),
       };
     });
@@ -502,15 +544,15 @@ function stoppedAs({ status }: Cast): keyof typeof STOPPED_WORDS {
   return status === 'failed' ? 'failed' : isOver(status) ? 'stopped' : 'runs';
 }
 
-function rowNames({ page, items }: View): readonly string[] {
-  const hasItems = items.lists.size > 0 || page.rows.some(({ row }) => row > 0);
+function rowNames({ page, items }: PageView): readonly string[] {
+  const hasItems = items.lists.size > 0 || page.hasItems;
   if (!hasItems) return ['Steps'];
   if (page.lanesMax === 0) return ['Start', 'Items'];
   return ['Start', ...Array.from({ length: page.lanesMax }, (_, index) => `Lane ${index + 1}`)];
 }
 
 // What waits for a person.
-function waitsOf(view: View, cast: Cast, open: readonly Open[]): readonly PageWait[] {
+function waitsOf(view: PageView, cast: Cast, open: readonly Open[]): readonly PageWait[] {
   if (isOver(cast.status)) return [];
   const turns = open.flatMap((each): PageWait[] => {
     const kind = waitKind(cast, each);

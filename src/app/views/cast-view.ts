@@ -5,46 +5,54 @@ import { apply } from '../../kernel/apply.ts';
 import type { CastFact } from '../../kernel/cast/fact.ts';
 import type { Cast, CastStatus } from '../../kernel/cast/state.ts';
 import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/summary.ts';
-import type { Entry, Fact } from '../../kernel/fact.ts';
+import type { Entry } from '../../kernel/fact.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { emptyState, type State } from '../../kernel/state.ts';
-import { foldPage, noPage, type PageRecord, withBeginnings } from './page-record.ts';
+import { foldPage, noPage, type PageRecord, type Recall, withBeginnings } from './page-record.ts';
 import { type CommandsRecord, foldCommand, foldReport, noCommands, noReports, type ReportsRecord } from './reported.ts';
 import { foldResult, foldTask, noResult, noTasks, type ResultRecord, type TasksRecord } from './result.ts';
 import { foldTurn, noTurns, type TurnsRecord } from './turn-record.ts';
 
-export type View = TurnsRecord & {
+/** What every view of a cast begins with. */
+type CastRecord = {
   readonly state: State;
   /** Null before its first entry. */
   cast: Cast | null;
   readonly items: ItemsRecord;
   readonly tasks: TasksRecord;
-  readonly result: ResultRecord;
-  readonly reports: ReportsRecord;
-  readonly commands: CommandsRecord;
-  readonly page: PageRecord;
-  /** Notes that its agents suggest to remember. */
-  readonly suggested: Set<string>;
-  /** When it came to each status last, and by whom. */
-  readonly since: Map<CastStatus, { readonly at: string; readonly by: string }>;
-  /** The last failure of the cast. */
-  failed: Extract<CastFact, { kind: 'cast.failed' }> | null;
-  /** An accepted turn changed files. */
-  hasChanged: boolean;
-  /** A gate of the registry ended it. */
-  isRefusedByTrust: boolean;
 };
+
+export type View = CastRecord &
+  TurnsRecord & {
+    readonly result: ResultRecord;
+    readonly reports: ReportsRecord;
+    readonly commands: CommandsRecord;
+    /** Notes that its agents suggest to remember. */
+    readonly suggested: Set<string>;
+    /** When it came to each status last, and by whom. */
+    readonly since: Map<CastStatus, { readonly at: string; readonly by: string }>;
+    /** The last failure of the cast. */
+    failed: Extract<CastFact, { kind: 'cast.failed' }> | null;
+    /** An accepted turn changed files. */
+    hasChanged: boolean;
+    /** A gate of the registry ended it. */
+    isRefusedByTrust: boolean;
+  };
+
+/** What the page of a cast is made from. It does not grow with the turns of the cast. */
+export type PageView = CastRecord & { readonly page: PageRecord };
+
+function noRecord(): CastRecord {
+  return { state: emptyState(), cast: null, items: noItems(), tasks: noTasks() };
+}
 
 export function emptyView(): View {
   return {
+    ...noRecord(),
     ...noTurns(),
-    state: emptyState(),
-    cast: null,
-    items: noItems(),
-    tasks: noTasks(),
     result: noResult(),
     reports: noReports(),
     commands: noCommands(),
-    page: noPage(),
     suggested: new Set(),
     since: new Map(),
     failed: null,
@@ -53,33 +61,41 @@ export function emptyView(): View {
   };
 }
 
+export function emptyPageView(): PageView {
+  return { ...noRecord(), page: noPage() };
+}
+
 /** The view after one more entry of the cast. It is changed in place: a copy for each entry would cost too much. */
 export function fold(view: View, entry: Entry): View {
-  return foldWith(view, entry, entry.fact);
+  const { fact } = entry;
+  foldCast(view, entry);
+  foldTurn(view, entry, view.cast);
+  foldResult(view.result, fact, view);
+  foldReport(view.reports, entry);
+  foldCommand(view.commands, fact);
+  note(view, entry);
+  return view;
 }
 
 /**
- * The same for an entry as the stream and the pages of the server send it: a long text is `{ digest, seq, bytes, preview }`
- * in it. What the kernel reads of such a text is its beginning; the page of the cast keeps the digest.
+ * The same for a page, with an entry as the stream and the pages of the server send it: a long text is
+ * `{ digest, seq, bytes, preview }` in it. What the kernel reads of such a text is its beginning. `recall` brings back turns that
+ * have left the page.
  */
-export function foldSent(view: View, entry: Entry): View {
-  return foldWith(view, withBeginnings(entry), entry.fact);
+export function foldSent(view: PageView, entry: Entry, recall?: Recall): PageView {
+  const read = withBeginnings(entry);
+  foldCast(view, read);
+  foldPage(view.page, read, entry.fact, view.cast, recall);
+  return view;
 }
 
-function foldWith(view: View, entry: Entry, sent: Fact): View {
+function foldCast(view: CastRecord, entry: Entry): void {
   const { fact } = entry;
   apply(view.state, entry);
   if (fact.kind === 'cast.started') view.cast ??= view.state.casts[fact.cast] ?? null;
   else if (view.cast) view.cast = view.state.casts[view.cast.id] ?? view.cast;
-  foldTurn(view, entry, view.cast);
   foldItem(view.items, fact, view.cast?.rules ?? null);
   foldTask(view.tasks, entry, view.cast?.rules ?? null);
-  foldResult(view.result, fact, view);
-  foldReport(view.reports, entry);
-  foldCommand(view.commands, fact);
-  foldPage(view.page, entry, sent);
-  note(view, entry);
-  return view;
 }
 
 export function foldAll(entries: readonly Entry[]): View {
@@ -110,3 +126,42 @@ const BEGINS: Readonly<Record<string, CastStatus>> = {
   'cast.aborted': 'aborted',
   'cast.completed': 'completed',
 };
+
+/** The view as plain JSON, for a page that folds on from its last entry. */
+export function writtenView({ state, cast, items, tasks, page }: PageView): JsonObject {
+  const { work, turns } = tasks;
+  return {
+    state: state as unknown as Json,
+    // A cast that is over is no longer in the state.
+    cast: cast && !state.casts[cast.id] ? (cast as unknown as Json) : (cast?.id ?? null),
+    tasks: tasks.state as unknown as Json,
+    records: written({ items, work, turns, page } as unknown as Json),
+  };
+}
+
+export function readView(from: JsonObject): PageView {
+  const state = from.state as unknown as State;
+  const cast = isString(from.cast) ? state.casts[from.cast] : (from.cast as unknown as Cast | null);
+  const { items, work, turns, page } = read(from.records ?? null) as unknown as Pick<PageView, 'items' | 'page'> &
+    Pick<TasksRecord, 'work' | 'turns'>;
+  return { state, cast: cast ?? null, items, page, tasks: { state: from.tasks as unknown as State, work, turns } };
+}
+
+// No name in these records comes from outside, so a name of ours cannot be one of theirs.
+function written(value: unknown): Json {
+  if (value instanceof Map) return { $map: [...value].map(written) };
+  if (value instanceof Set) return { $set: [...value].map(written) };
+  if (Array.isArray(value)) return value.map(written);
+  if (!isObject(value)) return value as Json;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (member === undefined ? [] : [[name, written(member)]])),
+  );
+}
+
+function read(value: Json): unknown {
+  if (Array.isArray(value)) return value.map(read);
+  if (!isObject(value)) return value;
+  if (Array.isArray(value.$map)) return new Map(value.$map.map(read) as [unknown, unknown][]);
+  if (Array.isArray(value.$set)) return new Set(value.$set.map(read));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, read(member ?? null)]));
+}

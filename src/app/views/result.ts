@@ -259,14 +259,15 @@ export type TaskView = {
   readonly kept?: string;
 };
 
-/** `files` is null until a turn that may write was accepted. */
-type Work = { readonly isItem: boolean; files: Set<string> | null; kept?: string };
+/** `files` is null until a turn that may write was accepted; `turn` is its last. */
+type Work = { readonly isItem: boolean; files: Set<string> | null; turn: number; kept?: string };
 
 export type TasksRecord = {
   /** Only what concerns tasks: the kernel closes the run of a cast that is over. */
   readonly state: State;
   readonly work: Map<string, Work>;
-  readonly turns: Map<number, { readonly socket: string; readonly work: Work }>;
+  /** The last turn of each. */
+  readonly turns: Map<number, { readonly socket: string; readonly task: string }>;
 };
 
 export function noTasks(): TasksRecord {
@@ -277,17 +278,21 @@ export function foldTask({ state, work, turns }: TasksRecord, entry: Entry, rule
   const { fact } = entry;
   if (isLedgerFact(fact) || fact.kind === 'cast.started' || fact.kind === 'items.planned') apply(state, entry);
   if (fact.kind === 'turn.started' && fact.task !== undefined) {
-    const own = work.get(fact.task) ?? { isItem: fact.item !== null, files: null };
-    work.set(fact.task, own);
-    turns.set(fact.turn, { socket: fact.socket, work: own });
+    const { turn, task, socket } = fact;
+    const own = work.get(task) ?? { isItem: fact.item !== null, files: null, turn };
+    turns.delete(own.turn);
+    own.turn = turn;
+    work.set(task, own);
+    turns.set(turn, { socket, task });
   }
   const parked = fact.kind === 'item.parked' || fact.kind === 'item.retried' ? work.get(fact.task) : undefined;
   if (parked && fact.kind === 'item.parked' && fact.kept) parked.kept = fact.kept.ref;
   else if (parked) delete parked.kept;
   const turn = fact.kind === 'turn.accepted' ? turns.get(fact.turn) : undefined;
-  if (fact.kind !== 'turn.accepted' || !turn || !rules || !hasOwnPaths(rules, turn.socket)) return;
-  turn.work.files ??= new Set();
-  for (const path of Object.keys(fact.touched ?? {})) turn.work.files.add(path);
+  const own = turn && work.get(turn.task);
+  if (fact.kind !== 'turn.accepted' || !own || !rules || !hasOwnPaths(rules, turn.socket)) return;
+  own.files ??= new Set();
+  for (const path of Object.keys(fact.touched ?? {})) own.files.add(path);
 }
 
 export function tasksIn({ cast, items, tasks }: TasksOfCast): readonly TaskView[] {

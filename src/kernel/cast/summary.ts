@@ -127,13 +127,15 @@ export type ItemsRecord = {
   readonly lists: Map<string, Place[]>;
   /** Of a replaced list only done and skipped items count: the rest was planned again. */
   readonly replaced: Place[];
+  /** Of each item the turn that began last: only that one can end it, and a cast may have any number of turns. */
   readonly turns: Map<number, { readonly socket: string; readonly item: Item | null }>;
+  readonly lastTurn: Map<string, number>;
   /** What a person or an edge gave up. */
   readonly given: Map<string, Fate>;
 };
 
 export function noItems(): ItemsRecord {
-  return { lists: new Map(), replaced: [], turns: new Map(), given: new Map() };
+  return { lists: new Map(), replaced: [], turns: new Map(), lastTurn: new Map(), given: new Map() };
 }
 
 /** `rules` are those of the cast. */
@@ -142,8 +144,13 @@ export function foldItem(record: ItemsRecord, fact: Entry['fact'], rules: Rules 
   if (fact.kind === 'items.planned' && fact.cursor !== null) {
     const places = fact.tasks.map((task): Place => ({ task, fate: 'open' }));
     lists.set(fact.cursor, [...(lists.get(fact.cursor) ?? []), ...places]);
-  } else if (fact.kind === 'turn.started') turns.set(fact.turn, fact);
-  else if (fact.kind === 'cursor.advanced' && fact.item !== null) {
+  } else if (fact.kind === 'turn.started') {
+    const { turn, socket, item } = fact;
+    const of = item === null ? '' : `${item.cursorKey} ${item.key}`;
+    turns.delete(record.lastTurn.get(of) ?? -1);
+    record.lastTurn.set(of, turn);
+    turns.set(turn, { socket, item });
+  } else if (fact.kind === 'cursor.advanced' && fact.item !== null) {
     const turn = turns.get(fact.turn);
     // Side by side the cursor counts and does not point.
     const index = turn?.item?.key === fact.item ? turn.item.index : fact.to - 1;

@@ -1,6 +1,7 @@
 // One cast: its graph with where it is now, its items, its log, a timeline to look back, and the turn that is open.
 import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { CastPage, PageAct } from '../../../src/app/views/cast-page.ts';
+import type { LogList } from '../../../src/app/views/cast-timeline.ts';
 import { look } from '../api.ts';
 import { useKeys } from '../keys.ts';
 import { Banner } from '../parts/banner.tsx';
@@ -17,7 +18,7 @@ import { clock, clockSeconds, duration, inLine, money, tokens, when } from '../w
 import { useIsOnline } from '../workspace.ts';
 import { ActButton, MoreActs, sayTo, useActs } from './acts.tsx';
 import { changesBetween } from './changes.ts';
-import { type Followed, type Follower, placeAt, useCast, usePast } from './follow.ts';
+import { type Followed, type Follower, turnsOf, useCast, usePast, useTurn } from './follow.ts';
 import { Inspector, TABS, type Tab } from './inspector.tsx';
 import { ItemsFace } from './items-face.tsx';
 import { LogFace } from './log-face.tsx';
@@ -63,10 +64,10 @@ type CastProps = CastViewProps & { readonly follower: Follower; readonly followe
 function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
   const { query } = useRoute();
   const asked = /^\d+$/.test(query.get('at') ?? '') ? Number(query.get('at')) : null;
-  const head = followed.log.at(-1)?.seq ?? now.seq;
-  const at = asked !== null && asked > 0 && (asked < head || !followed.isWhole) ? asked : null;
+  const { seq: head } = now;
+  const at = asked !== null && asked > 0 && asked < head ? asked : null;
   const { past, isReading, refusal } = usePast(cast, at);
-  const before = useBefore(cast, at, followed);
+  const before = usePast(cast, past?.before ?? null).past;
   const page = at === null ? now : (past ?? now);
   const isPast = at !== null && past !== null;
   const isPhone = useIsPhone();
@@ -74,7 +75,7 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
   const tab: Tab = TABS.find((each) => each === query.get('tab')) ?? 'output';
   const socketAsked = query.get('socket');
   const [turnNo, attemptNo] = (turn ?? '').split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : null));
-  const row = page.turns.find((each) => each.turn === turnNo) ?? now.turns.find((each) => each.turn === turnNo) ?? null;
+  const row = useTurn(cast, turnNo ?? null, at, [page, now]);
   const acts = useActs(isPast ? [] : now.acts);
   const setAt = useCallback((seq: number | null) => go(withQuery({ at: seq ?? undefined }), { replace: true }), []);
   const openTurn = useCallback(
@@ -96,36 +97,25 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
   const openSocket = useCallback(
     (id: string) => {
       const socket = page.graph.sockets.find((each) => each.id === id);
-      const last = socket?.live[0]?.turn ?? page.turns.findLast((each) => each.socket === id)?.turn;
+      const last = socket?.live[0]?.turn ?? socket?.last?.turn;
       if (last === undefined) go(`${castPath(cast)}?${query_({ socket: id })}`);
       else openTurn(last);
     },
     [page, cast, openTurn],
   );
-  const stepTurn = (by: -1 | 1): void => {
-    const seqs = now.turns;
-    const here = at ?? head + 1;
-    const next = by === 1 ? seqs.find(({ seq }) => seq > here) : seqs.findLast(({ seq }) => seq < here);
-    if (next) setAt(next.seq);
-    else if (by === 1) setAt(null);
-  };
-  const stepTurning = (by: -1 | 1): void => {
-    const here = at ?? head + 1;
-    const next =
-      by === 1
-        ? followed.log.find(({ seq, isTurning }) => isTurning && seq > here)
-        : followed.log.findLast(({ seq, isTurning }) => isTurning && seq < here);
-    if (!next) return;
-    setAt(next.seq);
-  };
-  const stepEntry = (by: -1 | 1): void => {
-    const next = followed.log[placeAt(followed.log, at ?? head) + by];
-    if (next) setAt(next.seq >= head ? null : next.seq);
-  };
+  const { log } = follower;
+  // The entry that is here, or the end, which is behind all of them.
+  const here = at ?? head + 1;
+  const step = (list: LogList, from: number, by: -1 | 1): void =>
+    void log.next(list, from, by).then((line) => {
+      if (line) setAt(line.seq >= head ? null : line.seq);
+      else if (by === 1) setAt(null);
+    });
+  const stepEntry = (by: -1 | 1): void => step('all', at ?? head, by);
   const stepRow = (by: -1 | 1): void => {
-    const own = row === null ? [] : now.turns;
-    const next = own[own.findIndex((each) => each.turn === row?.turn) + by];
-    if (next) openTurn(next.turn);
+    if (row === null) return;
+    const query = by === 1 ? { from: row.turn + 1 } : { until: row.turn - 1 };
+    void turnsOf(cast, { ...query, limit: 1 }).then(([next]) => next && openTurn(next.turn));
   };
   const setFace = (next: Face): void => go(withQuery({ face: next === 'graph' ? undefined : next }), { replace: true });
   useKeys('Cast', [
@@ -134,12 +124,12 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
     { keys: '3', says: 'Log', run: () => setFace('log') },
     { keys: 'ArrowLeft', says: 'One entry back', run: () => stepEntry(-1) },
     { keys: 'ArrowRight', says: 'One entry on', run: () => stepEntry(1) },
-    { keys: '[', says: 'One turn back', run: () => stepTurn(-1) },
-    { keys: ']', says: 'One turn on', run: () => stepTurn(1) },
-    { keys: '{', says: 'Refusal or rework before', run: () => stepTurning(-1) },
-    { keys: '}', says: 'Next refusal or rework', run: () => stepTurning(1) },
-    { keys: 'shift+[', says: 'Refusal or rework before', run: () => stepTurning(-1) },
-    { keys: 'shift+]', says: 'Next refusal or rework', run: () => stepTurning(1) },
+    { keys: '[', says: 'One turn back', run: () => step('turns', here, -1) },
+    { keys: ']', says: 'One turn on', run: () => step('turns', here, 1) },
+    { keys: '{', says: 'Refusal or rework before', run: () => step('turning', here, -1) },
+    { keys: '}', says: 'Next refusal or rework', run: () => step('turning', here, 1) },
+    { keys: 'shift+[', says: 'Refusal or rework before', run: () => step('turning', here, -1) },
+    { keys: 'shift+]', says: 'Next refusal or rework', run: () => step('turning', here, 1) },
     { keys: 'l', says: 'Back to live', run: () => setAt(null) },
     ...(now.waits.length > 0 ? [{ keys: 'w', says: 'What waits for me here', run: () => openWait(now) }] : []),
   ]);
@@ -181,7 +171,7 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
   if (isPhone)
     return (
       <Phone
-        {...{ page, row, acts, inspector, back, log: followed.log, isWhole: followed.isWhole }}
+        {...{ page, row, acts, inspector, back, log: followed.lines }}
         onTurn={openTurn}
         onSocket={openSocket}
         header={<State {...{ page: now, acts, cast }} isPhone />}
@@ -221,12 +211,7 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
           ) : face === 'items' ? (
             <ItemsFace page={page} onTurn={openTurn} acts={acts} />
           ) : (
-            <LogFace
-              {...{ page: now, log: followed.log, at }}
-              onAt={setAt}
-              onTurn={openTurn}
-              isWhole={followed.isWhole}
-            />
+            <LogFace {...{ page: now, log, at }} onAt={setAt} onTurn={openTurn} />
           )}
         </div>
         <CastPane
@@ -241,7 +226,7 @@ function Cast({ cast, turn, follower, followed, now }: CastProps): ReactNode {
           isOpen={row !== null || socketAsked !== null}
         />
       </div>
-      <Timeline page={now} log={followed.log} at={at} selected={selected} onAt={setAt} onTurn={openTurn} />
+      <Timeline {...{ page: now, log, at, selected }} onAt={setAt} onStep={stepEntry} onTurn={openTurn} />
     </>
   );
 }
@@ -271,12 +256,6 @@ function useSocketsOffered(page: CastPage, open: (id: string) => void): void {
 
 function useSelected(turn: number | null, attempt: number | null) {
   return useMemo(() => (turn === null ? null : { turn, attempt }), [turn, attempt]);
-}
-
-/** The page of the entry before the one that is looked at, for what this entry changed. */
-function useBefore(cast: string, at: number | null, { log }: Followed): CastPage | null {
-  const last = at === null ? undefined : log[placeAt(log, at) - 1];
-  return usePast(cast, last?.seq ?? null).past;
 }
 
 function Ahead({ page }: { page: CastPage | null }): ReactNode {

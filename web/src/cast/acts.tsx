@@ -26,7 +26,7 @@ const OFFLINE = 'The server does not answer. The command still works.';
 
 /** The acts that exist here and that the role may do: the others are not there at all. */
 export function useActs(acts: readonly PageAct[]): readonly PageAct[] {
-  const { hello } = useWorkspace();
+  const hello = useWorkspace('hello');
   const may = new Set(hello?.operations.filter((each) => each.may).map(({ name }) => name));
   return acts.filter(({ operation }) => operation === '' || may.has(operation));
 }

@@ -1,6 +1,6 @@
 // The output of an attempt: as it streams, and in its own words with each issue at the value that it is about.
 import { type ReactNode, useMemo, useState } from 'react';
-import type { TurnRow } from '../../../src/app/views/cast-page.ts';
+import type { TurnRow } from '../../../src/app/views/turn-rows.ts';
 import type { Text } from '../api.ts';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';

@@ -13,14 +13,16 @@ export function changesBetween(before: CastPage, after: CastPage): readonly Chan
     if (was !== is) rows.push([what, was, is]);
   };
   put('the cast', before.words, after.words);
+  const edgesBefore = new Map(before.graph.edges.map(({ id, count }) => [id, count]));
   for (const edge of after.graph.edges) {
-    const was = before.graph.edges.find(({ id }) => id === edge.id)?.count ?? 0;
+    const was = edgesBefore.get(edge.id) ?? 0;
     const way = edge.kind === 'exit' ? 'exit' : edge.when === 'always' ? 'handoffs' : edge.when.replace('_', ' ');
     const to = edge.to === 'end' ? 'the end' : nameOf(after, edge.to);
     put(`${way}, ${nameOf(after, edge.from)} to ${to}`, String(was), String(edge.count));
   }
+  const itemsBefore = new Map(before.items.map((item) => [`${item.list} ${item.key}`, item]));
   for (const item of after.items) {
-    const was = before.items.find(({ list, key }) => list === item.list && key === item.key);
+    const was = itemsBefore.get(`${item.list} ${item.key}`);
     const say = (each: typeof item | undefined): string =>
       each === undefined
         ? 'none'
@@ -30,22 +32,27 @@ export function changesBetween(before: CastPage, after: CastPage): readonly Chan
     put(`item ${item.number}`, say(was), say(item));
     put(`rework of item ${item.number}`, String(was?.rework ?? 0), String(item.rework));
   }
+  const socketsBefore = new Map(before.graph.sockets.map((socket) => [socket.id, socket]));
   for (const socket of after.graph.sockets) {
-    const was = before.graph.sockets.find(({ id }) => id === socket.id);
+    const was = socketsBefore.get(socket.id);
     if (was) put(socket.name, saysOf(was), saysOf(socket));
   }
   const last = after.turns.at(-1);
-  if (last && after.turns.length > before.turns.length)
+  if (last && after.turnCount > before.turnCount)
     put('next turn', 'none', `${last.turn}, ${nameOf(after, last.socket)}`);
-  for (const turn of after.turns.slice(-200)) {
+  for (const turn of after.turns) {
     const was = before.turns.find((each) => each.turn === turn.turn);
+    // A turn that came back to the page had left it before.
+    if (!was && turn !== last) continue;
     put(`attempts of turn ${turn.turn}`, String(was?.attempts.length ?? 0), String(turn.attempts.length));
     put(`refused in turn ${turn.turn}`, String(was?.refused ?? 0), String(turn.refused));
   }
   for (const { name, text } of after.data)
     put(`state.${name}`, before.data.find((each) => each.name === name)?.text ?? 'none', text);
-  for (const task of after.tasks.slice(0, 500)) {
+  for (const task of after.tasks) {
     const was = before.tasks.find((each) => each.task === task.task);
+    // Of many tasks a page has only some.
+    if (!was && before.tasks.length < before.taskCount) continue;
     put(`task ${task.task}`, was?.status ?? 'none', task.status);
   }
   put('tokens', tokens(before.usage.input + before.usage.output), tokens(after.usage.input + after.usage.output));

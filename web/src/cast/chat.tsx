@@ -1,7 +1,8 @@
 // A conversation of a person with an agent: what was said, the words that come next, and the end of it. Also what was said in any
 // other turn.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { CastPage, PageAct, PageSocket, TurnRow } from '../../../src/app/views/cast-page.ts';
+import type { CastPage, PageAct, PageSocket } from '../../../src/app/views/cast-page.ts';
+import type { TurnRow } from '../../../src/app/views/turn-rows.ts';
 import type { Text } from '../api.ts';
 import { carries, commandOf } from '../command.ts';
 import { useKeys } from '../keys.ts';

@@ -1,8 +1,8 @@
 // What an entry of a cast says, in one sentence.
 import type { ReactNode } from 'react';
-import type { CastPage, TurnRow } from '../../../src/app/views/cast-page.ts';
+import type { CastPage } from '../../../src/app/views/cast-page.ts';
+import type { LogLine } from '../../../src/app/views/cast-timeline.ts';
 import { Foreign } from '../parts/text.tsx';
-import type { LogLine } from './follow.ts';
 import { nameOf } from './shown.ts';
 
 /** Sockets speak as actors; what is not in this table goes by the name of its kind. */
@@ -51,10 +51,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'wait.seen': 'goes on waiting',
 };
 
-export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: CastPage): ReactNode {
-  const known = turn === null || kind.startsWith('cast.') ? null : rowOf(page, turn);
+export function sentenceOf({ kind, socket, number, by, code, isTurning }: LogLine, page: CastPage): ReactNode {
+  const known = kind.startsWith('cast.') ? null : socket;
   const words =
-    kind === 'exit.taken' && known && !isInLoop(page, known.socket)
+    kind === 'exit.taken' && known && !isInLoop(page, known)
       ? 'was the last step'
       : kind === 'edge.taken' && isTurning
         ? 'sent it back'
@@ -63,8 +63,8 @@ export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: C
     kind.startsWith('cast.') || kind.startsWith('approval.') || kind === 'turn.answered' || kind === 'turn.decided';
   return (
     <>
-      {known ? <Foreign text={nameOf(page, known.socket)} /> : null}
-      {known?.number == null ? '' : `, item ${known.number},`} {words}
+      {known ? <Foreign text={nameOf(page, known)} /> : null}
+      {known === null || number === null ? '' : `, item ${number},`} {words}
       {code ? ` (${code})` : ''}
       {isPersons && by !== 'engine' ? `, by ${by.replace(/^user:/, '')}` : ''}
     </>
@@ -73,9 +73,3 @@ export function sentenceOf({ kind, turn, by, code, isTurning }: LogLine, page: C
 
 const isInLoop = ({ graph }: CastPage, socket: string): boolean =>
   graph.sockets.find(({ id }) => id === socket)?.loop != null;
-
-/** Turns are in the order of their numbers, and mostly none is missing. */
-function rowOf({ turns }: CastPage, turn: number): TurnRow | null {
-  const likely = turns[turn - 1];
-  return likely?.turn === turn ? likely : (turns.find((each) => each.turn === turn) ?? null);
-}

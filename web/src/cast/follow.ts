@@ -1,30 +1,21 @@
-// One cast, followed: its entries are folded here by the same code as everywhere else, and drawn at most once a frame. The
-// past is asked from the server, which folds it from the nearest moment that it keeps.
+// One cast, followed: it begins with the view of the server, its entries are folded on here by the same code, and it is drawn at most
+// once a frame. The past is asked from the server, which folds it from the nearest moment that it keeps.
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { type CastPage, castPageOf } from '../../../src/app/views/cast-page.ts';
-import { emptyView, foldSent } from '../../../src/app/views/cast-view.ts';
+import { type LogLine, lineOf } from '../../../src/app/views/cast-timeline.ts';
+import { foldSent, type PageView, readView } from '../../../src/app/views/cast-view.ts';
+import type { TurnRow } from '../../../src/app/views/turn-rows.ts';
 import type { Entry as KernelEntry } from '../../../src/kernel/fact.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
 import { type Entry, type Live, look, type Refusal } from '../api.ts';
 import { useEntries } from '../workspace.ts';
-
-/** What the lists and the keys need of every entry. */
-export type LogLine = {
-  readonly seq: number;
-  readonly at: string;
-  readonly by: string;
-  readonly kind: string;
-  readonly turn: number | null;
-  /** It is a refusal, a failure, or work that was sent back. */
-  readonly isTurning: boolean;
-  readonly code: string | null;
-};
+import { CastLog, placeAt } from './cast-log.ts';
 
 export type Followed = {
   readonly page: CastPage | null;
-  /** Every entry so far was folded; before that the page comes from the server. */
-  readonly isWhole: boolean;
   readonly refusal: Refusal | null;
-  readonly log: readonly LogLine[];
+  /** The latest lines of its log. */
+  readonly lines: readonly LogLine[];
 };
 
 const PAGE_ENTRIES = 1_000;
@@ -32,26 +23,14 @@ const RECENT_MAX = 4_000;
 /** Of a frame so much is left to everything else. */
 const REST = 3;
 
-const TURNING: ReadonlySet<string> = new Set([
-  ...[
-    'attempt.refused',
-    'attempt.failed',
-    'attempt.lost',
-    'turn.unknown',
-    'turn.blocked',
-    'cast.failed',
-    'item.parked',
-  ],
-]);
-
 /** A stream of what agents do, by turn: the end of what each says now. */
 type Speech = { readonly text: string; readonly chars: number; readonly tool: string | null };
 const SPEECH_CHARS_MAX = 60_000;
 
 export class Follower {
   readonly cast: string;
-  readonly #view = emptyView();
-  readonly #log: LogLine[] = [];
+  readonly log: CastLog;
+  #view: PageView | null = null;
   readonly #recent = new Map<number, Entry>();
   readonly #early: Entry[] = [];
   readonly #listeners = new Set<() => void>();
@@ -63,10 +42,11 @@ export class Follower {
   #isPlanned = false;
   #isDirty = false;
   #cost = 0;
-  #state: Followed = { page: null, isWhole: false, refusal: null, log: [] };
+  #state: Followed = { page: null, refusal: null, lines: [] };
 
   constructor(cast: string) {
     this.cast = cast;
+    this.log = new CastLog(cast, () => this.#view?.page.timeline.counts ?? null);
   }
 
   get state(): Followed {
@@ -96,40 +76,41 @@ export class Follower {
     this.#isOver = true;
   }
 
-  /** Reads what was appended since. The first time, what the server knows is shown meanwhile. */
+  /** Reads what was appended since. What is far behind begins with the view of the server again. */
   async read(): Promise<void> {
     if (this.#isReading || this.#isOver) return;
     this.#isReading = true;
-    if (this.#seq === 0) void this.#showFirst();
-    for (;;) {
-      const answer = (await look(`casts/${encodeURIComponent(this.cast)}/entries`, {
-        after: this.#seq,
-        limit: PAGE_ENTRIES,
-      })) as unknown as { readonly entries: readonly Entry[] } | Refusal;
-      if (this.#isOver) {
-        this.#isReading = false;
-        return;
-      }
-      if (!('entries' in answer)) {
-        this.#isReading = false;
-        // Where the line is lost, the banner says it; it is read again when the line is back.
-        if (answer.code !== 'UNREACHABLE') this.#put({ refusal: answer });
-        return;
-      }
-      for (const entry of answer.entries) this.#fold(entry);
-      if (answer.entries.length < PAGE_ENTRIES) break;
-      // The page can be used while a long cast is read.
-      await new Promise((resolve) => setTimeout(resolve, 0));
-    }
+    const refusal = (this.#view && (await this.#readOn())) || (this.#view ? null : await this.#begin());
     this.#isReading = false;
+    if (this.#isOver) return;
+    // Where the line is lost, the banner says it; it is read again when the line is back.
+    if (refusal) return refusal.code === 'UNREACHABLE' ? undefined : this.#put({ refusal });
     for (const entry of this.#early.splice(0)) this.#fold(entry);
     this.#draw();
   }
 
-  async #showFirst(): Promise<void> {
-    const answer = await look<CastPage>(`casts/${encodeURIComponent(this.cast)}/view`);
-    if (this.#isOver || this.#state.isWhole) return;
-    if (answer.allow && this.#state.page === null) this.#put({ page: answer.details });
+  async #readOn(): Promise<Refusal | null> {
+    const answer = await look<{ readonly entries: readonly Entry[] }>(this.#path('entries'), {
+      ...{ after: this.#seq, limit: PAGE_ENTRIES },
+    });
+    if (!answer.allow) return answer;
+    if (answer.details.entries.length === PAGE_ENTRIES) this.#view = null;
+    else for (const entry of answer.details.entries) this.#fold(entry);
+    return null;
+  }
+
+  async #begin(): Promise<Refusal | null> {
+    const answer = await look<{ seq: number; view: JsonObject; lines: readonly LogLine[] }>(this.#path('fold'));
+    if (!answer.allow) return answer;
+    const { seq, view, lines } = answer.details;
+    this.#seq = seq;
+    this.#view = readView(view);
+    this.log.begin(lines);
+    return null;
+  }
+
+  #path(part: string): string {
+    return `casts/${encodeURIComponent(this.cast)}/${part}`;
   }
 
   take(entries: readonly Entry[]): void {
@@ -155,19 +136,23 @@ export class Follower {
   }
 
   #fold(entry: Entry): void {
-    if (entry.seq <= this.#seq) return;
+    const view = this.#view;
+    if (!view || entry.seq <= this.#seq) return;
     this.#seq = entry.seq;
     const { fact } = entry;
-    foldSent(this.#view, entry as unknown as KernelEntry);
+    const { page } = foldSent(view, entry as unknown as KernelEntry);
+    page.leaving = [];
     const turn = typeof fact.turn === 'number' ? fact.turn : null;
-    const isBack = fact.kind === 'edge.taken' && fact.when === 'not_satisfied';
-    const { seq, at, by } = entry;
-    const code = codeOf(fact);
-    this.#log.push({ seq, at, by, kind: fact.kind, turn, isTurning: isBack || TURNING.has(fact.kind), code });
-    this.#recent.set(seq, entry);
+    this.log.add(lineOf(entry as unknown as KernelEntry, page.rows.get(turn ?? -1) ?? null));
+    this.#recent.set(entry.seq, entry);
     if (this.#recent.size > RECENT_MAX) this.#recent.delete(this.#recent.keys().next().value ?? 0);
     // What an agent said while it worked is in the log when it is over.
     if (turn !== null && (fact.kind === 'attempt.started' || 'output' in fact)) this.#speech.delete(turn);
+    // It changed a turn that only the server keeps.
+    if (page.isTorn && this.#view) {
+      this.#view = null;
+      void this.read();
+    }
   }
 
   #plan(): void {
@@ -186,10 +171,11 @@ export class Follower {
 
   #draw(): void {
     this.#isDirty = false;
+    if (!this.#view) return;
     const begin = performance.now();
     const page = castPageOf(this.#view, new Date().toISOString());
     this.#cost = performance.now() - begin;
-    this.#put({ page, isWhole: true, refusal: null, log: this.#log.slice() });
+    this.#put({ page, refusal: null, lines: this.log.latest.slice() });
   }
 
   #put(change: Partial<Followed>): void {
@@ -203,12 +189,13 @@ export class Follower {
     if (known) return known;
     const found: Entry[] = [];
     for (let after = from - 1; after < to; ) {
-      const answer = (await look(`casts/${encodeURIComponent(this.cast)}/entries`, {
+      const answer = await look<{ readonly entries: readonly Entry[] }>(this.#path('entries'), {
         ...{ after, limit: Math.min(PAGE_ENTRIES, to - after) },
-      })) as unknown as { readonly entries: readonly Entry[] } | Refusal;
-      if (!('entries' in answer)) return answer;
-      found.push(...answer.entries.filter(({ seq }) => seq <= to));
-      const last = answer.entries.at(-1);
+      });
+      if (!answer.allow) return answer;
+      const { entries } = answer.details;
+      found.push(...entries.filter(({ seq }) => seq <= to));
+      const last = entries.at(-1);
       if (!last || last.seq >= to) break;
       after = last.seq;
     }
@@ -218,7 +205,7 @@ export class Follower {
   #known(from: number, to: number): readonly Entry[] | null {
     const first = this.#recent.keys().next().value;
     if (first === undefined || first > from || this.#seq < to) return null;
-    const lines = this.#log;
+    const lines = this.log.latest;
     const found: Entry[] = [];
     for (let at = placeAt(lines, from); at < lines.length; at++) {
       const line = lines[at];
@@ -229,23 +216,6 @@ export class Follower {
     }
     return found;
   }
-}
-
-function codeOf({ code, verdict }: Entry['fact']): string | null {
-  if (typeof code === 'string') return code;
-  const named = (verdict as { readonly code?: unknown } | undefined)?.code;
-  return typeof named === 'string' ? named : null;
-}
-
-/** The place of the first line from this entry on. */
-export function placeAt(log: readonly LogLine[], seq: number): number {
-  let [low, high] = [0, log.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((log[middle]?.seq ?? 0) < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 export function useCast(cast: string): { readonly follower: Follower; readonly followed: Followed } {
@@ -311,4 +281,39 @@ export function usePast(
     return () => stop.abort();
   }, [at, read]);
   return { past: at === null ? null : (shown?.page ?? null), isReading: at !== null && shown?.at !== at, refusal };
+}
+
+/** A turn as of an entry: of the page, or from the server where it has left the page. Null while it is read, and where there is none. */
+export function useTurn(
+  cast: string,
+  turn: number | null,
+  at: number | null,
+  pages: readonly CastPage[],
+): TurnRow | null {
+  const [read, setRead] = useState<{ readonly at: number | null; readonly row: TurnRow } | null>(null);
+  const here = pages.flatMap(({ turns }) => turns.find((each) => each.turn === turn) ?? [])[0] ?? null;
+  const isAway = turn !== null && here === null;
+  useEffect(() => {
+    if (!isAway || turn === null) return;
+    const stop = new AbortController();
+    void turnsOf(cast, { from: turn, limit: 1, at }, stop.signal).then(([row]) => {
+      if (!stop.signal.aborted && row?.turn === turn) setRead({ at, row });
+    });
+    return () => stop.abort();
+  }, [cast, turn, at, isAway]);
+  return here ?? (read?.row.turn === turn ? read.row : null);
+}
+
+/** Turns that may have left the page, in the order of their numbers. */
+export async function turnsOf(
+  cast: string,
+  query: { readonly from?: number; readonly until?: number; readonly limit: number; readonly at?: number | null },
+  signal?: AbortSignal,
+): Promise<readonly TurnRow[]> {
+  const answer = await look<{ readonly rows: readonly TurnRow[] }>(
+    `casts/${encodeURIComponent(cast)}/turns`,
+    query,
+    signal,
+  );
+  return answer.allow ? answer.details.rows : [];
 }

@@ -307,7 +307,7 @@ function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] 
       const words = isEmpty ? 'no items' : wordsOf(way.when, route.sort, way.kind, total);
       const count = isEmpty ? 0 : total > 0 ? total : (known?.count ?? 0);
       // Between two turns the item is on the way that was just taken.
-      const carried = isTaken ? page.turns.findLast(({ socket }) => socket === way.from) : undefined;
+      const carried = isTaken ? page.graph.sockets.find(({ id }) => id === way.from)?.last : undefined;
       const item = carried?.number == null ? null : { n: carried.number, title: carried.title ?? '' };
       const sign = `${count} ${isTaken} ${item?.n} ${words} ${known?.last?.seq} ${JSON.stringify(known?.perItem)}`;
       const before = kept.current.get(way.id);

@@ -1,7 +1,8 @@
 // One turn, opened: what it said and how that was judged, what it was told, what it handed on, what it changed, on what
 // evidence, and what that used. Looking at it changes nothing.
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import type { CastPage, PageAct, PageSocket, TurnRow } from '../../../src/app/views/cast-page.ts';
+import type { CastPage, PageAct, PageSocket } from '../../../src/app/views/cast-page.ts';
+import type { TurnRow } from '../../../src/app/views/turn-rows.ts';
 import type { Entry, Refusal } from '../api.ts';
 import { useKeys } from '../keys.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';

@@ -1,17 +1,17 @@
 // A cast on a phone: sockets as a line from top to bottom, the items below, acts at the thumb. No canvas, no timeline.
 import type { ReactNode } from 'react';
-import type { CastPage, PageAct, PageItem, PageSocket, TurnRow } from '../../../src/app/views/cast-page.ts';
+import type { CastPage, PageAct, PageItem, PageSocket } from '../../../src/app/views/cast-page.ts';
+import type { LogLine } from '../../../src/app/views/cast-timeline.ts';
+import type { TurnRow } from '../../../src/app/views/turn-rows.ts';
 import { Button } from '../parts/button.tsx';
 import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
 import { ViewTitle } from '../parts/pane.tsx';
-import { LoadingRows } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, turnPath } from '../router.ts';
 import { clockSeconds, count, duration, money, plural, stopwatch } from '../words.ts';
 import { ActButton, MoreActs } from './acts.tsx';
 import { sentenceOf } from './entry-words.tsx';
-import type { LogLine } from './follow.ts';
 import { END, edgesOf } from './layout.ts';
 import { isWaiting, nameOf, pillOf, SIGN } from './shown.ts';
 import { Result } from './state-pane.tsx';
@@ -27,7 +27,6 @@ type PhoneProps = {
   readonly header: ReactNode;
   /** While the past is looked at. */
   readonly back: ReactNode;
-  readonly isWhole: boolean;
   readonly onTurn: (turn: number, attempt?: number) => void;
   readonly onSocket: (socket: string) => void;
 };
@@ -36,7 +35,7 @@ const ENTRIES_SHOWN = 20;
 const ITEMS_SHOWN = 60;
 
 export function Phone(props: PhoneProps): ReactNode {
-  const { page, row, acts, inspector, log, header, back, isWhole, onTurn, onSocket } = props;
+  const { page, row, acts, inspector, log, header, back, onTurn, onSocket } = props;
   const now = useTick(page.status === 'running');
   if (row !== null)
     return (
@@ -101,11 +100,8 @@ export function Phone(props: PhoneProps): ReactNode {
         {page.items.length > 0 ? <Items page={page} onTurn={onTurn} /> : null}
         <section aria-labelledby="phone-last">
           <h2 className="phone-title" id="phone-last">
-            {log.length === 0
-              ? 'Last entries'
-              : `Last ${plural(Math.min(ENTRIES_SHOWN, log.length), 'entry', 'entries')}`}
+            Last {plural(Math.min(ENTRIES_SHOWN, log.length), 'entry', 'entries')}
           </h2>
-          {log.length === 0 && !isWhole ? <LoadingRows what="The log" /> : null}
           <ul className="phone-log">
             {log
               .slice(-ENTRIES_SHOWN)

@@ -1,5 +1,6 @@
 // How the states of a cast are shown: their signs, words and pills.
-import type { AttemptRow, CastPage, PageItem, PageSocket, ShownState } from '../../../src/app/views/cast-page.ts';
+import type { CastPage, PageItem, PageSocket, ShownState } from '../../../src/app/views/cast-page.ts';
+import type { AttemptRow } from '../../../src/app/views/turn-rows.ts';
 import type { Status } from '../parts/glyphs.tsx';
 import type { ItemState } from '../parts/items.tsx';
 import { plural } from '../words.ts';

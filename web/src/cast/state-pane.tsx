@@ -100,13 +100,7 @@ export function StatePane({
                 ? `${count(page.counts.done)} of ${count(page.counts.total)} done${page.counts.parked > 0 ? `, ${page.counts.parked} parked` : ''}`
                 : 'none',
             ],
-            [
-              'Turns',
-              `${count(page.turns.length)}, ${plural(
-                page.turns.reduce((sum, { refused }) => sum + refused, 0),
-                'refusal',
-              )}`,
-            ],
+            ['Turns', `${count(page.turnCount)}, ${plural(page.refusedCount, 'refusal')}`],
             [
               'Ran for',
               `${ranFor(page.elapsedMs, duration)}${budget.maxMs === null ? '' : ` of ${duration(budget.maxMs)}`}`,
@@ -186,15 +180,12 @@ const WAITS = {
   parked: 'is parked',
 } as const;
 
-const TASKS_SHOWN = 30;
-
 function Tasks({ page }: { page: CastPage }): ReactNode {
-  const shown = page.tasks.slice(0, TASKS_SHOWN);
   return (
     <section className="state-part">
-      <h3>Ledger, {plural(page.tasks.length, 'task')}</h3>
+      <h3>Ledger, {plural(page.taskCount, 'task')}</h3>
       <ul>
-        {shown.map((task) => (
+        {page.tasks.map((task) => (
           <li key={task.task} className="state-row">
             <Glyph
               status={
@@ -214,8 +205,8 @@ function Tasks({ page }: { page: CastPage }): ReactNode {
           </li>
         ))}
       </ul>
-      {page.tasks.length > shown.length ? (
-        <p className="pane-note">{count(page.tasks.length - shown.length)} more are on the ledger.</p>
+      {page.taskCount > page.tasks.length ? (
+        <p className="pane-note">{count(page.taskCount - page.tasks.length)} more are on the ledger.</p>
       ) : null}
     </section>
   );

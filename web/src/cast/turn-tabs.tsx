@@ -1,7 +1,8 @@
 // The tabs of a turn beside its output: what its agent was told, what it handed on, what it changed, on what evidence, and what that
 // used.
 import type { ReactNode } from 'react';
-import type { CastPage, TurnRow } from '../../../src/app/views/cast-page.ts';
+import type { CastPage } from '../../../src/app/views/cast-page.ts';
+import type { TurnRow } from '../../../src/app/views/turn-rows.ts';
 import type { Json, Text } from '../api.ts';
 import { Diffs } from '../parts/diff.tsx';
 import { Glyph } from '../parts/glyphs.tsx';

@@ -39,7 +39,7 @@ export function Log(): ReactNode {
   const { rows, fresh, isRead, verdict, more, isEnd, showFresh } = useLog(kind, cast);
   const told = useMemo(() => tell(rows), [rows]);
   const requests = useMemo(() => new Map(casts.details?.casts.map((row) => [row.cast, row.request])), [casts.details]);
-  const { seq } = useWorkspace();
+  const seq = useWorkspace('seq');
   const at = rows.findIndex((row) => row.seq === chosen);
   const open = rows[at] ?? null;
   const choose = (entry: Entry | undefined): void => go(withQuery({ entry: entry?.seq }), { replace: true });
@@ -303,7 +303,7 @@ function EntryDetail({ entry, sentence, onClose }: { entry: Entry; sentence: str
 /** One line about the whole history, and the button that checks it again. */
 function Verification(): ReactNode {
   const verified = useVerified();
-  const { seq } = useWorkspace();
+  const seq = useWorkspace('seq');
   const verify = useOperation('audit.verify');
   const [isBusy, setBusy] = useState(false);
   const [verdict, setVerdict] = useState<Verdict | null>(null);

@@ -135,7 +135,7 @@ export function DecisionBar({
   children: ReactNode;
 }): ReactNode {
   const may = useMay();
-  const { hello } = useWorkspace();
+  const hello = useWorkspace('hello');
   const operation = useOperation(copies?.operation ?? needs);
   const { verdict, refusal, forget } = decision;
   const me = hello?.me.name ?? '';

@@ -32,7 +32,7 @@ export default function Palette({
   onClose: () => void;
   onKeys: () => void;
 }): ReactNode {
-  const { hello } = useWorkspace();
+  const hello = useWorkspace('hello');
   const mayStart = useMay()('cast.start');
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);

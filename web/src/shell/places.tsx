@@ -37,7 +37,7 @@ export function Sidebar({
   overview: Overview;
   onPalette: () => void;
 }): ReactNode {
-  const { hello } = useWorkspace();
+  const hello = useWorkspace('hello');
   const { openCasts, openCount, waits, queued } = overview;
   return (
     <nav className="sidebar" aria-label="Places">

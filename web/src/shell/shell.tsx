@@ -54,14 +54,15 @@ function fetchViews(): () => void {
 }
 
 export function Shell(): ReactNode {
-  const { connection, hello } = useWorkspace();
+  const connection = useWorkspace('connection');
+  const hello = useWorkspace('hello');
   if (connection.is === 'no-token') return <AskToken refusal={connection.refusal} />;
   if (!hello) return <Opening />;
   return <Frame />;
 }
 
 function Opening(): ReactNode {
-  const { connection } = useWorkspace();
+  const connection = useWorkspace('connection');
   return (
     <main className="opening">
       {connection.is === 'lost' ? (
@@ -146,7 +147,10 @@ function View({ route: { path } }: { route: Route }): ReactNode {
 
 /** One banner at a time; the line to the server comes first. */
 function Banners(): ReactNode {
-  const { connection, seq, caughtUp, hello } = useWorkspace();
+  const connection = useWorkspace('connection');
+  const seq = useWorkspace('seq');
+  const caughtUp = useWorkspace('caughtUp');
+  const hello = useWorkspace('hello');
   const { hold } = useOverview();
   const now = useNow(connection.is === 'lost');
   if (connection.is === 'lost') {

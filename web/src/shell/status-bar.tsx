@@ -13,7 +13,9 @@ import { useVerified } from './verified.ts';
 const THEME_ICONS = { system: 'system', light: 'sun', dark: 'moon' } as const;
 
 export function StatusBar({ onKeys }: { overview: Overview; onKeys: () => void }): ReactNode {
-  const { connection, seq, hello } = useWorkspace();
+  const connection = useWorkspace('connection');
+  const seq = useWorkspace('seq');
+  const hello = useWorkspace('hello');
   const verified = useVerified();
   const cost = useCostToday();
   const theme = useTheme();
