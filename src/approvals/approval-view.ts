@@ -2,50 +2,11 @@
 import { hash } from 'node:crypto';
 import { exactly, inWords } from '../kernel/approval/difference.ts';
 import { leftOutOf, type SealedCommand } from '../kernel/approval/request.ts';
-import { type Approval, endOf, isDue, isPast } from '../kernel/approval/state.ts';
+import { type Approval, type ApprovalView, endOf, isDue, isPast, type ShownCommand } from '../kernel/approval/state.ts';
 import { canonicalJson, type Json } from '../kernel/json.ts';
 
 /** After this time a pending approval is marked as stale. */
 const STALE_MS = 3_600_000;
-
-type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
-  readonly command: string;
-  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown' | 'expired' | 'withdrawn';
-};
-
-export type ApprovalView = {
-  readonly id: string;
-  /** Changes with everything that matters to the decision. */
-  readonly revision: string;
-  readonly status: 'pending' | 'approved' | 'unknown' | 'expired';
-  readonly operation: string;
-  readonly commands: readonly CommandView[];
-  readonly folder: string;
-  readonly scope: string;
-  readonly risk: string;
-  readonly rationale: string;
-  /** How to undo it, or null if unknown. */
-  readonly rollback: string | null;
-  readonly verification: string | null;
-  readonly requester: string;
-  readonly cast: string | null;
-  readonly turn: number | null;
-  /** Whether the turn that asked has ended. Then no further command starts. */
-  readonly turnOver: boolean;
-  readonly since: string;
-  readonly until: string;
-  readonly stale: boolean;
-  readonly approvedBy: string | null;
-  readonly files: Readonly<Record<string, string>>;
-  /** The variables that the commands get and that are set. */
-  readonly env: readonly string[];
-  /** Variables whose value differs for the viewer. An agent can set its own values. */
-  readonly envOther: readonly string[];
-  /** Folders of the approved search path that are not in the viewer's. An agent can put programs of its own there. */
-  readonly pathOther: readonly string[];
-  /** Entries of the requested list that name no command. */
-  readonly leftOut?: readonly string[];
-};
 
 /** A digest of the sealed request, the decision and the uses. */
 export function revisionOf({ id, sealed, grant, uses }: Approval): string {
@@ -102,7 +63,7 @@ function commandView(
   approval: Approval,
   index: number,
   { now, running, isTurnOver }: ViewContext,
-): CommandView {
+): ShownCommand {
   const { uses, grant } = approval;
   const phase = uses[index]?.phase;
   const common = { command: display, tier, because, digest };

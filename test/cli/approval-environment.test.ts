@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ApprovalView } from '../../src/approvals/approval-view.ts';
+import type { ApprovalView } from '../../src/kernel/approval/state.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import { BATON, baton, flow, json, project, put, read } from './baton.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, globSync, readFileSync, statSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ApprovalView } from '../../src/approvals/approval-view.ts';
+import type { ApprovalView } from '../../src/kernel/approval/state.ts';
 import { agentIdOf } from '../../src/kernel/cast/rules.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { asBlock, reportOf } from '../reports.ts';

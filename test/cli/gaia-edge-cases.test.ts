@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ApprovalView } from '../../src/approvals/approval-view.ts';
+import type { ApprovalView } from '../../src/kernel/approval/state.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { baton, json, project, type Ran } from './baton.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import { createToken } from '../../src/access/tokens.ts';
-import type { ApprovalView } from '../../src/approvals/approval-view.ts';
+import type { ApprovalView } from '../../src/kernel/approval/state.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { baton, environment, json, personToken, project, until } from '../cli/baton.ts';
 import { overHttp, overStdio, type Person } from './client.ts';

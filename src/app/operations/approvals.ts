@@ -1,14 +1,14 @@
 // What waits for a person, or was approved and not used; and the yes or no to it, which carries the waiting cast on.
 import { delimiter, dirname, resolve } from 'node:path';
 import { OWN_PROGRAM } from '../../agents/environment.ts';
-import { type ApprovalView, approvalView, revisionOf } from '../../approvals/approval-view.ts';
+import { approvalView, revisionOf } from '../../approvals/approval-view.ts';
 import { marksOf } from '../../approvals/bound-parts.ts';
 import { approvalNamed, goneExecutors, runningIn } from '../../approvals/open-approvals.ts';
 import { findSealKey, openSealKey, type SealKey, sealDecision } from '../../approvals/seal.ts';
 import type { Submitter } from '../../engine/store.ts';
 import type { ApprovalRequest } from '../../kernel/approval/request.ts';
 import { isTurnOver } from '../../kernel/approval/settle.ts';
-import type { Approval } from '../../kernel/approval/state.ts';
+import type { Approval, ApprovalView } from '../../kernel/approval/state.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Context } from '../operation.ts';
 import { refusalOfDecision } from '../refusals.ts';

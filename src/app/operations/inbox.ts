@@ -6,40 +6,10 @@ import { allow } from '../../kernel/verdict.ts';
 import { castPages } from '../cast-pages.ts';
 import { type Listed, listCasts } from '../name-cast.ts';
 import type { WorkspaceStore } from '../store.ts';
-import type { CastPage, PageWait } from '../views/cast-page.ts';
+import type { CastPage, InboxRow, PageWait } from '../views/cast-page.ts';
 import type { Workspace } from '../workspace.ts';
 import { approvalViews } from './approvals.ts';
 import type { Operation } from './table.ts';
-
-export type Waiting = {
-  readonly kind:
-    | 'approval'
-    | 'question'
-    | 'talk'
-    | 'unknown'
-    | 'blocked'
-    | 'spent'
-    | 'parked'
-    | 'memory'
-    | 'quarantine';
-  /** Of an approval, a note or a blocked agent, its own id; else the cast with the turn or the item. */
-  readonly id: string;
-  readonly cast: string | null;
-  readonly request: string | null;
-  readonly turn: number | null;
-  /** The name of the socket. */
-  readonly socket: string | null;
-  readonly item: { readonly n: number; readonly title: string } | null;
-  readonly title: string;
-  readonly since: string;
-  /** Whether a cast waits until it is decided. */
-  readonly stops: boolean;
-  /** Why it waits, in the words of the asker. */
-  readonly reason: string;
-  readonly code?: string | null;
-  /** Of an item, its key. */
-  readonly key?: string;
-};
 
 export const inbox: Operation<'inbox'> = async (workspace) => {
   const inbox = workspace.hasLog() ? await waitingIn(workspace) : [];
@@ -49,7 +19,7 @@ export const inbox: Operation<'inbox'> = async (workspace) => {
   return allow(reason, { inbox: oldestFirst.map((row): JsonObject => ({ ...row })) });
 };
 
-async function waitingIn(workspace: Workspace): Promise<readonly Waiting[]> {
+async function waitingIn(workspace: Workspace): Promise<readonly InboxRow[]> {
   const store = workspace.castStore();
   const casts = await listCasts(store, Date.now(), { isOpen: true });
   const pages: (readonly [Listed, CastPage])[] = [];
@@ -69,7 +39,7 @@ async function waitingIn(workspace: Workspace): Promise<readonly Waiting[]> {
 function waitingTurn(
   cast: Listed,
   { kind, turn, socket, number, item, title, since, words }: PageWait,
-): readonly Waiting[] {
+): readonly InboxRow[] {
   if (kind === 'approval') return [];
   const who = socket ?? 'The item';
   return [
@@ -102,9 +72,9 @@ const TITLES: Readonly<Record<PageWait['kind'], (who: string) => string>> = {
 async function approvalsOf(
   workspace: Workspace,
   pages: ReadonlyMap<string, readonly [Listed, CastPage]>,
-): Promise<readonly Waiting[]> {
+): Promise<readonly InboxRow[]> {
   const views = await approvalViews(workspace);
-  return views.flatMap((view): Waiting[] => {
+  return views.flatMap((view): InboxRow[] => {
     if (view.status !== 'pending' && view.status !== 'unknown') return [];
     const [cast, page] = pages.get(view.cast ?? '') ?? [];
     const wait = page?.waits.find(({ approval }) => approval === view.id);
@@ -125,7 +95,7 @@ async function approvalsOf(
 
 const NOWHERE = { cast: null, request: null, turn: null, socket: null, item: null } as const;
 
-async function suggestionsOf(store: WorkspaceStore): Promise<readonly Waiting[]> {
+async function suggestionsOf(store: WorkspaceStore): Promise<readonly InboxRow[]> {
   const { open } = await store.view('knowledge');
   return Object.values(open).map(({ id, at, description, body, rationale = '' }) => ({
     ...NOWHERE,
@@ -140,7 +110,7 @@ async function suggestionsOf(store: WorkspaceStore): Promise<readonly Waiting[]>
   }));
 }
 
-async function blocksOf(store: WorkspaceStore): Promise<readonly Waiting[]> {
+async function blocksOf(store: WorkspaceStore): Promise<readonly InboxRow[]> {
   const { quarantine } = (await store.view('workspace')).trust;
   return Object.entries(quarantine).map(([id, { agent, since, code, reason }]) => ({
     ...NOWHERE,

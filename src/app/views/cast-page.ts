@@ -131,6 +131,28 @@ export type PageWait = {
   readonly approval: string | null;
 };
 
+/** A row of the inbox: of a cast, or of the workspace. */
+export type InboxRow = {
+  readonly kind: Exclude<PageWait['kind'], 'turn'> | 'memory' | 'quarantine';
+  /** Of an approval, a note or a blocked agent, its own id; else the cast with the turn or the item. */
+  readonly id: string;
+  readonly cast: string | null;
+  readonly request: string | null;
+  readonly turn: number | null;
+  /** The name of the socket. */
+  readonly socket: string | null;
+  readonly item: { readonly n: number; readonly title: string } | null;
+  readonly title: string;
+  readonly since: string;
+  /** Whether a cast waits until it is decided. */
+  readonly stops: boolean;
+  /** Why it waits, in the words of the asker. */
+  readonly reason: string;
+  readonly code?: string | null;
+  /** Of an item, its key. */
+  readonly key?: string;
+};
+
 /** What a person can do now. The page fills in the fields that it asks for. */
 export type PageAct = {
   readonly id: string;

@@ -2,12 +2,13 @@
 
 import type { Shown } from '../../app/operations/cast-list.ts';
 import type { Swept } from '../../app/operations/gc.ts';
-import type { Waiting } from '../../app/operations/inbox.ts';
 import type { ShownQuest, ShownSchedule } from '../../app/operations/quest-board.ts';
 import type { Status } from '../../app/operations/status.ts';
+import type { InboxRow } from '../../app/views/cast-page.ts';
 import { costText, durationText, tokensText, wholeNumber, withSocketNames } from '../../app/views/in-words.ts';
 import type { Why } from '../../app/views/why/why.ts';
-import { type ApprovalView, linesOf } from '../../approvals/approval-view.ts';
+import { linesOf } from '../../approvals/approval-view.ts';
+import type { ApprovalView } from '../../kernel/approval/state.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { again, type Call } from '../command.ts';
@@ -123,7 +124,7 @@ function questLines({ quests, schedules }: JsonObject, call: Call): readonly Sho
 }
 
 function inboxLines({ inbox }: JsonObject, call: Call): readonly ShownLine[] {
-  const rows = inbox as unknown as readonly Waiting[];
+  const rows = inbox as unknown as readonly InboxRow[];
   if (rows.length === 0) return ['Nothing waits for you.'];
   return rows.flatMap(({ kind, title, since, cast, stops, id }) => [
     `${since.slice(0, 16).replace('T', ' ')}  ${kind.padEnd(10)}  ${oneLine(title, 90)}`,
@@ -131,7 +132,7 @@ function inboxLines({ inbox }: JsonObject, call: Call): readonly ShownLine[] {
   ]);
 }
 
-function wayOn(kind: Waiting['kind'], cast: string | null, id: string, baton: string): string {
+function wayOn(kind: InboxRow['kind'], cast: string | null, id: string, baton: string): string {
   if (kind === 'approval') return `look: ${baton} approvals, then: ${baton} approve ${id}`;
   if (kind === 'memory') return `${baton} memory accept ${id}`;
   return kind === 'quarantine' ? `${baton} registry quarantine` : `${baton} why ${cast ?? 'latest'}`;

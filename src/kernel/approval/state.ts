@@ -1,7 +1,7 @@
 // The open approvals, what each fact changes in them, and the text that the seal of a decision covers.
 import { type ByKind, rowFor } from '../by-kind.ts';
 import { canonicalJson } from '../json.ts';
-import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';
+import type { ApprovalFact, Executor, Gone, Origin, SealedCommand, SealedDecision, SealedRequest } from './request.ts';
 
 /** By id. Rejected, expired and used approvals are in the log and not here. */
 export type Approvals = Record<string, Approval>;
@@ -221,3 +221,44 @@ export function isGrantSealed(approval: Approval, expected: SealedDecision | nul
 function sealsOf({ commands, fingerprint }: SealedRequest): readonly string[] {
   return commands.length === 0 ? [fingerprint] : commands.map(({ seal }) => seal);
 }
+
+/** A command of a request, and what became of it. */
+export type ShownCommand = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
+  readonly command: string;
+  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown' | 'expired' | 'withdrawn';
+};
+
+/** A request as people and programs see it. */
+export type ApprovalView = {
+  readonly id: string;
+  /** Changes with everything that matters to the decision. */
+  readonly revision: string;
+  readonly status: 'pending' | 'approved' | 'unknown' | 'expired';
+  readonly operation: string;
+  readonly commands: readonly ShownCommand[];
+  readonly folder: string;
+  readonly scope: string;
+  readonly risk: string;
+  readonly rationale: string;
+  /** How to undo it, or null if unknown. */
+  readonly rollback: string | null;
+  readonly verification: string | null;
+  readonly requester: string;
+  readonly cast: string | null;
+  readonly turn: number | null;
+  /** Whether the turn that asked has ended. Then no further command starts. */
+  readonly turnOver: boolean;
+  readonly since: string;
+  readonly until: string;
+  readonly stale: boolean;
+  readonly approvedBy: string | null;
+  readonly files: Readonly<Record<string, string>>;
+  /** The variables that the commands get and that are set. */
+  readonly env: readonly string[];
+  /** Variables whose value differs for the viewer. An agent can set its own values. */
+  readonly envOther: readonly string[];
+  /** Folders of the approved search path that are not in the viewer's. An agent can put programs of its own there. */
+  readonly pathOther: readonly string[];
+  /** Entries of the requested list that name no command. */
+  readonly leftOut?: readonly string[];
+};

@@ -1,5 +1,7 @@
 // Home: what waits for me, what runs, what ended today; at the right a cast is started, and the day is summed up.
+
 import { type ReactNode, useRef } from 'react';
+import type { InboxRow } from '../../../src/app/views/cast-page.ts';
 import { useKeys } from '../keys.ts';
 import { Button, Kbd } from '../parts/button.tsx';
 import { Glyph, Icon, type Status } from '../parts/glyphs.tsx';
@@ -8,16 +10,7 @@ import { Header, SectionTitle } from '../parts/pane.tsx';
 import { Answered, Empty, LoadingRows } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { castPath, go, inboxPath, linkTo, useRoute } from '../router.ts';
-import {
-  CAST_CHANGES,
-  type CastRow,
-  type InboxRow,
-  isOpen,
-  KINDS,
-  resultOf,
-  titleOf,
-  useOverview,
-} from '../shell/overview.ts';
+import { CAST_CHANGES, type CastRow, isOpen, KINDS, resultOf, titleOf, useOverview } from '../shell/overview.ts';
 import { statusOf } from '../shell/places.tsx';
 import { useNow } from '../shell/shell.tsx';
 import { clock, count, duration, exactly, isToday, longDay, money } from '../words.ts';

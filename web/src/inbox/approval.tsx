@@ -1,5 +1,6 @@
 // A request for permission. What is shown is what is sealed, and the decision names the seal that was shown.
 import { Fragment, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import type { ApprovalView } from '../../../src/kernel/approval/state.ts';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';
 import { Diff } from '../parts/diff.tsx';
@@ -14,39 +15,6 @@ import { titleOf } from '../shell/overview.ts';
 import { clock, count, day, inLine, shortPath } from '../words.ts';
 import { useLook, useMay } from '../workspace.ts';
 import { CardFrame, type CardProps, DecisionBar, useDecision, useInert, useOffline } from './card.tsx';
-
-/** As `approvals.list` shows it. */
-export type ApprovalView = {
-  readonly id: string;
-  readonly revision: string;
-  readonly status: 'pending' | 'approved' | 'unknown' | 'expired';
-  readonly operation: string;
-  readonly commands: readonly {
-    readonly command: string;
-    readonly tier: string;
-    readonly because: string;
-    readonly digest: string;
-    readonly status: string;
-  }[];
-  readonly folder: string;
-  readonly scope: string;
-  readonly risk: string;
-  readonly rationale: string;
-  readonly rollback: string | null;
-  readonly verification: string | null;
-  readonly requester: string;
-  readonly cast: string | null;
-  readonly turn: number | null;
-  readonly turnOver: boolean;
-  readonly since: string;
-  readonly until: string;
-  readonly approvedBy: string | null;
-  readonly files: Readonly<Record<string, string>>;
-  readonly env: readonly string[];
-  readonly envOther: readonly string[];
-  readonly pathOther: readonly string[];
-  readonly leftOut?: readonly string[];
-};
 
 const variablesOf = ({ env, envOther }: ApprovalView): readonly string[] =>
   env.map((name) => (envOther.includes(name) ? `${name} (another value for this server)` : name));

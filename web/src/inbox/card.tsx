@@ -1,5 +1,7 @@
 // What waits, opened: what it is about, what a decision does, and the bar in which it is decided.
+
 import { type ReactNode, useEffect, useState } from 'react';
+import type { InboxRow } from '../../../src/app/views/cast-page.ts';
 import { call, type Input, type Refusal, type Verdict } from '../api.ts';
 import { commandOf } from '../command.ts';
 import { Button, CopyCommand } from '../parts/button.tsx';
@@ -8,7 +10,7 @@ import { ItemPill } from '../parts/items.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { RefusalBlock, sentence } from '../parts/verdict.tsx';
 import { castPath, linkTo, turnPath } from '../router.ts';
-import { type InboxRow, KINDS } from '../shell/overview.ts';
+import { KINDS } from '../shell/overview.ts';
 import { useNow } from '../shell/shell.tsx';
 import { clock, duration, exactly } from '../words.ts';
 import { refreshAll, useIsOnline, useMay, useOperation, useWorkspace } from '../workspace.ts';

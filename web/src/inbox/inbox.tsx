@@ -1,5 +1,7 @@
 // What waits for a person: what stops a cast first, then what can wait. One of it is open, and only there it is decided.
+
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { InboxRow } from '../../../src/app/views/cast-page.ts';
 import { useKeys } from '../keys.ts';
 import { Button, Kbd } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
@@ -8,7 +10,7 @@ import { Answered, Empty } from '../parts/states.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { go, inboxPath, linkTo } from '../router.ts';
 import { useNotify } from '../shell/notify.ts';
-import { type InboxRow, KINDS, titleOf, useInbox, useOverview } from '../shell/overview.ts';
+import { KINDS, titleOf, useInbox, useOverview } from '../shell/overview.ts';
 import { useNow } from '../shell/shell.tsx';
 import { duration, exactly } from '../words.ts';
 import { Card } from './card.tsx';

@@ -1,7 +1,8 @@
 // A task as the page knows it: the row of the ledger, with the cast that it belongs to and what it waits for.
+import type { InboxRow } from '../../../src/app/views/cast-page.ts';
 import { mayMoveInCast } from '../../../src/kernel/ledger/move.ts';
 import { mayMove, TASK_STATUSES, type TaskStatus } from '../../../src/kernel/ledger/state.ts';
-import type { CastRow, InboxRow } from '../shell/overview.ts';
+import type { CastRow } from '../shell/overview.ts';
 
 export type TaskRow = {
   readonly run_id: string;

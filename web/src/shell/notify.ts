@@ -1,8 +1,10 @@
 // A notification of the browser when something arrives that stops a cast. It decides nothing: it leads to the inbox.
+
 import { useEffect, useRef, useState } from 'react';
+import type { InboxRow } from '../../../src/app/views/cast-page.ts';
 import { go, inboxPath } from '../router.ts';
 import { inLine } from '../words.ts';
-import { type InboxRow, titleOf } from './overview.ts';
+import { titleOf } from './overview.ts';
 
 type Notify = 'on' | 'off' | 'ask' | 'none';
 

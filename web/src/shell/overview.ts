@@ -1,5 +1,6 @@
 // What every view knows of the workspace: which casts are open, what waits for a person, whether it is paused.
 import { useMemo } from 'react';
+import type { InboxRow } from '../../../src/app/views/cast-page.ts';
 import type { Status } from '../parts/glyphs.tsx';
 import { type Answer, useLook } from '../workspace.ts';
 
@@ -20,34 +21,6 @@ export type CastRow = {
   readonly step?: string;
   readonly cost?: number;
   readonly currency?: string;
-};
-
-/** A row of `inbox`. */
-export type InboxRow = {
-  readonly kind:
-    | 'approval'
-    | 'question'
-    | 'talk'
-    | 'unknown'
-    | 'blocked'
-    | 'spent'
-    | 'parked'
-    | 'memory'
-    | 'quarantine';
-  readonly id: string;
-  readonly cast: string | null;
-  readonly request: string | null;
-  readonly turn: number | null;
-  readonly socket: string | null;
-  readonly item: { readonly n: number; readonly title: string } | null;
-  /** Of an item, its key. */
-  readonly key?: string;
-  readonly title: string;
-  /** Why it waits, in the words of whoever asks. */
-  readonly reason: string;
-  readonly code?: string | null;
-  readonly since: string;
-  readonly stops: boolean;
 };
 
 export const CAST_CHANGES = ['cast.', 'turn.', 'attempt.', 'items.', 'lane', 'item.'];
