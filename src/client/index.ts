@@ -4,8 +4,7 @@ import type { Arguments, DetailsOf, Methods, OperationAnswer } from '../api/meth
 import type { OperationName } from '../app/operations/table.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny } from '../kernel/verdict.ts';
-import { eventReader } from './event-lines.ts';
-import type { About, CastPage, Head, Live, SentEntry, TextRef } from './wire.ts';
+import { type About, type CastPage, eventReader, type Head, type Live, type SentEntry, type TextRef } from './wire.ts';
 
 export type { ClaimedTask as Claim, OperationAnswer as Answer, ShownCast } from '../api/methods.ts';
 export type { Denied, Verdict } from '../kernel/verdict.ts';

@@ -18,11 +18,10 @@ import type { EventHub } from './event-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { FOR_NO_AGENT, type FrontDoor } from './front-door.ts';
 import type { LiveFeed } from './live-feed.ts';
-import { metricsText } from './metrics-text.ts';
+import { metricsText, type RequestCounts } from './metrics-text.ts';
 import { openApiOf } from './openapi.ts';
 import type { PageFiles } from './page-files.ts';
 import { REFERENCE_POLICY, referencePage } from './reference-page.ts';
-import type { RequestCounts } from './request-counts.ts';
 import { storedText } from './stored-text.ts';
 
 type AppParts = {

@@ -1,6 +1,6 @@
 // Server-sent events, wherever the pieces of their stream are cut.
 import { expect, test } from 'vitest';
-import { eventReader } from '../../src/client/event-lines.ts';
+import { eventReader } from '../../src/client/wire.ts';
 
 const TEXT =
   ': hello\r\n\r\nid: 7\nevent: entry\ndata: {"a":\ndata: 1}\n\ndata:x\n\nretry: 5\n\nevent: head\r\ndata: {}\r\n\r\n';

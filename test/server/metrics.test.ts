@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { logCounts } from '../../src/app/log-counts.ts';
 import { baton, put } from '../cli/baton.ts';
 import { castIn, eventsUntil, isHead, lineProject, served } from './serving.ts';
+import { ROUTES } from '../../src/server/openapi.ts';
+import { routeOf } from '../../src/server/metrics-text.ts';
 
 /** The samples of a text by their name and labels. */
 function samples(text: string): Record<string, number> {
@@ -80,4 +82,10 @@ test('a log that cannot be counted in time is counted on, and said so', async ()
   expect(await logCounts(store, 10)).toBe(null);
   go();
   expect((await logCounts(store, 10_000))?.casts.size).toBe(1);
+});
+
+test('every route of a cast is counted under its own name', () => {
+  const names = ROUTES.map(({ path }) => routeOf(path.replaceAll(/\{\w+\}/g, 'x'), () => false));
+  expect(names.filter((name) => name === 'unknown' || name === 'page')).toEqual([]);
+  expect(new Set(names).size).toBe(ROUTES.length);
 });

@@ -1,6 +1,5 @@
 // The server, as the page sees it: one way to ask, one way to act, one stream. Every answer is a verdict; nothing throws.
-import { eventReader } from '../../src/client/event-lines.ts';
-import type { About, Live, SentEntry, TextRef } from '../../src/client/wire.ts';
+import { type About, eventReader, type Live, type SentEntry, type TextRef } from '../../src/client/wire.ts';
 
 export type { Live, TextRef } from '../../src/client/wire.ts';
 
