@@ -330,7 +330,7 @@ test.each<[string, string, string, string[]]>([
 });
 
 /** How large the sources are. A value is lowered with the sources; only a new feature may raise `files` and `lines`. */
-const SHAPE_MAX = { files: 532, lines: 108_500, namesWithManyHomes: 10 };
+const SHAPE_MAX = { files: 532, lines: 108_900, namesWithManyHomes: 10 };
 
 test('the sources grow no further', () => {
   const { namesWithManyHomes, cycles: _, ...size } = shapeOf(programs());

@@ -17,8 +17,8 @@ import { operationNamed } from './calls.ts';
 import { EventHub } from './event-hub.ts';
 import { FrontDoor } from './front-door.ts';
 import { LiveFeed } from './live-feed.ts';
-import { type BuildPage, PageFiles } from './page-files.ts';
 import { RequestCounts, routeOf } from './metrics-text.ts';
+import { type BuildPage, PageFiles } from './page-files.ts';
 import { requestTraces } from './request-traces.ts';
 
 export type ServeOptions = {

@@ -1,10 +1,10 @@
 // The figures for Prometheus, from the log and from the server's own counters.
 import { expect, test } from 'vitest';
 import { logCounts } from '../../src/app/log-counts.ts';
+import { routeOf } from '../../src/server/metrics-text.ts';
+import { ROUTES } from '../../src/server/openapi.ts';
 import { baton, put } from '../cli/baton.ts';
 import { castIn, eventsUntil, isHead, lineProject, served } from './serving.ts';
-import { ROUTES } from '../../src/server/openapi.ts';
-import { routeOf } from '../../src/server/metrics-text.ts';
 
 /** The samples of a text by their name and labels. */
 function samples(text: string): Record<string, number> {
