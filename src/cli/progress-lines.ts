@@ -34,7 +34,7 @@ export type ProgressState = How & {
   doingOf(turn: number): string;
   /** What each turn was last shown to wait for, and when. */
   readonly waits: Map<number, { readonly reason: string; readonly at: number }>;
-  readonly startedAt: number;
+  startedAt: number;
   now(): number;
 };
 

@@ -24,12 +24,17 @@ export type ProgressDisplay = {
 const REDRAW_MS = 500;
 
 /** The id of the cast, and after it `says`, is printed once there is an entry of the cast: before that there is no cast. */
-export function progressFor(call: Call, cast: string, says: readonly string[] = []): ProgressDisplay {
+export function progressFor(
+  call: Call,
+  cast: string,
+  says: readonly string[] = [],
+  interrupt = 'Ctrl-C pauses',
+): ProgressDisplay {
   const screen = process.stderr;
   const paint = paintFor(screen, call.env);
   const region = regionOn(screen, call.env, !call.json);
   const seen = listener({ paint, columns: region.columns, isVerbose: call.values?.verbose === true });
-  const redraw = () => region.draw(moving(seen, region.columns() ?? 80));
+  const redraw = () => region.draw(moving(seen, region.columns() ?? 80, interrupt));
   let isNamed = false;
   const nameCast = (entries: readonly Entry[]) => {
     if (isNamed || entries.length === 0) return;
@@ -45,6 +50,9 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
     },
     take(entries) {
       nameCast(entries);
+      // Who joins later sees for how long the cast runs, and not for how long it is watched.
+      const start = entries.find(({ fact }) => fact.kind === 'cast.started');
+      if (start) seen.startedAt = Date.parse(start.at);
       const elsewhere = shownElsewhere(entries, call.json);
       for (const entry of entries) region.print(entryLines(entry, seen, elsewhere.has(entry), region.isLive));
       redraw();
@@ -62,7 +70,7 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
 }
 
 /** A line for each turn under way, and one for all of them. */
-function moving(seen: ProgressState, columns: number): readonly string[] {
+function moving(seen: ProgressState, columns: number, interrupt: string): readonly string[] {
   const { view, paint, now } = seen;
   const cast = view.cast;
   if (!cast) return [];
@@ -81,7 +89,7 @@ function moving(seen: ProgressState, columns: number): readonly string[] {
     ...(input + output > 0 ? [tokensText(input + output)] : []),
     ...(cast.usage.cost > 0 ? [costText(cast.usage)] : []),
   ].join(' · ');
-  const hint = ' · Ctrl-C pauses';
+  const hint = ` · ${interrupt}`;
   const line = widthOf(all) + widthOf(hint) + 3 < columns ? all + hint : all;
   return [...steps, paint.dim(cutTo(`  ${line}`, columns - 1))];
 }

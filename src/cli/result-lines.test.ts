@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TaskView } from '../app/views/result.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { Consolidation, Proposal } from '../kernel/report/consolidation.ts';
-import { itemLines, reportLines } from './result-lines.ts';
+import { itemLines, reportLines, resultLines } from './result-lines.ts';
 
 const item = (title: string, files?: number): TaskView => ({
   ...{ task: 'T-1', title, status: 'done', owner: 'Build', code: null, reason: '', fence: 1, isItem: true },
@@ -17,6 +17,20 @@ test.each([80, 60, undefined])('the table of items fits a terminal of %s columns
   expect(lines[1]).toMatch(/^a long title .*… +done +changed no file$/);
   expect(lines[2]).toMatch(/^Two +done +3 files$/);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns ?? 90);
+});
+
+test.each([
+  [
+    'a list of items',
+    '{"workItems":[{"title":"One","context":"x"},{"title":"Two","context":"y"}]}',
+    ['  1. One', '  2. Two'],
+  ],
+  ['another object', '{"note":"x"}', ['  {"note":"x"}']],
+  ['no JSON', '{ is a brace', ['  { is a brace']],
+])('the last text, %s', (_name, text, lines) => {
+  const last = { turn: 1, socket: 'Socket-1', name: 'plan', materia: 'plan', text };
+  const result = { last, failure: null, nothingPlanned: false, files: null, checks: null };
+  expect(resultLines({ cast: 'c', result: result as never }, 'baton')).toEqual(['plan:', ...lines]);
 });
 
 const proposal = (over: Partial<Proposal>): Proposal => ({

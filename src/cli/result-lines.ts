@@ -79,12 +79,24 @@ function textLines(
   baton: string,
   part: 'start' | 'end' = 'start',
 ): string[] {
-  const all = safe(text).split('\n');
+  const all = plannedLines(text) ?? safe(text).split('\n');
   const kept = part === 'start' ? all.slice(0, LINES_MAX) : all.slice(-LINES_MAX);
   const shown = kept.map((line) => `${INDENT}${cutLine(line)}`.trimEnd());
   const isWhole = kept.length === all.length && !isCut;
   const more = isWhole ? [] : [`${INDENT}… all of it: ${baton} show ${cast} --turn ${turn}`];
   return part === 'start' ? [heading, ...shown, ...more] : [heading, ...more, ...shown];
+}
+
+/** The titles of a list of work items; null where the text is none. */
+function plannedLines(text: string): readonly string[] | null {
+  if (!text.startsWith('{')) return null;
+  try {
+    const { workItems } = JSON.parse(text);
+    if (!Array.isArray(workItems) || workItems.length === 0) return null;
+    return workItems.map((item, at) => `${at + 1}. ${oneLine(String(item?.title ?? JSON.stringify(item)), 200)}`);
+  } catch {
+    return null;
+  }
 }
 
 function cutLine(line: string): string {

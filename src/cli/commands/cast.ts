@@ -162,7 +162,7 @@ export async function watchCommand(call: Call, giving: Giving): Promise<number> 
       return progress?.hear(turn, live);
     }
     for (const entry of withFacts ? news.entries : []) outJsonLine(flat(entry));
-    progress ??= progressFor(isStream ? { ...call, json: true } : call, news.cast);
+    progress ??= progressFor(isStream ? { ...call, json: true } : call, news.cast, [], 'Ctrl-C ends only this view');
     progress.take(news.entries);
   };
   const { signal } = new AbortController();
