@@ -143,3 +143,17 @@ test.each<[what: string, target: string, path: string]>([
   const refusal = refusalOfGoverningWrite(join(top, path), linked) ?? refusalOfConfigWrite(join(top, path), [], linked);
   expect(refusal).toMatchObject({ code: 'SCOPE_VIOLATION', details: { scope: target.split('/')[0] } });
 });
+
+test.each([
+  ['.claude', 'settings.json'],
+  ['.baton', 'config.json'],
+])('a link in the place of a governed folder does not lead past the guard: %s', (folder, name) => {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'baton-guard-')));
+  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+  mkdirSync(join(top, 'docs'));
+  symlinkSync(join(top, 'docs'), join(top, folder));
+  const linked = { dir: top, stateDir: join(top, 'state'), configFile: join(top, 'config.json') };
+  const path = join(top, folder, name);
+  const refusal = refusalOfGoverningWrite(path, linked) ?? refusalOfConfigWrite(path, [], linked);
+  expect(refusal).toMatchObject({ code: 'SCOPE_VIOLATION', details: { scope: folder } });
+});
