@@ -296,9 +296,9 @@ function checksText({ passed, failed }: NonNullable<CastView['result']['checks']
 
 /** The commands that go on from here. `isShown` is for `show` itself: the work on its branch, and a step in full. */
 export function nextLines(view: CastView, baton: string, paint: Paint, isShown = false): readonly ShownLine[] {
-  const { cast, status, code, driven, worktree } = view;
-  const isReady =
-    worktree?.state === 'ready' && (status === 'completed' || status === 'failed' || status === 'aborted');
+  const { cast, status, code, driven, worktree, result } = view;
+  const hasWork = worktree?.state === 'ready' && (result.files?.count ?? 0) > 0;
+  const isReady = hasWork && (status === 'completed' || status === 'failed' || status === 'aborted');
   const ways: readonly Way[] = [
     ...(driven === false ? ([[`resume ${cast}`, 'carry it on']] as const) : []),
     ...(driven === false || (isShown && status === 'completed') ? [] : wayOn(cast, status, code)),

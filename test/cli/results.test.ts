@@ -42,6 +42,7 @@ test('a team that does nothing says so for each item, proposes no merge, and can
   const [show, why] = await Promise.all([baton(dir, ['show']), baton(dir, ['why'])]);
   expect(show.stdout).toContain('The plan had two items.');
   expect(show.stdout).toMatch(/T-1 +One +done +changed no file$/m);
+  expect(show.stdout).not.toMatch(/\bmerge\b|diff/);
   expect(why.stdout).toContain('The plan had two items.');
   expect(why.stdout).toContain('It changed no file.');
   expect(why.stdout).not.toMatch(/\bmerge\b/);
@@ -78,6 +79,7 @@ test('what changed files is counted, and offered to be merged', async () => {
   });
   const { stdout } = await castIn(dir);
   expect(stdout).toMatch(/^One +done +1 file$/m);
+  expect((await baton(dir, ['show'])).stdout).toContain('what it changed; then merge or undo');
   expect(stdout).toMatch(/^Two +done +changed no file$/m);
   expect(stdout).toMatch(/^ {2}take it over {2}.* merge /m);
   expect((await baton(dir, ['why'])).stdout).toMatch(/\bmerge\b/);
