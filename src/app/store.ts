@@ -25,7 +25,7 @@ import { logFileIn } from '../log/sqlite/open.ts';
 
 /** The store of the workspace in `dir`, whose log is this file. */
 export function openStore(file: string, dir: string): WorkspaceStore {
-  return new WorkspaceStore(new SqliteLog(file), dir);
+  return new WorkspaceStore(SqliteLog.open(file), dir);
 }
 
 export class WorkspaceStore implements Store {
@@ -156,7 +156,7 @@ export class WorkspaceStore implements Store {
 
 /** The log in a state folder, for as long as `work` takes. */
 export async function withLogIn<T>(stateDir: string, work: (log: Log) => Promise<T>): Promise<T> {
-  const log = new SqliteLog(logFileIn(stateDir));
+  const log = SqliteLog.open(logFileIn(stateDir));
   try {
     return await work(log);
   } finally {

@@ -5,6 +5,6 @@ import { SqliteLog } from '../log/sqlite/log.ts';
 import { type CheckpointJob, makeCheckpoint } from './make-checkpoint.ts';
 
 const { place, logFile, env } = workerData as CheckpointJob;
-const log = new SqliteLog(logFile);
+const log = SqliteLog.open(logFile);
 parentPort?.postMessage(await makeCheckpoint(place, log, env));
 await log.close();

@@ -20,7 +20,7 @@ opening.catch(() => undefined);
 
 async function open({ logFile, dir }: WorkerData): Promise<LocalStore> {
   const findLinks = dir === null ? undefined : findLinksBelow(dir);
-  const log = new SqliteLog(logFile, { onBlocked: warn });
+  const log = SqliteLog.open(logFile, { onBlocked: warn });
   return new LocalStore(await Decider.open(log, dialects, { findLinks, isShared: true }));
 }
 

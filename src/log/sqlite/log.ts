@@ -82,6 +82,11 @@ export class SqliteLog implements Log {
   /** The head as this connection last saw it, so that no line is hashed twice. */
   #head: LogHead & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
 
+  /** The one place where the product opens a log. */
+  static open(file: string, options?: SqliteOptions): SqliteLog {
+    return new SqliteLog(file, options);
+  }
+
   constructor(file: string, { onBlocked }: SqliteOptions = {}) {
     this.#file = file;
     this.#onBlocked = onBlocked;
@@ -259,7 +264,7 @@ export class SqliteLog implements Log {
 
   /** Uses a connection of its own, which holds the write lock meanwhile. */
   async alone<T>(work: (log: Log) => Promise<T>): Promise<T> {
-    const own = new SqliteLog(this.#file, this.#onBlocked ? { onBlocked: this.#onBlocked } : {});
+    const own = SqliteLog.open(this.#file, this.#onBlocked ? { onBlocked: this.#onBlocked } : {});
     try {
       own.#guarded(() => own.#begin());
       try {
