@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest';
-import { withoutBranches } from './repository-files.ts';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { initRepository } from '../../test/init-repository.ts';
+import { commitOfRef, withoutBranches } from './repository-files.ts';
 
 const CORE = '[core]\n\tbare = false\n[remote "origin"]\n\turl = x';
 
@@ -16,3 +21,49 @@ test.each<[what: string, text: string, left: string]>([
 ])('of %s only what can run nothing is left out', (_, text, left) => {
   expect(withoutBranches(text)).toBe(left);
 });
+
+type Git = (...args: readonly string[]) => string;
+const commit = (git: Git) => void git('commit', '-q', '--allow-empty', '-m', 'one');
+const NAMES = ['HEAD', 'MERGE_HEAD', 'refs/heads/main', 'refs/heads/other', 'refs/heads/none'];
+const ASKED = ['HEAD~1', 'refs/tags/v1', 'main', 'refs/heads/a..b', 'refs/heads/main^', '0'.repeat(40)];
+const OF_MAIN = ['HEAD', 'refs/heads/main'];
+
+test.each<[state: string, make: (git: Git, dir: string) => void, from: string, onlyGitKnows: readonly string[]]>([
+  ['no commit yet', () => undefined, '', []],
+  ['a branch', commit, '', []],
+  ['a detached HEAD', (git) => [commit(git), git('checkout', '-q', '--detach')], '', []],
+  ['packed refs', (git) => [commit(git), git('pack-refs', '--all', '--prune')], '', []],
+  ['a packed branch that moved', (git) => [commit(git), git('pack-refs', '--all'), commit(git)], '', []],
+  ['a merge that is under way', (git, dir) => [commit(git), mergeIn(dir, git)], '', []],
+  ['a worktree', (git) => [commit(git), git('worktree', 'add', '-q', '-b', 'other', 'tree')], 'tree', []],
+  ['a folder below', (git, dir) => [commit(git), mkdirSync(join(dir, 'sub'))], 'sub', []],
+  ['a folder that is gone', commit, 'gone', NAMES],
+  ['an empty branch', (git, dir) => [commit(git), writeFileSync(join(dir, '.git/refs/heads/main'), '')], '', OF_MAIN],
+  ['no HEAD', (git, dir) => [commit(git), rmSync(join(dir, '.git/HEAD'))], '', NAMES],
+  ['refs in a table', (git) => [commit(git), git('config', 'extensions.refStorage', 'reftable')], '', NAMES],
+])('%s: the commit of a ref is what git says, or left to git', (_, make, from, onlyGitKnows) => {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-refs-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  initRepository(dir);
+  make((...args) => execFileSync('git', args, { cwd: dir, encoding: 'utf8', stdio: 'pipe' }), dir);
+  const folder = join(dir, from);
+  const saysGit = (name: string) => {
+    const { status, stdout } = spawnSync('git', ['rev-parse', '-q', '--verify', name], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return status === 0 ? stdout.trim() : null;
+  };
+  const expected = NAMES.map((name) => [name, onlyGitKnows.includes(name) ? undefined : saysGit(`${name}^{commit}`)]);
+  expect(NAMES.map((name) => [name, commitOfRef(folder, name)])).toEqual(expected);
+  expect(ASKED.map((name) => commitOfRef(folder, name))).toEqual(ASKED.map(() => undefined));
+});
+
+function mergeIn(dir: string, git: Git): void {
+  writeFileSync(join(dir, 'a.txt'), 'a');
+  git('checkout', '-q', '-b', 'other');
+  git('add', '-A');
+  git('commit', '-q', '-m', 'a');
+  git('checkout', '-q', 'main');
+  git('merge', '-q', '--no-ff', '--no-commit', 'other');
+}

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ownGitFile } from '../git/repository-files.ts';
+import { commitOfRef, ownGitFile } from '../git/repository-files.ts';
 import { type RunGit, runGit } from '../git/run-git.ts';
 import type { Code } from '../kernel/codes.ts';
 import { ChangesError } from './changes-mark.ts';
@@ -56,6 +56,8 @@ export async function git(folder: string, args: readonly string[], options: GitO
 
 /** The commit of a name, or null. */
 export async function commitOf(folder: string, name: string): Promise<string | null> {
+  const known = commitOfRef(folder, name);
+  if (known !== undefined) return known;
   const { code, out } = await tryGit(folder, ['rev-parse', '-q', '--verify', '--end-of-options', `${name}^{commit}`]);
   return code === 0 ? out.trim() : null;
 }
