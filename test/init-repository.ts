@@ -10,9 +10,11 @@ const CONFIG = `[core]
 [user]
 \tname = Ada
 \temail = ada@example.org
+[maintenance]
+\tauto = false
 `;
 
-/** Leaves what `git init -q -b main` leaves, with an author and without sample hooks. */
+/** Leaves what `git init -q -b main` leaves, with an author, and without sample hooks and a process of maintenance after each commit. */
 export function initRepository(dir: string): void {
   for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'hooks', 'info'])
     mkdirSync(join(dir, '.git', folder), { recursive: true });

@@ -46,15 +46,16 @@ export type Started = {
 /** A project folder with the given files, `.baton` among them; JSON is written as its text. */
 export function project(files: Readonly<Record<string, Json>> = {}): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-cli-')));
-  onTestFinished(() => removeProject(dir));
+  const others = new Set(processes());
+  onTestFinished(() => removeProject(dir, others));
   mkdirSync(join(dir, '.baton'));
   put(dir, files);
   return dir;
 }
 
-/** Ends whatever works in the folder, and removes it. */
-export function removeProject(dir: string): void {
-  for (const pid of leftIn(dir)) endProcess(pid);
+/** Ends whatever works in the folder, and removes it. `others` are processes that are older than the folder. */
+export function removeProject(dir: string, others: ReadonlySet<number> = new Set()): void {
+  for (const pid of leftIn(dir, others)) endProcess(pid);
   rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
@@ -264,16 +265,19 @@ export function personToken(config = join(userFolder(), 'config')): string {
 }
 
 /** Processes that work in the folder or carry its name in their command line or environment. */
-function leftIn(dir: string): number[] {
-  const pids = readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
-  return pids.filter((pid) => {
-    if (pid === process.pid) return false;
+function leftIn(dir: string, others: ReadonlySet<number>): number[] {
+  return processes().filter((pid) => {
+    if (pid === process.pid || others.has(pid)) return false;
     try {
       return ['cmdline', 'environ'].some((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(dir));
     } catch {
       return false;
     }
   });
+}
+
+function processes(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
 }
 
 function endProcess(pid: number): void {
