@@ -115,6 +115,27 @@ export function castsOf(name: RealProgram['name']): void {
       expect(readFileSync(join(at.dir, 'greet.txt'), 'utf8')).toBe('hello');
     });
 
+    test('what a person says while it works comes with the answer of the next tool of ours that it calls', async () => {
+      const submits = { toolCalls: [program.submit({ workItems: [] })] };
+      const at = await open(
+        program,
+        () => ({
+          async plan({ tools }) {
+            if (tools === 0) await at.baton('say', 'latest', 'Plan nothing today');
+            return tools < 2 ? submits : 'I have handed it in.';
+          },
+        }),
+        { tools: 'none' },
+      );
+      expect(await at.cast()).toMatchObject({ status: 'completed', accepted: 1 });
+      const results = at.asked('plan').map(({ messages }) => messages.findLast(({ role }) => role === 'tool')?.text);
+      expect(results).toEqual([
+        undefined,
+        expect.stringContaining('Plan nothing today'),
+        expect.not.stringContaining('Plan nothing today'),
+      ]);
+    });
+
     if (!showsAll(program)) return;
 
     test('its work comes back to it in its own conversation; where that is gone, in a new one with the whole brief', async () => {
