@@ -134,6 +134,15 @@ test('an event of the queue names its quest', () => {
   expect(eventOf({ seq: 1, at: '', fact })).toMatchObject({ quest: 'Q-1', cast: null });
 });
 
+test('the failure of a cast names the socket at which it failed', () => {
+  const config = graph(
+    { 'Socket-1': { materia: 'A', parse: 'json' } },
+    { materia: { A: { tools: 'none', prompt: 'x' } } },
+  );
+  const [fact] = play({ config, agents: { A: ['junk', 'junk'] } }).all('cast.failed');
+  expect(fact && eventOf({ seq: 1, at: '', fact })).toMatchObject({ socket: 'Socket-1', turn: 1 });
+});
+
 test('what is no event is none', () => {
   expect(eventOf({ seq: 1, at: '', fact: { kind: 'turn.dropped', cast: 'c', turn: 1 } })).toBe(null);
 });

@@ -124,7 +124,10 @@ export function eventOf({ seq, at, fact }: Pick<Entry, 'seq' | 'at' | 'fact'>): 
   return {
     ...{ ...common, type, severity, message: text('reason'), payload, cast: text('cast') ?? text('castId') },
     ...{
-      socket: text('socket'),
+      // A failure names it in its details.
+      socket:
+        text('socket') ??
+        (isObject(members.details) && isString(members.details.socket) ? members.details.socket : null),
       turn: typeof members.turn === 'number' ? members.turn : null,
       item: isString(item) ? item : null,
       sequence: null,
