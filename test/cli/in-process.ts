@@ -117,7 +117,19 @@ for (const name of ['env', 'stdin', 'stdout', 'stderr'] as const) {
 }
 
 const { cwd, exit } = process;
-process.cwd = () => calls.getStore()?.cwd ?? cwd.call(process);
+// A library that is loaded later may put another one in its place, such as one that remembers its first answer.
+let cwdOutside: () => string = () => cwd.call(process);
+Object.defineProperty(process, 'cwd', {
+  configurable: true,
+  enumerable: true,
+  get: () => {
+    const seen = calls.getStore();
+    return seen === undefined ? cwdOutside : () => seen.cwd;
+  },
+  set: (value: () => string) => {
+    cwdOutside = value;
+  },
+});
 process.exit = (code) => {
   const seen = calls.getStore();
   if (seen === undefined) return exit.call(process, code);

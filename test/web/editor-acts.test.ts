@@ -50,7 +50,7 @@ beforeAll(async () => {
     ['init', '--template', 'feature'],
     ['registry', 'lock'],
   ]) {
-    const { code, stderr } = await baton(at.dir, ['-C', at.dir, ...args]);
+    const { code, stderr } = await baton(at.dir, args);
     expect([code, stderr]).toEqual([0, expect.any(String)]);
   }
   const config = { materia: { step: { tools: 'coding', prompt: 'Do it.' } }, loadouts: { Long: long() } };
