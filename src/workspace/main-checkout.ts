@@ -183,6 +183,12 @@ async function folderAt(folder: string, state: string): Promise<string> {
   return `module:${nameOf(out).trim()}${state.split(' ')[2]?.slice(2) ?? '..'}`;
 }
 
+/** The checkout as it was noted before the first attempt of a turn. Null where it was not. */
+export function firstLookAt(file: string): string | null {
+  const kept = readWatch(file);
+  return kept && JSON.stringify(kept.before ?? null);
+}
+
 function readWatch(file: string): WatchRecord | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as WatchRecord;

@@ -1,5 +1,7 @@
 // Observes a turn from outside, before its start and after its answer: the seal, the changed files, the checkers, the diff of
 // an item and named evidence. Observations from before a turn are on disk, so that they survive a crash.
+
+import { hash } from 'node:crypto';
 import {
   lstatSync,
   mkdirSync,
@@ -26,7 +28,7 @@ import { changesBetween, type FileChange, type FolderSnapshot, snapshotOf } from
 import { ChangesError } from './changes-mark.ts';
 import { aboutTurn, checkProject, type Passes, runCheckers, withoutSecrets } from './checkers.ts';
 import { tryGit } from './git.ts';
-import { beginWatch, type Checkout, endWatch, sealOf } from './main-checkout.ts';
+import { beginWatch, type Checkout, endWatch, firstLookAt, sealOf } from './main-checkout.ts';
 import { withoutOutputs } from './own-output.ts';
 import { attesterOf } from './registry-lock.ts';
 import { type BeforeState, dropUnneeded, keepContents, neededIn, noteBefore, readBefore } from './restore-files.ts';
@@ -45,11 +47,21 @@ export function witnessOf(
   /** The last snapshot of each folder. Unchanged files are not read again. */
   const known = new Map<string, FolderSnapshot>();
   // The workspace's own `.baton` governs the agents. They may not change its copy in a worktree either.
-  const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
+  // So may they not change what was noted before the turn. The notes lie where an agent can write; the seal is in the log.
+  const sealFor = (watch: Watch, cwd: string) => {
+    const governing = cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`;
+    return `${governing}${notedFor(folder, watch)}`;
+  };
+  /** The notes about the checkout change with each attempt. */
+  const mainNotes = new Map<string, string | null>();
   const attester = attesterOf(dir);
   /** By turn, how often others had changed the worktree records of its cast before its attempt. */
   const breaches = new Map<string, number>();
-  const isBreached = (watch: Watch) => mendRecords(stateDir, watch.cast) !== (breaches.get(fileOf(folder, watch)) ?? 0);
+  const isBreached = (watch: Watch) => {
+    const main = mainFileOf(folder, watch);
+    const isChanged = mainNotes.has(main) && mainNotes.get(main) !== textOf(main);
+    return mendRecords(stateDir, watch.cast) !== (breaches.get(fileOf(folder, watch)) ?? 0) || isChanged;
+  };
   /** Folders that cannot be inspected. Turns without a lock scope do not try them again. */
   const uninspectable = new Set<string>();
   /** Casts with a printed warning that not all contents are kept. */
@@ -139,7 +151,7 @@ export function witnessOf(
         beginWatch(mainFileOf(folder, watch), checkout, watch.isFresh),
       );
       looking.catch(() => undefined); // It is awaited below; what fails first is thrown.
-      if (watch.files && (watch.isFresh || readSnapshot(file) === null)) {
+      if (watch.files && watch.isFresh) {
         const earlier = known.get(cwd);
         const taken = await look(watch, cwd, () => snapshotOf(cwd, { skip, ...(earlier ? { known: earlier } : {}) }));
         if (taken) known.set(cwd, taken);
@@ -148,8 +160,9 @@ export function witnessOf(
         else rmSync(file, { force: true });
       }
       await looking;
+      mainNotes.set(mainFileOf(folder, watch), textOf(mainFileOf(folder, watch)));
       breaches.set(file, mendRecords(stateDir, watch.cast));
-      return sealFor(cwd);
+      return sealFor(watch, cwd);
     },
     async orders(watch, cwd) {
       const since = watch.files ? readSnapshot(fileOf(folder, watch)) : null;
@@ -163,9 +176,9 @@ export function witnessOf(
       return attester(watch, handoffId, timestamp);
     },
     async after(watch, cwd, signal) {
+      const seal = `${sealFor(watch, cwd)}${isBreached(watch) ? '.changed' : ''}`;
       const looking = mainChanges(watch, cwd);
       looking.catch(() => undefined);
-      const seal = `${sealFor(cwd)}${isBreached(watch) ? '.changed' : ''}`;
       const file = fileOf(folder, watch);
       const since = watch.files ? readSnapshot(file) : null;
       const after = since ? await look(watch, cwd, () => snapshotOf(cwd, { since, skip })) : null;
@@ -213,6 +226,20 @@ function fileOf(folder: string, { cast, turn }: Pick<Watch, 'cast' | 'turn'>): s
 
 function mainFileOf(folder: string, { cast, turn }: Pick<Watch, 'cast' | 'turn'>): string {
   return join(folder, `${cast}-${turn}.main.json`);
+}
+
+/** A digest of what was noted before the first attempt of a turn. Empty where nothing was. */
+function notedFor(folder: string, watch: Watch): string {
+  const noted = [textOf(fileOf(folder, watch)), firstLookAt(mainFileOf(folder, watch))];
+  return noted.every((text) => text === null) ? '' : `.${hash('sha256', JSON.stringify(noted), 'hex')}`;
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 function keep(folder: string, file: string, snapshot: FolderSnapshot): void {

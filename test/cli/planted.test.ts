@@ -9,7 +9,8 @@ import { git, repository, row } from './repository.ts';
 
 const PLANT = `
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const own = resolve(git('rev-parse', '--git-dir'));
@@ -98,6 +99,32 @@ test.each<[what: string, code: string, file: string]>([
   await baton(dir, ['diff', String(seen.cast)]);
   await baton(dir, ['doctor']);
   expect(existsSync(join(dir, 'ran.log'))).toBe(false);
+});
+
+const NOTES = `
+const turns = process.env.BATON_HOME + '/turns';
+put(common + '/hooks/pre-commit', RUN);
+const digest = 'run-sha256:' + createHash('sha256').update(RUN).digest('hex');
+const rewrite = (change) => {
+  for (const name of readdirSync(turns)) {
+    const noted = JSON.parse(readFileSync(turns + '/' + name));
+    change(noted);
+    writeFileSync(turns + '/' + name, JSON.stringify(noted));
+  }
+};
+`;
+
+test.each<[what: string, code: string, ...args: string[]]>([
+  ['removes', `${NOTES} rmSync(turns, { recursive: true });`],
+  ['removes in place', `${NOTES} rmSync(turns, { recursive: true });`, '--in-place'],
+  ['rewrites', `${NOTES} rewrite(({ commands }) => { if (commands) commands['.git/hooks/pre-commit'] = digest; });`],
+  [
+    'shifts',
+    `put(dirname(common) + '/a.txt', 'x'); ${NOTES.replace('put(', '(() => {})(')} rewrite(({ windows }) => { if (windows) windows.length = 0; });`,
+  ],
+])('a turn that %s what Baton noted before it is refused', async (_, code, ...args) => {
+  const { seen } = await plants(code, {}, ...args);
+  expect([seen.status, seen.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
 });
 
 test('a hook that the branch shows is work like any file', async () => {

@@ -47,7 +47,7 @@ export type Seen = {
 /** No turn may change what governs it. */
 export function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
   if (turn.seal === null || seal === turn.seal) return null;
-  const reason = `${turn.socket}: files in .baton changed while it ran, and no turn may change them; if it was you, recast`;
+  const reason = `${turn.socket}: files in .baton, or what Baton noted there before the turn, changed while it ran, and no turn may change them; if it was you, recast`;
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
 }
 
