@@ -6,7 +6,6 @@ import config from '../../examples/graph-semantics-loadout.json' with { type: 'j
 import { openDocument } from '../../src/editor/document.ts';
 import { applyEdit } from '../../src/editor/edit.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { END, type Layout, type Plan } from '../../web/src/cast/layout.ts';
 import { drawnOf, labelOf, sentenceOf } from '../../web/src/editor/drawn.ts';
 import {
   authoredFields,
@@ -20,6 +19,7 @@ import {
 } from '../../web/src/editor/form-fields.ts';
 import { freeLayout, type Places } from '../../web/src/editor/free-routes.ts';
 import { returnsOf } from '../../web/src/editor/returns.ts';
+import { END, type Layout, type Plan } from '../../web/src/graph/layout.ts';
 
 const seed = openDocument(config as unknown as JsonObject, 'Software-Workflow');
 const drawn = drawnOf(seed);

@@ -29,7 +29,7 @@ test('colours come from the tokens', () => {
       // The colours of materia are their own.
       [...text.matchAll(/\.([\w-]+)[^{}]*\{[^}]*(#[0-9a-f]{3,8}\b|\brgba?\()/gi)].map(([, own]) => `${name} .${own}`),
     );
-  expect(named.filter((each) => !each.startsWith('cast/graph.css .materia-'))).toEqual([]);
+  expect(named.filter((each) => !each.startsWith('graph/graph.css .materia-'))).toEqual([]);
 });
 
 /** What a file brings along when it is loaded: its own imports and theirs, without what is fetched later. */

@@ -2,7 +2,6 @@
 import {
   Background,
   BackgroundVariant,
-  BaseEdge,
   type Edge,
   EdgeLabelRenderer,
   type EdgeProps,
@@ -15,22 +14,34 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
-  useStore,
 } from '@xyflow/react';
-import { createContext, memo, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef } from 'react';
+import {
+  createContext,
+  memo,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import type { CastPage, LiveLine, PageEdge, PageItem, PageLoop, PageSocket } from '../../../src/app/views/cast-page.ts';
+import { arrange } from '../graph/arrange.ts';
+import { Distance, fitted, Kept, markNodes, neighbour, placed, Tips, ZOOM_MIN } from '../graph/flow.tsx';
+import { edgesOf, type Frame, type Layout, laneRows, layoutOf, type Route } from '../graph/layout.ts';
+import { colourOf, EndMark, ExitMark, Legends, type MarkNode } from '../graph/marks.tsx';
+import { sortOf, WayLine, wordsAt } from '../graph/way.tsx';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';
-import { Glyph, Icon, type IconName } from '../parts/glyphs.tsx';
+import { Glyph, Icon } from '../parts/glyphs.tsx';
 import { ItemPill, ItemTrack } from '../parts/items.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { clockSeconds, count as grouped, inLine, plural, stopwatch } from '../words.ts';
-import { arrange } from './arrange.ts';
-import { type Box, END, edgesOf, type Frame, type Layout, laneRows, layoutOf, pathOf, type Route } from './layout.ts';
 import { belowName, cellOf, isWaiting, pillOf, SAYS, SIGN, saysOf } from './shown.ts';
 import { useTick } from './tick.ts';
 import '@xyflow/react/dist/base.css';
-import './graph.css';
+import '../graph/graph.css';
 
 type Acts = {
   readonly selected: string | null;
@@ -59,7 +70,6 @@ type FrameNode = Node<
   },
   'frame'
 >;
-export type MarkNode = Node<{ readonly says: string }, 'exit' | 'end'>;
 type AnyNode = SocketNode | FrameNode | MarkNode;
 type WayEdge = Edge<
   { readonly way: ShownWay; readonly route: Route; readonly isTaken: boolean; readonly item: Carried | null },
@@ -72,11 +82,6 @@ type ShownWay = Pick<PageEdge, 'id' | 'from' | 'to' | 'when' | 'kind' | 'count' 
 
 const NODE_TYPES = { socket: memo(SocketBox), frame: memo(LoopFrame), exit: memo(ExitMark), end: memo(EndMark) };
 const EDGE_TYPES = { way: memo(Way) };
-const HANDLES = [
-  { type: 'source' as const, position: Position.Right, x: 0, y: 0 },
-  { type: 'target' as const, position: Position.Left, x: 0, y: 0 },
-];
-
 type GraphFaceProps = {
   readonly page: CastPage;
   /** The entry that is looked at; null for now. */
@@ -190,59 +195,20 @@ function Canvas({ page, at, selected, onTurn, onSocket }: GraphFaceProps): React
   );
 }
 
-const ZOOM_MIN = 0.02;
-
-/** All of it, and no larger than life; where that is too small, its start. At the top there is room for the choice of the face. */
-export function fitted(
-  { size: { x, y, w, h } }: Layout,
-  width: number,
-  height: number,
-  zoomMin = ZOOM_MIN,
-): { x: number; y: number; zoom: number } {
-  const [edge, head, foot] = [20, 52, 20];
-  const zoom = Math.max(zoomMin, Math.min(1, (width - 2 * edge) / w, (height - head - foot) / h));
-  return {
-    zoom,
-    x: Math.max(edge, (width - w * zoom) / 2) - x * zoom,
-    y: Math.max(head, (height - foot - h * zoom) / 2) - y * zoom,
-  };
-}
-
-/** From afar, a node shows less. The steps are classes, so that nothing is drawn anew while somebody zooms. */
-export function Distance(): ReactNode {
-  const step = useStore(({ transform: [, , zoom] }) => (zoom < 0.3 ? 'far' : zoom < 0.6 ? 'middle' : 'near'));
-  const mark = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    const flow = mark.current?.closest<HTMLElement>('.graph');
-    if (flow) flow.dataset.distance = step;
-  }, [step]);
-  return <span ref={mark} hidden />;
-}
-
 // What the flow library gets. A node whose socket did not change keeps its identity, so it is not drawn again.
 function useNodes(page: CastPage, layout: Layout): AnyNode[] {
-  const kept = useRef(new Map<string, { readonly sign: string; readonly node: AnyNode }>());
+  const [kept] = useState(() => new Kept<AnyNode>());
   return useMemo(() => {
-    const keep = (id: string, sign: string, make: () => AnyNode): AnyNode => {
-      const before = kept.current.get(id);
-      if (before?.sign === sign) return before.node;
-      const node = make();
-      kept.current.set(id, { sign, node });
-      return node;
-    };
+    kept.begin();
     const names = new Map(page.graph.sockets.map(({ id, name }) => [id, name]));
     const nodes: AnyNode[] = [];
     for (const frame of layout.frames) {
       const loop = page.graph.loops.find(({ id }) => id === frame.loop);
       if (!loop) continue;
       const items = page.items.filter(({ list }) => list === loop.list);
-      const sign = JSON.stringify([
-        loop.isLeft,
-        loop.isEmpty,
-        items.map(({ shown, socket, since }) => [shown, socket, since]),
-      ]);
+      const shown = items.map(({ shown, socket, since }) => [shown, socket, since]);
       nodes.push(
-        keep(`frame:${loop.id}`, sign, () => ({
+        kept.part(`frame:${loop.id}`, [loop.isLeft, loop.isEmpty, shown], () => ({
           ...placed(`frame:${loop.id}`, frame),
           type: 'frame',
           zIndex: -1,
@@ -254,44 +220,22 @@ function useNodes(page: CastPage, layout: Layout): AnyNode[] {
       const box = layout.nodes.get(socket.id);
       if (!box) continue;
       const { shown, turns, refused, live, advanced } = socket;
-      const sign = JSON.stringify([shown, turns, refused?.count, live, advanced]);
       nodes.push(
-        keep(socket.id, sign, () => ({
+        kept.part(socket.id, [shown, turns, refused?.count, live, advanced], () => ({
           ...placed(socket.id, box),
           type: 'socket',
           data: { socket, isOutside: box.h < 70 },
         })),
       );
     }
-    for (const [id, [x, y]] of layout.exits)
-      nodes.push(
-        keep(id, '', () => ({
-          ...placed(`mark:${id}`, { x: x - 9, y: y - 9, w: 18, h: 18 }),
-          type: 'exit',
-          zIndex: 2,
-          data: { says: `Taken when no item is left (${id})` },
-        })),
-      );
-    const end = layout.nodes.get(END);
-    if (end) nodes.push(keep(END, '', () => ({ ...placed(END, end), type: 'end', data: { says: 'end' } })));
-    return nodes;
-  }, [page, layout]);
-}
-
-export function placed(id: string, { x, y, w, h }: Box) {
-  return {
-    id,
-    position: { x, y },
-    width: w,
-    height: h,
-    measured: { width: w, height: h },
-    handles: HANDLES.map((handle) => ({ ...handle, width: 1, height: 1 })),
-  };
+    return [...nodes, ...markNodes(layout, kept)];
+  }, [page, layout, kept]);
 }
 
 function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] {
-  const kept = useRef(new Map<string, { readonly sign: string; readonly edge: WayEdge }>());
+  const [kept] = useState(() => new Kept<WayEdge>());
   return useMemo(() => {
+    kept.begin();
     const counts = new Map(page.graph.edges.map((edge) => [edge.id, edge]));
     const generators = new Set(
       page.graph.loops.flatMap(({ generator, list }) => (generator === null || list === null ? [] : [generator])),
@@ -309,9 +253,7 @@ function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] 
       // Between two turns the item is on the way that was just taken.
       const carried = isTaken ? page.graph.sockets.find(({ id }) => id === way.from)?.last : undefined;
       const item = carried?.number == null ? null : { n: carried.number, title: carried.title ?? '' };
-      const sign = `${count} ${isTaken} ${item?.n} ${words} ${known?.last?.seq} ${JSON.stringify(known?.perItem)}`;
-      const before = kept.current.get(way.id);
-      if (before?.sign === sign) return [before.edge];
+      const about = [count, isTaken, item?.n, words, known?.last?.seq, known?.perItem];
       const shown: ShownWay = {
         ...way,
         words,
@@ -321,17 +263,17 @@ function useEdges(page: CastPage, layout: Layout, at: number | null): WayEdge[] 
         perItem: known?.perItem ?? [],
       };
       const source = way.kind === 'exit' ? `mark:${way.id}` : way.from;
-      const edge: WayEdge = {
-        id: way.id,
-        source,
-        target: way.to,
-        type: 'way',
-        data: { way: shown, route, isTaken, item },
-      };
-      kept.current.set(way.id, { sign, edge });
-      return [edge];
+      return [
+        kept.part(way.id, about, () => ({
+          id: way.id,
+          source,
+          target: way.to,
+          type: 'way',
+          data: { way: shown, route, isTaken, item },
+        })),
+      ];
     });
-  }, [page, layout, at]);
+  }, [page, layout, at, kept]);
 }
 
 function wordsOf(when: string, sort: Route['sort'], kind: string, items: number): string {
@@ -343,33 +285,25 @@ function wordsOf(when: string, sort: Route['sort'], kind: string, items: number)
 }
 
 function Way({ data }: EdgeProps<WayEdge>): ReactNode {
-  const path = useMemo(() => (data ? pathOf(data.route.points) : ''), [data]);
   if (!data) return null;
   const { way, route, isTaken, item } = data;
-  const isRework = way.when === 'not_satisfied';
-  const sort = way.kind === 'exit' ? 'exit' : isRework ? 'rework' : 'plain';
+  const sort = sortOf(way);
   const hasLabel = way.count > 0 || way.words !== '';
-  const [x, y] = route.label;
   const said = wayInWords(way);
   return (
     <>
-      <BaseEdge
-        path={path}
-        className={`way way-${sort}${isTaken ? ' way-taken' : ''}`}
-        markerEnd={`url(#tip-${isRework ? 'rework' : 'plain'})`}
-        interactionWidth={0}
-      />
+      <WayLine {...{ route, sort }} className={isTaken ? 'way-taken' : ''} />
       {hasLabel ? (
         <EdgeLabelRenderer>
           <div
             className={`way-label way-label-${sort}${way.count === 0 ? ' way-label-open' : ''}`}
-            style={{ transform: `translate(${way.kind === 'exit' ? '-82%' : '-50%'}, -50%) translate(${x}px, ${y}px)` }}
+            style={wordsAt(route, sort)}
             title={said}
             data-way={way.id}
           >
             {way.kind === 'exit' ? <span className="diamond" aria-hidden="true" /> : null}
             {item ? <ItemPill n={item.n} state="waiting" title={item.title} /> : null}
-            {isRework && !item ? <Glyph status="rework" isQuiet /> : null}
+            {sort === 'rework' && !item ? <Glyph status="rework" isQuiet /> : null}
             {way.count > 0 && way.words.startsWith('item') ? <b>{grouped(way.count)}</b> : null}
             {way.words}
             {way.count > 0 && !way.words.startsWith('item') ? <b>{grouped(way.count)}</b> : null}
@@ -461,34 +395,6 @@ function SocketBox({ data: { socket, isOutside } }: NodeProps<SocketNode>): Reac
       ) : null}
     </div>
   );
-}
-
-const MARK_ICONS: Readonly<Record<string, IconName>> = {
-  Generator: 'fan',
-  'Loop consumer': 'loop',
-  Conversation: 'say',
-};
-
-/** What a socket is, on its upper border. */
-export function Legends({ marks }: { marks: readonly string[] }): ReactNode {
-  if (marks.length === 0) return null;
-  return (
-    <span className="legends" aria-hidden="true">
-      {marks.map((mark) => (
-        <span key={mark} className="legend">
-          {MARK_ICONS[mark] ? <Icon name={MARK_ICONS[mark]} size={11} /> : null}
-          {mark}
-        </span>
-      ))}
-    </span>
-  );
-}
-
-/** The colour of a materia is a bar. Which one it is says nothing; it only helps to find the same one again. */
-export function colourOf(materia: string): number {
-  let sum = 0;
-  for (const char of materia) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) >>> 0;
-  return sum % 6;
 }
 
 const PILLS_MAX = 2;
@@ -632,74 +538,5 @@ function LaneRow({
       <Name text={item.title} className="lane-title" />
       <span className="lane-where">{says}</span>
     </button>
-  );
-}
-
-export function ExitMark({ data: { says } }: NodeProps<MarkNode>): ReactNode {
-  return (
-    <span className="exit-mark" title={says}>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
-      <svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
-        <path d="M9 1 17 9 9 17 1 9Z" />
-      </svg>
-    </span>
-  );
-}
-
-export function EndMark(): ReactNode {
-  return (
-    <span className="end-mark">
-      <Handle type="target" position={Position.Left} isConnectable={false} />
-      end
-    </span>
-  );
-}
-
-/** The socket that lies in the direction of the key: along a way if there is one, else the nearest. */
-export function neighbour(
-  layout: Layout,
-  edges: readonly Pick<PageEdge, 'from' | 'to'>[],
-  id: string,
-  key: string,
-): string | null {
-  const own = layout.nodes.get(id);
-  if (!own) return null;
-  const along = new Set(edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])));
-  let best: { readonly id: string; readonly cost: number } | null = null;
-  for (const [other, box] of layout.nodes) {
-    if (other === id || other === END) continue;
-    const [dx, dy] = [box.x + box.w / 2 - own.x - own.w / 2, box.y + box.h / 2 - own.y - own.h / 2];
-    const isAcross = key === 'ArrowLeft' || key === 'ArrowRight';
-    const sign = key === 'ArrowLeft' || key === 'ArrowUp' ? -1 : 1;
-    const [ahead, aside] = isAcross ? [dx * sign, dy] : [dy * sign, dx];
-    if (ahead < 10) continue;
-    const cost = ahead + Math.abs(aside) * 2 - (along.has(other) ? 10_000 : 0);
-    if (best === null || cost < best.cost) best = { id: other, cost };
-  }
-  return best?.id ?? null;
-}
-
-/** The tips of all ways. They stand once in the page. */
-export function Tips(): ReactNode {
-  return (
-    <svg width="0" height="0" className="tips" aria-hidden="true">
-      <defs>
-        {['plain', 'rework'].map((sort) => (
-          <marker
-            key={sort}
-            id={`tip-${sort}`}
-            viewBox="0 0 8 8"
-            refX="7.5"
-            refY="4"
-            markerWidth="8"
-            markerHeight="8"
-            markerUnits="userSpaceOnUse"
-            orient="auto"
-          >
-            <path d="M0 .6 8 4 0 7.4Z" className={`tip-${sort}`} />
-          </marker>
-        ))}
-      </defs>
-    </svg>
   );
 }

@@ -23,24 +23,25 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Distance, fitted, neighbour, placed, Tips } from '../cast/graph.tsx';
-import { type Box, END, edgesOf, type Layout, NODE_H, NODE_W, type Point } from '../cast/layout.ts';
+import { Distance, fitted, neighbour, Tips } from '../graph/flow.tsx';
+import { END, type Layout, NODE_H, NODE_W } from '../graph/layout.ts';
 import { Button } from '../parts/button.tsx';
 import { useIsPhone } from '../parts/phone.ts';
+import { useEdges, useNodes } from './canvas-nodes.ts';
+import { centreOf, freePlace, isSeen, pointOfWay, snapped, socketAtPoint, wayAtPoint } from './canvas-places.ts';
 import { type Draft, type DraftState, wayRef } from './draft.ts';
-import type { Drawn, DrawnWay } from './drawn.ts';
-import { type AnyNode, advancesOf, type CanvasActs, CanvasContext, type Flag, NODE_TYPES } from './nodes.tsx';
+import type { Drawn } from './drawn.ts';
+import { type AnyNode, type CanvasActs, CanvasContext, type Flag, NODE_TYPES } from './nodes.tsx';
 import { completed, placesIn, useLayout } from './use-layout.ts';
-import { ChosenTip, EDGE_TYPES, type WayEdge, WayPopover } from './ways.tsx';
+import { ChosenTip, EDGE_TYPES, FarContext, useIsFar, type WayEdge, WayPopover } from './ways.tsx';
 import '@xyflow/react/dist/base.css';
-import '../cast/graph.css';
+import '../graph/graph.css';
 import './canvas.css';
 
 /** What a row of the list of materia carries while it is dragged. */
 export const MATERIA_TYPE = 'application/x-baton-materia';
 /** The same for a row of another loadout. */
 export const LOADOUT_TYPE = 'application/x-baton-loadout';
-const GRID = 4;
 const MAP_FROM = 12;
 /** A finger still hits the lowest socket, which is then 44 px high. */
 const FINGER_ZOOM = 44 / NODE_H.outside;
@@ -130,7 +131,11 @@ function Picture({
       fit();
   }, [layout, dragged, fit, getViewport]);
 
-  const nameIn = useCallback((id: string) => drawn.sockets.find((socket) => socket.id === id)?.name ?? id, [drawn]);
+  const nameIn = useMemo(() => {
+    const names = new Map(drawn.sockets.map(({ id, name }) => [id, name]));
+    return (id: string) => names.get(id) ?? id;
+  }, [drawn]);
+  const isFar = useIsFar();
   const focus = useCallback(
     (id: string): void => {
       const box = layout?.nodes.get(id);
@@ -182,11 +187,16 @@ function Picture({
     layout: () => layout,
   }));
 
+  const follow = useRef((_id: string, _key: string): void => {});
+  follow.current = (id, key) => {
+    const next = layout ? neighbour(layout, drawn.ways, id, key) : null;
+    if (next === null) return;
+    draft.select({ sockets: [next] });
+    focus(next);
+  };
   const acts: CanvasActs = useMemo(
     () => ({
       isReadOnly,
-      flags,
-      nameIn,
       pickSocket: (id, isMore) => {
         const { sockets } = draft.read().selection;
         const others = sockets.filter((each) => each !== id);
@@ -195,18 +205,13 @@ function Picture({
       pickWay: (way) => draft.select({ way }),
       pickLoop: (loop) => draft.select({ loop }),
       cycle: (way) => draft.edit({ edit: 'edge.cycle', edge: wayRef(way) }),
-      follow: (id, key) => {
-        const next = layout ? neighbour(layout, drawn.ways, id, key) : null;
-        if (next === null) return;
-        draft.select({ sockets: [next] });
-        focus(next);
-      },
+      follow: (id, key) => follow.current(id, key),
     }),
-    [isReadOnly, flags, nameIn, draft, layout, drawn, focus],
+    [isReadOnly, draft],
   );
 
-  const nodes = useNodes(drawn, layout, selection, aim.socket, here, nameIn, isReadOnly);
-  const edges = useEdges(drawn, layout, selection.way, aim.way);
+  const nodes = useNodes(drawn, layout, selection, aim.socket, here, nameIn, flags, isReadOnly);
+  const edges = useEdges(drawn, layout, selection.way, aim.way, nameIn, flags);
   const chosenWay = selection.way === null ? undefined : drawn.ways.find(({ id }) => id === selection.way);
   const chosenRoute = chosenWay ? layout?.routes.get(chosenWay.id) : undefined;
 
@@ -295,6 +300,8 @@ function Picture({
         ],
       });
   };
+  /** What styles ask of the whole canvas. Nothing is drawn again for it. */
+  const markConnecting = (isOn: boolean): void => void frame.current?.toggleAttribute('data-connecting', isOn);
   const onConnect = ({ source, target }: Connection): void => {
     const to = target === END ? END : target;
     if (source && to) draft.edit({ edit: 'edge.add', from: source, to });
@@ -302,293 +309,112 @@ function Picture({
 
   return (
     <CanvasContext value={acts}>
-      <div
-        ref={frame}
-        className={`graph canvas${isStale ? ' canvas-stale' : ''}`}
-        role="group"
-        aria-label={`Picture of ${document.name}`}
-        data-sockets={drawn.sockets.length}
-        data-current={isCurrent}
-        onDragOver={(event) => {
-          const { types } = event.dataTransfer;
-          if (isReadOnly || !(types.includes(MATERIA_TYPE) || types.includes(LOADOUT_TYPE))) return;
-          event.preventDefault();
-          event.dataTransfer.dropEffect = 'copy';
-          // Sockets of another loadout join no socket and no edge.
-          if (!types.includes(MATERIA_TYPE)) return;
-          const next = aimAt(event);
-          if (next.socket !== aim.socket || next.way !== aim.way) setAim(next);
-        }}
-        onDragLeave={() => setAim(NO_AIM)}
-        onDrop={onDrop}
-      >
-        <Tips />
-        <ChosenTip />
-        <ReactFlow<AnyNode, WayEdge>
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={NODE_TYPES}
-          edgeTypes={EDGE_TYPES}
-          onNodesChange={onNodesChange}
-          onNodeDragStop={onDragStop}
-          onSelectionDragStop={onDragStop}
-          onConnect={onConnect}
-          onConnectEnd={(_, { isValid, fromNode, toNode }) => {
-            if (!isValid && !toNode && fromNode) onConnectTo(fromNode.id);
+      <FarContext value={isFar}>
+        <div
+          ref={frame}
+          className={`graph canvas${isStale ? ' canvas-stale' : ''}`}
+          role="group"
+          aria-label={`Picture of ${document.name}`}
+          data-sockets={drawn.sockets.length}
+          data-current={isCurrent}
+          onDragOver={(event) => {
+            const { types } = event.dataTransfer;
+            if (isReadOnly || !(types.includes(MATERIA_TYPE) || types.includes(LOADOUT_TYPE))) return;
+            event.preventDefault();
+            event.dataTransfer.dropEffect = 'copy';
+            // Sockets of another loadout join no socket and no edge.
+            if (!types.includes(MATERIA_TYPE)) return;
+            const next = aimAt(event);
+            if (next.socket !== aim.socket || next.way !== aim.way) setAim(next);
           }}
-          onEdgeClick={(_, { id }) => draft.select({ way: id })}
-          onPaneClick={() => draft.select({})}
-          nodesDraggable={!isReadOnly}
-          nodesConnectable={!isReadOnly}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          elementsSelectable
-          selectNodesOnDrag={false}
-          selectionMode={SelectionMode.Partial}
-          multiSelectionKeyCode={['Shift', 'Meta', 'Control']}
-          connectionMode={ConnectionMode.Strict}
-          connectionRadius={28}
-          deleteKeyCode={null}
-          disableKeyboardA11y
-          onlyRenderVisibleElements={drawn.sockets.length > 60}
-          minZoom={0.02}
-          maxZoom={3}
-          proOptions={{ hideAttribution: true }}
-          onMoveStart={(event) => {
-            if (event) isFitted.current = false;
-          }}
+          onDragLeave={() => setAim(NO_AIM)}
+          onDrop={onDrop}
         >
-          <Background variant={BackgroundVariant.Dots} gap={20} size={1.4} />
-          <Distance />
-          {drawn.sockets.length > MAP_FROM ? (
-            <MiniMap pannable zoomable ariaLabel="All sockets" className="graph-map" />
-          ) : null}
-          <Panel position="bottom-left" className="graph-tools">
-            {isReadOnly ? null : <Button icon="plus" label="Add a socket (A)" onPress={onAdd} />}
-            <Button
-              keys="0"
-              onPress={() => {
-                isFitted.current = true;
-                fit();
-              }}
-            >
-              Fit
-            </Button>
-            <Button icon="minus" label="Farther" onPress={() => void zoomOut()} />
-            <Button icon="zoom" label="Nearer" onPress={() => void zoomIn()} />
-            {isReadOnly ? null : (
-              <>
-                <Button
-                  keys="shift+a"
-                  refused={drawn.places ? undefined : 'The layout places everything already.'}
-                  onPress={() => {
-                    isFitted.current = true;
-                    draft.edit({ edit: 'layout.clear' });
-                  }}
-                >
-                  Arrange
-                </Button>
-                <Button
-                  keys="l"
-                  refused={selection.sockets.length === 0 ? 'Select the sockets of the loop first.' : undefined}
-                  onPress={() => draft.edit({ edit: 'loop.make', sockets: selection.sockets })}
-                >
-                  Make loop
-                </Button>
-              </>
-            )}
-          </Panel>
-          {chosenWay && chosenRoute && !isReadOnly ? (
-            <WayPopover way={chosenWay} route={chosenRoute} draft={draft} />
-          ) : null}
-        </ReactFlow>
-        {children}
-      </div>
+          <Tips />
+          <ChosenTip />
+          <ReactFlow<AnyNode, WayEdge>
+            nodes={nodes}
+            edges={edges}
+            nodeTypes={NODE_TYPES}
+            edgeTypes={EDGE_TYPES}
+            onNodesChange={onNodesChange}
+            onNodeDragStop={onDragStop}
+            onSelectionDragStop={onDragStop}
+            onConnect={onConnect}
+            onConnectEnd={(_, { isValid, fromNode, toNode }) => {
+              markConnecting(false);
+              if (!isValid && !toNode && fromNode) onConnectTo(fromNode.id);
+            }}
+            onEdgeClick={(_, { id }) => draft.select({ way: id })}
+            onPaneClick={() => draft.select({})}
+            nodesDraggable={!isReadOnly}
+            nodesConnectable={!isReadOnly}
+            nodesFocusable={false}
+            edgesFocusable={false}
+            elementsSelectable
+            selectNodesOnDrag={false}
+            selectionMode={SelectionMode.Partial}
+            multiSelectionKeyCode={['Shift', 'Meta', 'Control']}
+            connectionMode={ConnectionMode.Strict}
+            connectionRadius={28}
+            deleteKeyCode={null}
+            disableKeyboardA11y
+            onlyRenderVisibleElements={drawn.sockets.length > 60}
+            minZoom={0.02}
+            maxZoom={3}
+            proOptions={{ hideAttribution: true }}
+            onMoveStart={(event) => {
+              if (event) isFitted.current = false;
+            }}
+            onConnectStart={() => markConnecting(true)}
+          >
+            <Background variant={BackgroundVariant.Dots} gap={20} size={1.4} />
+            <Distance />
+            {drawn.sockets.length > MAP_FROM ? (
+              <MiniMap pannable zoomable ariaLabel="All sockets" className="graph-map" />
+            ) : null}
+            <Panel position="bottom-left" className="graph-tools">
+              {isReadOnly ? null : <Button icon="plus" label="Add a socket (A)" onPress={onAdd} />}
+              <Button
+                keys="0"
+                onPress={() => {
+                  isFitted.current = true;
+                  fit();
+                }}
+              >
+                Fit
+              </Button>
+              <Button icon="minus" label="Farther" onPress={() => void zoomOut()} />
+              <Button icon="zoom" label="Nearer" onPress={() => void zoomIn()} />
+              {isReadOnly ? null : (
+                <>
+                  <Button
+                    keys="shift+a"
+                    refused={drawn.places ? undefined : 'The layout places everything already.'}
+                    onPress={() => {
+                      isFitted.current = true;
+                      draft.edit({ edit: 'layout.clear' });
+                    }}
+                  >
+                    Arrange
+                  </Button>
+                  <Button
+                    keys="l"
+                    refused={selection.sockets.length === 0 ? 'Select the sockets of the loop first.' : undefined}
+                    onPress={() => draft.edit({ edit: 'loop.make', sockets: selection.sockets })}
+                  >
+                    Make loop
+                  </Button>
+                </>
+              )}
+            </Panel>
+            {chosenWay && chosenRoute && !isReadOnly ? (
+              <WayPopover way={chosenWay} route={chosenRoute} draft={draft} isFlagged={flags.has(chosenWay.id)} />
+            ) : null}
+          </ReactFlow>
+          {children}
+        </div>
+      </FarContext>
     </CanvasContext>
   );
-}
-
-function snapped({ x, y }: { readonly x: number; readonly y: number }): { x: number; y: number } {
-  return { x: Math.round(x / GRID) * GRID, y: Math.round(y / GRID) * GRID };
-}
-
-function centreOf({ x, y }: { readonly x: number; readonly y: number }): Point {
-  return [x + NODE_W / 2, y + NODE_H.outside / 2];
-}
-
-function isSeen(
-  box: Box,
-  { x, y, zoom }: { x: number; y: number; zoom: number },
-  { clientWidth, clientHeight }: Element,
-): boolean {
-  const [left, top] = [box.x * zoom + x, box.y * zoom + y];
-  return left >= 0 && top >= 0 && left + box.w * zoom <= clientWidth && top + box.h * zoom <= clientHeight - 40;
-}
-
-function socketAtPoint(layout: Layout, [x, y]: Point, except?: string): string | null {
-  for (const [id, box] of layout.nodes)
-    if (id !== END && id !== except && x > box.x && x < box.x + box.w && y > box.y && y < box.y + box.h) return id;
-  return null;
-}
-
-const WAY_NEAR = 14;
-
-function wayAtPoint(layout: Layout, ways: readonly DrawnWay[], [x, y]: Point): string | null {
-  let best: { readonly id: string; readonly far: number } | null = null;
-  for (const { id } of ways) {
-    const points = layout.routes.get(id)?.points ?? [];
-    for (const [at, [bx, by]] of points.slice(1).entries()) {
-      const [ax, ay] = points[at] ?? [bx, by];
-      const dx = Math.max(Math.min(ax, bx) - x, 0, x - Math.max(ax, bx));
-      const dy = Math.max(Math.min(ay, by) - y, 0, y - Math.max(ay, by));
-      const far = Math.hypot(dx, dy);
-      if (far <= WAY_NEAR && (best === null || far < best.far)) best = { id, far };
-    }
-  }
-  return best?.id ?? null;
-}
-
-function pointOfWay(layout: Layout, way: string): Point {
-  return layout.routes.get(way)?.label ?? [0, 0];
-}
-
-/** The place that is nearest to the point and free of other sockets. */
-function freePlace([x, y]: Point, layout: Layout): { x: number; y: number } {
-  const boxes = [...layout.nodes.values()];
-  const isFree = ([cx, cy]: Point): boolean =>
-    boxes.every(
-      (box) => Math.abs(box.x + box.w / 2 - cx) > NODE_W + 20 || Math.abs(box.y + box.h / 2 - cy) > NODE_H.inside + 20,
-    );
-  for (let ring = 0; ring < 30; ring++)
-    for (const [dx, dy] of [
-      [0, ring],
-      [0, -ring],
-      [ring, ring],
-      [ring, 0],
-      [-ring, ring],
-    ] as const) {
-      const at: Point = [x + dx * 40, y + dy * 40];
-      if (isFree(at)) return snapped({ x: at[0] - NODE_W / 2, y: at[1] - NODE_H.outside / 2 });
-    }
-  return snapped({ x: x - NODE_W / 2, y });
-}
-
-// What the flow library gets. A node that did not change keeps its identity, so it is not drawn again.
-function useNodes(
-  drawn: Drawn,
-  layout: Layout | null,
-  selection: DraftState['selection'],
-  aimed: string | null,
-  here: ReadonlyMap<string, string>,
-  nameIn: (id: string) => string,
-  isReadOnly: boolean,
-): AnyNode[] {
-  const kept = useRef(new Map<string, { readonly sign: string; readonly node: AnyNode }>());
-  return useMemo(() => {
-    if (!layout) return [];
-    const next = new Map<string, { readonly sign: string; readonly node: AnyNode }>();
-    const chosen = new Set(selection.sockets);
-    const keep = (id: string, about: readonly unknown[], make: () => AnyNode): AnyNode => {
-      const sign = JSON.stringify(about);
-      const before = kept.current.get(id);
-      const node = before?.sign === sign ? before.node : make();
-      next.set(id, { sign, node });
-      return node;
-    };
-    const nodes: AnyNode[] = [];
-    for (const loopFrame of layout.frames) {
-      const loop = drawn.loops.find(({ id }) => id === loopFrame.loop);
-      if (!loop) continue;
-      const isChosen = selection.loop === loop.id;
-      const advances = advancesOf(loop, nameIn);
-      nodes.push(
-        keep(`frame:${loop.id}`, [loop, loopFrame, isChosen, advances], () => ({
-          ...placed(`frame:${loop.id}`, loopFrame),
-          type: 'frame',
-          zIndex: -1,
-          dragHandle: '.loop-legend',
-          selectable: false,
-          data: { loop, frame: loopFrame, isChosen, advances },
-        })),
-      );
-    }
-    for (const socket of drawn.sockets) {
-      const box = layout.nodes.get(socket.id);
-      if (!box) continue;
-      const [isChosen, isAimed, says] = [chosen.has(socket.id), aimed === socket.id, here.get(socket.id) ?? null];
-      nodes.push(
-        keep(socket.id, [socket, box, isChosen, isAimed, says, isReadOnly], () => ({
-          ...placed(socket.id, box),
-          handles: handlesOf(box),
-          type: 'socket',
-          selected: isChosen,
-          data: { socket, isLow: box.h < 70, isChosen, isAimed, here: says },
-        })),
-      );
-    }
-    for (const [id, [x, y]] of layout.exits)
-      nodes.push(
-        keep(`mark:${id}`, [x, y], () => ({
-          ...placed(`mark:${id}`, { x: x - 9, y: y - 9, w: 18, h: 18 }),
-          type: 'exit',
-          zIndex: 2,
-          ...{ draggable: false, selectable: false, connectable: false },
-          data: { says: `Taken when no item is left (${id})` },
-        })),
-      );
-    const end = layout.nodes.get(END);
-    if (end)
-      nodes.push(
-        keep(END, [end], () => ({
-          ...placed(END, end),
-          type: 'end',
-          ...{ draggable: false, selectable: false },
-          data: { says: 'end' },
-        })),
-      );
-    kept.current = next;
-    return nodes;
-  }, [drawn, layout, selection, aimed, here, nameIn, isReadOnly]);
-}
-
-/** Where a line begins that is dragged out of a socket, and where it may end. */
-function handlesOf({ w, h }: Box): NonNullable<AnyNode['handles']> {
-  return [
-    { type: 'source', position: 'right' as never, x: w - 8, y: h / 2 - 8, width: 16, height: 16 },
-    { type: 'target', position: 'left' as never, x: 0, y: 0, width: w, height: h },
-  ];
-}
-
-function useEdges(drawn: Drawn, layout: Layout | null, chosen: string | null, aimed: string | null): WayEdge[] {
-  const kept = useRef(new Map<string, { readonly sign: string; readonly edge: WayEdge }>());
-  return useMemo(() => {
-    if (!layout) return [];
-    const next = new Map<string, { readonly sign: string; readonly edge: WayEdge }>();
-    const ways = new Map(drawn.ways.map((way) => [way.id, way]));
-    const edges = edgesOf(drawn.plan).flatMap((plan): WayEdge[] => {
-      const route = layout.routes.get(plan.id);
-      if (!route) return [];
-      const way = ways.get(plan.id) ?? { ...plan, max: null, at: 0, of: 1, hasItems: false, isNextItem: false };
-      const [isChosen, isAimed] = [chosen === plan.id, aimed === plan.id];
-      const sign = JSON.stringify([way, route, isChosen, isAimed]);
-      const before = kept.current.get(plan.id);
-      const edge: WayEdge =
-        before?.sign === sign
-          ? before.edge
-          : {
-              id: plan.id,
-              source: plan.kind === 'exit' ? `mark:${plan.id}` : plan.from,
-              target: plan.to,
-              type: 'way',
-              selectable: false,
-              // The words on it are its name.
-              domAttributes: { 'aria-hidden': true },
-              data: { way, route, isChosen, isAimed },
-            };
-      next.set(plan.id, { sign, edge });
-      return [edge];
-    });
-    kept.current = next;
-    return edges;
-  }, [drawn, layout, chosen, aimed]);
 }

@@ -13,6 +13,7 @@ import {
   settled,
   undo,
 } from '../../../src/editor/history.ts';
+import { stringAt } from '../../../src/kernel/json.ts';
 
 export type Selection = {
   readonly sockets: readonly string[];
@@ -150,6 +151,13 @@ export function useDraft(draft: Draft): DraftState {
 export function wayRef(id: string): WayRef {
   const [, from, index] = /^edge:(Socket-\d+):(\d+)$/.exec(id) ?? [];
   return from === undefined ? { exit: id } : { from, index: Number(index) };
+}
+
+/** Empties what is full; what is empty goes with its links. */
+export function removeOrEmpty(draft: Draft, sockets: readonly string[]): void {
+  const { document } = draft.read();
+  const full = sockets.filter((id) => stringAt(socketAt(document, id) ?? {}, 'materia') !== null);
+  draft.edit(full.length > 0 ? { edit: 'socket.empty', sockets: full } : { edit: 'socket.remove', sockets });
 }
 
 const CLIP = 'baton.editor.clip';

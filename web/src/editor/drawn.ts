@@ -22,7 +22,7 @@ import {
   objectAt,
   stringAt,
 } from '../../../src/kernel/json.ts';
-import type { Plan } from '../cast/layout.ts';
+import type { Plan } from '../graph/layout.ts';
 import type { Places } from './free-routes.ts';
 
 export type DrawnSocket = {
@@ -258,3 +258,9 @@ export function ordinal(n: number): string {
   const tail = n % 100 > 10 && n % 100 < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th');
   return `${n}${tail}`;
 }
+
+export const CONDITIONS = [
+  ['always', 'always'],
+  ['satisfied', 'satisfied'],
+  ['not_satisfied', 'not satisfied'],
+] as const;

@@ -15,21 +15,23 @@ import { useOffered } from '../shell/palette-rows.ts';
 import { plural } from '../words.ts';
 import { useMay } from '../workspace.ts';
 import { Canvas, type CanvasHandle } from './canvas.tsx';
-import { Checks } from './checks.tsx';
-import { allSockets, copySockets, Draft, readClip, useDraft, wayRef } from './draft.ts';
+import { Checks, faultsOf, flagsOf, ownerWord, partsOf } from './checks.tsx';
+import { useDisk } from './disk.tsx';
+import { allSockets, copySockets, Draft, readClip, removeOrEmpty, useDraft, wayRef } from './draft.ts';
 import { drawnOf } from './drawn.ts';
 import { EXPORTS, exportAs } from './export.ts';
-import { faultsOf, flagsOf, ownerWord, partsOf } from './findings.ts';
-import { Form, removeOrEmpty } from './form.tsx';
+import { Form } from './form.tsx';
 import type { Tab } from './form-fields.ts';
 import { MateriaList, rowsOf } from './materia-list.tsx';
+import { ChangedBanner } from './merge.tsx';
 import { NewMateria } from './new-materia.tsx';
 import { checkThere, type Opened, useOffers } from './opened.ts';
 import { Pick, type Picked } from './pick.tsx';
-import { ChangedBanner, SaveDialog, useDisk } from './save.tsx';
+import { SaveDialog } from './save.tsx';
 import { startsFor } from './starts.ts';
 import { TrustPart } from './trust-part.tsx';
-import { BriefPreview, TryIt, useTrial } from './try-it.tsx';
+import { BriefPreview, TryIt } from './try-it.tsx';
+import { useTrial } from './use-trial.ts';
 import './editor.css';
 
 const FACES = [
@@ -366,7 +368,7 @@ export function Editor({ opened, loadouts }: { opened: Opened; loadouts: readonl
           {opened.layer === 'bundled' ? 'A copy of your own can be changed.' : sentence(opened.readOnly)}
         </Banner>
       ) : null}
-      <ChangedBanner disk={disk} file={opened.file} />
+      <ChangedBanner changedAt={disk.changedAt} compare={disk.compare} file={opened.file} />
       <div className={`view-body editor${second ? ' editor-two' : ''}`}>
         {trial.isOpen ? (
           <TryIt trial={trial} onSocket={(id) => draft.select({ sockets: [id] })} onSave={disk.saveTest} />

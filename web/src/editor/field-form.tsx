@@ -1,5 +1,5 @@
 // Forms made from the field tables of the format: every field that the checks know has its control here, with what it means.
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ValuePath } from '../../../src/editor/write-in.ts';
 import type { Field, ObjectField } from '../../../src/kernel/fields.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/kernel/json.ts';
@@ -7,19 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { Check } from '../parts/fields.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { authoredFields } from './form-fields.ts';
-
-export type SetField = (path: ValuePath, value: Json | undefined) => void;
-
-export type FormContext = {
-  readonly set: SetField;
-  /** The field was left: what is typed next is another step of undo. */
-  readonly settle: () => void;
-  readonly isReadOnly: boolean;
-  /** Values to choose from, by the name of the field. They are offered; any other can be written. */
-  readonly offers: Readonly<Record<string, readonly string[]>>;
-  /** What the checks say of a field, by its path as text. */
-  readonly faults: ReadonlyMap<string, string>;
-};
+import { type ControlProps, type FormContext, Hint, Labelled, labelOf, readJson, Typed } from './typed.tsx';
 
 export function FieldForm({
   table,
@@ -61,23 +49,6 @@ const WORDS: Readonly<Record<string, string>> = {
 function wordOf(value: string): string {
   return WORDS[value] ?? value;
 }
-
-/** `maxOutputBytes` as people read it. */
-export function labelOf(name: string): string {
-  const words = name
-    .replace(/Ms$/, ', ms')
-    .replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-export type ControlProps = {
-  readonly name: string;
-  readonly field: Field;
-  readonly value: Json | undefined;
-  readonly path: ValuePath;
-  readonly context: FormContext;
-  readonly label?: string;
-};
 
 export function FieldControl(props: ControlProps): ReactNode {
   const { name, field, value, path, context } = props;
@@ -201,133 +172,6 @@ function linesOf(value: Json | undefined): readonly string[] {
     : [];
 }
 
-function Hint({ field, fault, id }: { field: Field; fault?: string | undefined; id?: string }): ReactNode {
-  if (fault === undefined && field.means === undefined) return null;
-  return (
-    <p id={id} className={`field-hint${fault === undefined ? '' : ' field-fault'}`}>
-      {fault === undefined ? field.means : <Foreign text={fault} />}
-    </p>
-  );
-}
-
-export function Labelled({
-  label,
-  field,
-  path,
-  context,
-  children,
-  right,
-}: ControlProps & {
-  label: string;
-  right?: ReactNode;
-  children: (id: string, described: string) => ReactNode;
-}): ReactNode {
-  const id = useId();
-  const hint = `${id}-hint`;
-  return (
-    <div className="field" data-field={path.join('.')}>
-      <div className="field-head">
-        <label htmlFor={id}>{label}</label>
-        {right}
-      </div>
-      {children(id, hint)}
-      <Hint id={hint} field={field} fault={context.faults.get(path.join('.'))} />
-    </div>
-  );
-}
-
-/** A control that keeps what is being typed, and writes each version that can be read. */
-export function Typed({
-  id,
-  described,
-  context,
-  value,
-  read,
-  put,
-  type = 'text',
-  rows,
-  placeholder,
-  list,
-  isMono = false,
-}: {
-  id: string;
-  described?: string;
-  context: Pick<FormContext, 'settle' | 'isReadOnly'>;
-  value: string;
-  /** Throws where the text means nothing yet. */
-  read: (text: string) => Json | undefined;
-  put: (value: Json | undefined) => void;
-  type?: 'text' | 'number';
-  rows?: number;
-  placeholder?: string;
-  list?: readonly string[];
-  isMono?: boolean;
-}): ReactNode {
-  const [typed, setTyped] = useState<string | null>(null);
-  const [fault, setFault] = useState('');
-  // What comes from elsewhere, for example from undo, is shown at once.
-  useEffect(() => setTyped((now) => (now !== null && sameAs(now, value, read) ? now : null)), [value, read]);
-  const change = (text: string): void => {
-    setTyped(text);
-    try {
-      put(read(text));
-      setFault('');
-    } catch (error) {
-      setFault(error instanceof Error ? error.message : 'This cannot be read.');
-    }
-  };
-  const shared = {
-    ...{ id, placeholder },
-    value: typed ?? value,
-    readOnly: context.isReadOnly,
-    spellCheck: false,
-    className: isMono ? 'mono' : undefined,
-    'aria-describedby': described,
-    'aria-invalid': fault !== '' || undefined,
-    onBlur: () => {
-      if (fault === '') setTyped(null);
-      context.settle();
-    },
-  };
-  return (
-    <>
-      {rows === undefined ? (
-        <input
-          {...shared}
-          type={type}
-          step={type === 'number' ? 'any' : undefined}
-          autoComplete="off"
-          list={list ? `${id}-list` : undefined}
-          onChange={(event) => change(event.target.value)}
-        />
-      ) : (
-        <textarea {...shared} rows={rows} onChange={(event) => change(event.target.value)} />
-      )}
-      {list ? (
-        <datalist id={`${id}-list`}>
-          {list.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
-      ) : null}
-      {fault === '' ? null : (
-        <p className="field-hint field-fault" role="alert">
-          {fault}
-        </p>
-      )}
-    </>
-  );
-}
-
-function sameAs(text: string, value: string, read: (text: string) => Json | undefined): boolean {
-  if (text === value) return true;
-  try {
-    return JSON.stringify(read(text)) === JSON.stringify(read(value));
-  } catch {
-    return true;
-  }
-}
-
 function TextControl({ isLong, ...props }: ControlProps & { label: string; isLong: boolean }): ReactNode {
   const { name, field, value, path, context } = props;
   const offers = context.offers[name];
@@ -369,15 +213,6 @@ function JsonControl(props: ControlProps & { label: string }): ReactNode {
       )}
     </Labelled>
   );
-}
-
-export function readJson(text: string): Json | undefined {
-  if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    throw new Error(`This is no JSON yet: ${error instanceof Error ? error.message : 'unreadable'}`);
-  }
 }
 
 function Part(props: ControlProps & { label: string }): ReactNode {
@@ -461,77 +296,6 @@ function Entries({ of, ...props }: ControlProps & { label: string; of: ObjectFie
             onPress={() => {
               context.set([...path, name.trim()], {});
               setName('');
-            }}
-          >
-            Add
-          </Button>
-        </div>
-      )}
-    </fieldset>
-  );
-}
-
-/** Pairs of a target and a source, as `assign` has them. */
-export function PairsControl(
-  props: ControlProps & { targets: readonly string[]; sources: readonly string[] },
-): ReactNode {
-  const { value, path, context, field, targets, sources } = props;
-  const [target, setTarget] = useState('');
-  const pairs = Object.entries(isObject(value) ? value : {});
-  const id = useId();
-  return (
-    <fieldset className="form-rows" data-field={path.join('.')}>
-      <legend>{labelOf(props.name)}</legend>
-      <Hint field={field} fault={context.faults.get(path.join('.'))} />
-      {pairs.map(([key, source]) => (
-        <div key={key} className="form-pair">
-          <label htmlFor={`${id}-${key}`}>
-            <Foreign text={key} />
-          </label>
-          <span aria-hidden="true">←</span>
-          <Typed
-            id={`${id}-${key}`}
-            context={context}
-            isMono
-            list={sources}
-            value={typeof source === 'string' ? source : JSON.stringify(source)}
-            read={(text) => text}
-            put={(next) => context.set([...path, key], next)}
-          />
-          {context.isReadOnly ? null : (
-            <Button
-              kind="quiet"
-              icon="close"
-              label={`Remove ${key}`}
-              onPress={() => {
-                const rest = Object.fromEntries(pairs.filter(([each]) => each !== key));
-                context.set(path, Object.keys(rest).length === 0 ? undefined : rest);
-              }}
-            />
-          )}
-        </div>
-      ))}
-      {context.isReadOnly ? null : (
-        <div className="form-new">
-          <input
-            className="mono"
-            aria-label="Slot of the cast data that is written"
-            placeholder="slot, such as lastCheck"
-            list={`${id}-targets`}
-            value={target}
-            onChange={(event) => setTarget(event.target.value)}
-          />
-          <datalist id={`${id}-targets`}>
-            {targets.map((each) => (
-              <option key={each} value={each} />
-            ))}
-          </datalist>
-          <Button
-            icon="plus"
-            refused={target.trim() === '' ? 'Write the slot first.' : undefined}
-            onPress={() => {
-              context.set(path, { ...(isObject(value) ? value : {}), [target.trim()]: '$.context' });
-              setTarget('');
             }}
           >
             Add

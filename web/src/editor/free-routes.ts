@@ -17,7 +17,7 @@ import {
   STEP,
   selfRoute,
   sizeOfAll,
-} from '../cast/layout.ts';
+} from '../graph/layout.ts';
 
 export type Places = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 

@@ -1,6 +1,6 @@
 // Lays a graph out away from the page, so that the page never waits for it.
-import { arrange } from '../cast/arrange.ts';
-import { type Layout, layoutOf, type Plan } from '../cast/layout.ts';
+import { arrange } from '../graph/arrange.ts';
+import { type Layout, layoutOf, type Plan } from '../graph/layout.ts';
 import { freeLayout, type Places } from './free-routes.ts';
 
 export type LayoutAsked = { readonly n: number; readonly plan: Plan; readonly places: Places | null };

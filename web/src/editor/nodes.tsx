@@ -1,15 +1,16 @@
 // Sockets, frames of loops and marks on the canvas of the editor. They look as on the graph of a cast, without its counts.
-import { Handle, type Node, type NodeProps, Position, useConnection } from '@xyflow/react';
+import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { createContext, memo, type ReactNode, useContext } from 'react';
-import { colourOf, EndMark, ExitMark, Legends, type MarkNode } from '../cast/graph.tsx';
-import type { Frame } from '../cast/layout.ts';
+import type { Frame } from '../graph/layout.ts';
+import { colourOf, EndMark, ExitMark, Legends, type MarkNode } from '../graph/marks.tsx';
 import { Icon } from '../parts/glyphs.tsx';
 import { Foreign, Name } from '../parts/text.tsx';
 import { inLine, plural } from '../words.ts';
-import type { DrawnLoop, DrawnSocket, DrawnWay } from './drawn.ts';
+import type { DrawnLoop, DrawnSocket } from './drawn.ts';
 
 export type Flag = { readonly level: 'error' | 'warning'; readonly says: string };
 
+/** What parts of the canvas can do. It stays the same while the draft changes, so that nothing is drawn again for it. */
 export type CanvasActs = {
   readonly isReadOnly: boolean;
   readonly pickSocket: (id: string, isMore: boolean) => void;
@@ -17,8 +18,6 @@ export type CanvasActs = {
   readonly pickLoop: (id: string) => void;
   readonly cycle: (way: string) => void;
   readonly follow: (id: string, key: string) => void;
-  readonly flags: ReadonlyMap<string, Flag>;
-  readonly nameIn: (socket: string) => string;
 };
 export const CanvasContext = createContext<CanvasActs>({
   isReadOnly: true,
@@ -27,8 +26,6 @@ export const CanvasContext = createContext<CanvasActs>({
   pickLoop: () => {},
   cycle: () => {},
   follow: () => {},
-  flags: new Map(),
-  nameIn: (id) => id,
 });
 
 export type SocketNode = Node<
@@ -39,33 +36,38 @@ export type SocketNode = Node<
     readonly isAimed: boolean;
     /** The step of a trial that is here. */
     readonly here: string | null;
+    readonly flag: Flag | null;
   },
   'socket'
 >;
 export type FrameNode = Node<
-  { readonly loop: DrawnLoop; readonly frame: Frame; readonly isChosen: boolean; readonly advances: string },
+  {
+    readonly loop: DrawnLoop;
+    readonly frame: Frame;
+    readonly isChosen: boolean;
+    readonly advances: string;
+    readonly flag: Flag | null;
+  },
   'frame'
 >;
 export type AnyNode = SocketNode | FrameNode | MarkNode;
 
 export const NODE_TYPES = { socket: memo(SocketBox), frame: memo(LoopFrame), exit: memo(ExitMark), end: memo(EndMark) };
 
-function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here } }: NodeProps<SocketNode>): ReactNode {
-  const { isReadOnly, pickSocket, follow, flags } = useContext(CanvasContext);
+function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here, flag } }: NodeProps<SocketNode>): ReactNode {
+  const { isReadOnly, pickSocket, follow } = useContext(CanvasContext);
   const { name, kind, marks, materia, below } = socket;
-  const flag = flags.get(id);
-  const isTarget = useConnection(({ inProgress, toNode }) => inProgress && toNode?.id === id);
-  const isConnecting = useConnection(({ inProgress }) => inProgress);
   const tone = here ? 'runs' : kind === 'unknown' ? 'failed' : kind === 'empty' ? 'idle' : 'plain';
   return (
     <div
-      className={`node node-${tone} node-drawn${isLow ? ' node-low' : ''}${marks.includes('Generator') ? ' node-stack' : ''}${isChosen ? ' node-selected' : ''}${isTarget || isAimed ? ' node-aimed' : ''}${kind === 'empty' ? ' node-empty' : ''}`}
+      className={`node node-${tone} node-drawn${isLow ? ' node-low' : ''}${marks.includes('Generator') ? ' node-stack' : ''}${isChosen ? ' node-selected' : ''}${isAimed ? ' node-aimed' : ''}${kind === 'empty' ? ' node-empty' : ''}`}
       data-socket={id}
     >
       {marks.includes('Generator') ? <span className="sheets" aria-hidden="true" /> : null}
       <button
         type="button"
         className="node-open nopan"
+        aria-label={inLine(`${name}, ${id}: ${[...marks, below].join(', ')}`)}
         aria-pressed={isChosen}
         aria-describedby={flag ? `flag-${id}` : undefined}
         onClick={(event) => pickSocket(id, event.shiftKey || event.metaKey || event.ctrlKey)}
@@ -82,7 +84,6 @@ function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here } }: Nod
           follow(id, event.key);
         }}
       >
-        <span className="unseen">{inLine(`${name}, ${id}: ${[...marks, below].join(', ')}`)}</span>
         <span className="node-face" aria-hidden="true">
           <MateriaBar id={materia} color={socket.color} />
           <span className="node-line">
@@ -97,7 +98,7 @@ function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here } }: Nod
       <Handle
         type="target"
         position={Position.Left}
-        className={`node-in${isConnecting ? ' node-in-open' : ''}`}
+        className="node-in"
         isConnectableStart={false}
         isConnectable={!isReadOnly}
       />
@@ -137,9 +138,8 @@ export function FlagMark({ id, flag: { level, says } }: { id: string; flag: Flag
   );
 }
 
-function LoopFrame({ data: { loop, frame, isChosen, advances } }: NodeProps<FrameNode>): ReactNode {
-  const { pickLoop, flags } = useContext(CanvasContext);
-  const flag = flags.get(`loop:${loop.id}`);
+function LoopFrame({ data: { loop, frame, isChosen, advances, flag } }: NodeProps<FrameNode>): ReactNode {
+  const { pickLoop } = useContext(CanvasContext);
   const pick = (): void => pickLoop(loop.id);
   return (
     <div
@@ -182,8 +182,4 @@ function LoopFrame({ data: { loop, frame, isChosen, advances } }: NodeProps<Fram
 export function advancesOf(loop: DrawnLoop, nameIn: (id: string) => string): string {
   if (loop.advances.length === 0) return 'nothing advances it';
   return `advances at ${loop.advances.map(nameIn).join(', ')}`;
-}
-
-export function waysBetween(ways: readonly DrawnWay[], ids: ReadonlySet<string>): readonly DrawnWay[] {
-  return ways.filter(({ from, to }) => ids.has(from) || ids.has(to));
 }

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import type { LocatedIssue } from '../../../src/editor/check.ts';
 import type { EditorDocument } from '../../../src/editor/document.ts';
 import type { TextFault } from '../../../src/editor/faces.ts';
+import type { Json } from '../../../src/kernel/json.ts';
 import { call, look, type Verdict } from '../api.ts';
 import { useLook } from '../workspace.ts';
 
@@ -49,3 +50,23 @@ export function useOffers(): Readonly<Record<string, readonly string[]>> {
     return { missingRunners: missing };
   }, [details]);
 }
+
+type Write = { readonly path: string; readonly before: string | null; readonly after: string };
+type Conflict = {
+  readonly path: readonly string[];
+  readonly base: Json;
+  readonly ours: Json;
+  readonly theirs: Json;
+};
+export type Clash = {
+  readonly merged: EditorDocument | null;
+  readonly conflicts: readonly Conflict[];
+  readonly now: { readonly document: EditorDocument | null; readonly digests: Digests } | null;
+};
+export type Saved = {
+  readonly files: readonly Write[];
+  readonly notes: readonly string[];
+  readonly saved: boolean;
+  readonly digests?: Digests;
+  readonly document?: EditorDocument | null;
+};

@@ -4,7 +4,7 @@ import type { EditorDocument } from '../../../src/editor/document.ts';
 import { type JsonObject, stringAt } from '../../../src/kernel/json.ts';
 import { Foreign } from '../parts/text.tsx';
 import type { Draft } from './draft.ts';
-import { slotsOf } from './form.tsx';
+import { slotsOf } from './returns.ts';
 
 const USUAL = ['request', 'item.title', 'item.context', 'itemJson', 'stateJson', 'lastOutput', 'lastJson'];
 

@@ -1,5 +1,5 @@
 // What the answer of a socket must hold, and why: read from the draft, so that it is there before the draft is sound.
-import { type EditorDocument, loopWith, materiaIn, socketAt } from '../../../src/editor/document.ts';
+import { type EditorDocument, loopWith, materiaIn, socketAt, socketsOf } from '../../../src/editor/document.ts';
 import { contractNameOf, isGenerator, parseOf } from '../../../src/kernel/graph/issue.ts';
 import { isObject, isString, listAt, objectAt } from '../../../src/kernel/json.ts';
 import { plural } from '../words.ts';
@@ -37,4 +37,32 @@ export function returnsOf(document: EditorDocument, id: string): readonly Return
   if (found.length === 0 && parseOf(socket, materia) === 'json')
     add('$', 'object', 'one JSON object, no field is asked for');
   return found;
+}
+
+/** The slots of the cast data that the draft writes. */
+export function slotsOf(document: EditorDocument): readonly string[] {
+  const found = Object.values(socketsOf(document)).flatMap((socket) =>
+    isObject(socket) ? Object.keys(objectAt(socket, 'assign')) : [],
+  );
+  return [...new Set([...found, 'workItems'])];
+}
+
+/** Where a value of `assign` can come from. */
+export function pathsOf(document: EditorDocument, id: string): readonly string[] {
+  const returned = returnsOf(document, id).flatMap(({ name }) => (name === '$' ? [] : [`$.${name}`]));
+  const slots = slotsOf(document).map((slot) => `state.${slot}`);
+  return [
+    ...new Set([
+      ...returned,
+      '$',
+      '$.context',
+      '$.satisfied',
+      'item',
+      'item.title',
+      'item.context',
+      ...slots,
+      'lastJson',
+      'lastOutput',
+    ]),
+  ];
 }

@@ -5,7 +5,7 @@ import { TOOLS } from '../../../src/kernel/graph/materia-fields.ts';
 import { isObject, isString, type Json, listAt } from '../../../src/kernel/json.ts';
 import { Segments } from '../parts/button.tsx';
 import { Foreign } from '../parts/text.tsx';
-import { type FormContext, Typed } from './field-form.tsx';
+import { type FormContext, Typed } from './typed.tsx';
 
 const SCOPES = [
   ...TOOL_SCOPES.map(

@@ -1,16 +1,9 @@
 // Try it: the draft runs in the page, step by step. A person answers for each agent, or takes an answer that leads on. Nothing is
 // started, and nothing costs anything.
-import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useDeferredValue, useEffect, useState } from 'react';
 import type { EditorDocument } from '../../../src/editor/document.ts';
-import {
-  type DoneStep,
-  type OpenStep,
-  recordingOf,
-  type Trial,
-  type TrialAnswer,
-  type TrialRecording,
-} from '../../../src/editor/trial-script.ts';
-import type { Refusal } from '../api.ts';
+import type { DoneStep, OpenStep, TrialAnswer, TrialRecording } from '../../../src/editor/trial-script.ts';
+import { call, type Refusal } from '../api.ts';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';
 import { AreaField, TextField } from '../parts/fields.tsx';
@@ -18,80 +11,8 @@ import { Glyph } from '../parts/glyphs.tsx';
 import { ItemPill } from '../parts/items.tsx';
 import { Foreign, ForeignLines } from '../parts/text.tsx';
 import { RefusalBlock } from '../parts/verdict.tsx';
-import type { SaveTrial } from './save.tsx';
-import { briefIn, tryDraft } from './try-client.ts';
-
-export type TrialState = {
-  readonly isOpen: boolean;
-  readonly trial: Trial | null;
-  readonly refusal: Refusal | null;
-  readonly request: string;
-  readonly setRequest: (request: string) => void;
-  readonly answer: (answer: TrialAnswer) => void;
-  readonly back: () => void;
-  readonly again: () => void;
-  readonly toEnd: () => void;
-  readonly toggle: () => void;
-  /** What happens where, for the picture. */
-  readonly here: ReadonlyMap<string, string>;
-  readonly recording: TrialRecording | null;
-};
-
-const NOWHERE: ReadonlyMap<string, string> = new Map();
-const TYPED_MS = 250;
-
-export function useTrial(document: EditorDocument): TrialState {
-  const [isOpen, setOpen] = useState(false);
-  const [request, setRequest] = useState('Add a login page');
-  const [asked, setAsked] = useState<Asked>(FRESH);
-  const [trial, setTrial] = useState<Trial | null>(null);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const run = useRef(0);
-  const isStarted = useRef(false);
-  // What is edited meanwhile is tried at once, with the answers as far as they still fit.
-  useEffect(() => {
-    if (!isOpen) return;
-    const own = ++run.current;
-    const wait = isStarted.current ? TYPED_MS : 0;
-    isStarted.current = true;
-    const timer = setTimeout(
-      () =>
-        void tryDraft(document, { request, answers: asked.answers }, asked.toEnd).then((answer) => {
-          // A later question is on its way; its answer counts.
-          if (own !== run.current) return;
-          setTrial(answer.allow ? answer.details.trial : null);
-          setRefusal(answer.allow ? null : answer);
-        }),
-      asked.isQuick ? 0 : wait,
-    );
-    return () => clearTimeout(timer);
-  }, [isOpen, document, request, asked]);
-  const here = useMemo(() => {
-    if (!trial || !isOpen) return NOWHERE;
-    return new Map(
-      trial.open.map(({ socket, item, attempt }) => [
-        socket,
-        [item ? `item ${item.number}` : 'waits for its answer', attempt > 1 ? `attempt ${attempt}` : '']
-          .filter(Boolean)
-          .join(', '),
-      ]),
-    );
-  }, [trial, isOpen]);
-  const toggle = useCallback(() => setOpen((before) => !before), []);
-  const answers = trial?.script.answers ?? [];
-  const ask = (next: readonly TrialAnswer[], toEnd = false): void => setAsked({ answers: next, toEnd, isQuick: true });
-  return {
-    ...{ isOpen, trial, refusal, request, setRequest, here, toggle },
-    recording: trial && trial.done.length > 0 ? recordingOf(document.name, trial) : null,
-    answer: (answer) => ask([...answers, answer]),
-    back: () => ask(answers.slice(0, -1)),
-    again: () => ask([]),
-    toEnd: () => ask(answers, true),
-  };
-}
-
-type Asked = { readonly answers: readonly TrialAnswer[]; readonly toEnd: boolean; readonly isQuick: boolean };
-const FRESH: Asked = { answers: [], toEnd: false, isQuick: true };
+import type { SaveTrial } from './disk.tsx';
+import type { TrialState } from './use-trial.ts';
 
 export function TryIt({
   trial: state,
@@ -324,4 +245,9 @@ export function BriefPreview({
       )}
     </section>
   );
+}
+
+async function briefIn(document: EditorDocument, socket: string): Promise<string | null> {
+  const answer = await call<{ readonly brief: string }>('loadout.try', { document, brief: socket });
+  return answer.allow ? answer.details.brief : null;
 }

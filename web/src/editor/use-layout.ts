@@ -1,6 +1,6 @@
 // The layout of the draft. A worker makes it; until it answers, the layout before stays. A drag is followed at once.
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { END, type Layout, NODE_W, type Plan } from '../cast/layout.ts';
+import { END, type Layout, NODE_W, type Plan } from '../graph/layout.ts';
 import type { Drawn } from './drawn.ts';
 import { freeLayout, type Places } from './free-routes.ts';
 import type { LayoutAnswer, LayoutAsked } from './layout-worker.ts';

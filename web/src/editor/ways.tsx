@@ -1,61 +1,72 @@
 // The edges and exits on the canvas. The words on one are a button: it selects, and once selected it cycles the condition.
-import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
-import { memo, type ReactNode, useContext, useMemo, useState } from 'react';
-import { pathOf, type Route } from '../cast/layout.ts';
+import { type Edge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
+import { createContext, memo, type ReactNode, useContext, useState } from 'react';
+import type { Route } from '../graph/layout.ts';
+import { sortOf, WayLine, wordsAt } from '../graph/way.tsx';
 import { Button, Kbd, Segments } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { inLine } from '../words.ts';
 import type { Draft } from './draft.ts';
 import { wayRef } from './draft.ts';
-import { type DrawnWay, labelOf, ordinal, sentenceOf } from './drawn.ts';
-import { CanvasContext, FlagMark } from './nodes.tsx';
+import { CONDITIONS, type DrawnWay, labelOf, ordinal } from './drawn.ts';
+import { CanvasContext, type Flag, FlagMark } from './nodes.tsx';
 
 export type WayEdge = Edge<
-  { readonly way: DrawnWay; readonly route: Route; readonly isChosen: boolean; readonly isAimed: boolean },
+  {
+    readonly way: DrawnWay;
+    readonly route: Route;
+    readonly isChosen: boolean;
+    readonly isAimed: boolean;
+    readonly flag: Flag | null;
+    /** The way in a sentence. */
+    readonly says: string;
+  },
   'way'
 >;
 
 const FAR = 0.3;
+/** From afar words cannot be read, and hundreds of them are slow to move. The canvas asks once for all ways. */
+export const FarContext = createContext(false);
+
+export function useIsFar(): boolean {
+  return useStore(({ transform: [, , zoom] }) => zoom < FAR);
+}
 
 export const EDGE_TYPES = { way: memo(Way) };
 
 function Way({ data }: EdgeProps<WayEdge>): ReactNode {
-  const { pickWay, cycle, flags, nameIn, isReadOnly } = useContext(CanvasContext);
-  const path = useMemo(() => (data ? pathOf(data.route.points) : ''), [data]);
-  // From afar words cannot be read, and hundreds of them are slow to move.
-  const isFar = useStore(({ transform: [, , zoom] }) => zoom < FAR);
+  const { pickWay, cycle, isReadOnly } = useContext(CanvasContext);
+  const isFar = useContext(FarContext);
   if (!data) return null;
-  const { way, route, isChosen, isAimed } = data;
-  const isRework = way.when === 'not_satisfied';
-  const sort = way.kind === 'exit' ? 'exit' : isRework ? 'rework' : 'plain';
+  const { way, route, isChosen, isAimed, flag, says } = data;
+  const sort = sortOf(way);
+  const isImplied = way.id.endsWith(':end');
   const [x, y] = route.label;
-  const flag = flags.get(way.id);
   const words = labelOf(way);
-  const says = sentenceOf(way, nameIn);
   return (
     <>
-      <BaseEdge
-        path={path}
-        className={`way way-${sort}${isChosen ? ' way-chosen' : ''}${isAimed ? ' way-aimed' : ''}${way.id.endsWith(':end') ? ' way-implied' : ''}`}
-        markerEnd={`url(#tip-${isChosen ? 'chosen' : isRework ? 'rework' : 'plain'})`}
-        interactionWidth={way.id.endsWith(':end') ? 0 : 16}
+      <WayLine
+        {...{ route, sort }}
+        className={`${isChosen ? 'way-chosen ' : ''}${isAimed ? 'way-aimed ' : ''}${isImplied ? 'way-implied' : ''}`}
+        {...(isChosen ? { tip: 'chosen' } : {})}
+        reach={isImplied || isFar ? 0 : 16}
       />
-      {isFar || way.id.endsWith(':end') ? null : (
+      {isFar || isImplied ? null : (
         <EdgeLabelRenderer>
           <button
             type="button"
             className={`way-label way-label-${sort} way-button nodrag nopan${isChosen ? ' way-label-chosen' : ''}${words === '' ? ' way-bare' : ''}`}
-            style={{ transform: `translate(${way.kind === 'exit' ? '-82%' : '-50%'}, -50%) translate(${x}px, ${y}px)` }}
+            style={wordsAt(route, sort)}
             aria-pressed={isChosen}
+            aria-label={inLine(says)}
             title={inLine(says)}
             data-way={way.id}
             onClick={() => (isChosen && !isReadOnly ? cycle(way.id) : pickWay(way.id))}
           >
-            <span className="unseen">{inLine(says)}</span>
             <span className="way-words" aria-hidden="true">
               {way.kind === 'exit' ? <span className="diamond" /> : null}
-              {isRework ? <Glyph status="rework" isQuiet /> : null}
+              {sort === 'rework' ? <Glyph status="rework" isQuiet /> : null}
               <Foreign text={words} />
             </span>
           </button>
@@ -72,12 +83,6 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
 
 /** How wide the popover is before it is measured. */
 const POPOVER = 620;
-
-const CONDITIONS = [
-  ['always', 'always'],
-  ['satisfied', 'satisfied'],
-  ['not_satisfied', 'not satisfied'],
-] as const;
 
 /** The tip of a chosen way. */
 export function ChosenTip(): ReactNode {
@@ -102,7 +107,18 @@ export function ChosenTip(): ReactNode {
 }
 
 /** What can be said about the chosen way, next to it. Its size does not follow the zoom. */
-export function WayPopover({ way, route, draft }: { way: DrawnWay; route: Route; draft: Draft }): ReactNode {
+export function WayPopover({
+  way,
+  route,
+  draft,
+  isFlagged,
+}: {
+  way: DrawnWay;
+  route: Route;
+  draft: Draft;
+  /** A flag lies above the words of its way, so the popover leaves it free. */
+  isFlagged: boolean;
+}): ReactNode {
   const [left, top, zoom] = useStore(({ transform }) => transform);
   const width = useStore((store) => store.width);
   const [x, y] = route.label;
@@ -111,8 +127,6 @@ export function WayPopover({ way, route, draft }: { way: DrawnWay; route: Route;
     if (element && element.offsetWidth !== own) setOwn(element.offsetWidth);
   };
   const at = Math.max(own / 2 + 8, Math.min(width - own / 2 - 8, x * zoom + left));
-  // A flag lies above the words of its way, so the popover leaves it free.
-  const isFlagged = useContext(CanvasContext).flags.has(way.id);
   const below = y * zoom + top < 90;
   const { when, id, kind, max } = way;
   const ref = wayRef(id);
