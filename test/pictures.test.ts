@@ -6,6 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { GRAPHS, graphFile, graphPicture } from '../scripts/pictures.ts';
 import { terminalPicture } from '../scripts/terminal-picture.ts';
+import { drawSvg } from '../src/app/views/draw-graph.ts';
+import { drawingOf } from '../src/app/views/graph-drawing.ts';
+import { resolve } from '../src/kernel/graph/resolve.ts';
+import type { JsonObject } from '../src/kernel/json.ts';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,4 +37,30 @@ test('a screen keeps its columns, colours and weights, and no text acts', () => 
   expect(picture).toContain('<tspan x="80" textLength="24" class="d">3 s</tspan>');
   expect(picture).toContain('x &#60; y &#38; &#34;z&#34;');
   expect(picture.match(/<text /g)).toHaveLength(2);
+});
+
+test('the words of several ways around the same steps stand below each other', () => {
+  const judge = { type: 'agent', tools: 'readOnly', prompt: 'Judge.' };
+  const config = {
+    materia: { build: judge, review: judge },
+    loadouts: {
+      Team: {
+        entry: 'Socket-1',
+        sockets: {
+          'Socket-1': { materia: 'build', parse: 'json', edges: [{ when: 'always', to: 'Socket-2' }] },
+          'Socket-2': {
+            ...{ materia: 'review', parse: 'json' },
+            edges: [
+              { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 3 },
+              { when: 'satisfied', to: 'Socket-1', maxTraversals: 2 },
+            ],
+          },
+        },
+      },
+    },
+  } as unknown as JsonObject;
+  const words = drawSvg(drawingOf(resolve(config, 'Team'))).matchAll(/ y="([\d.]+)" text-anchor="end">([^<]+)</g);
+  const rows = [...words].map(([, y = '', text = '']) => [text, Number(y)] as const);
+  expect(rows.map(([text]) => text)).toEqual(['not satisfied, at most 3', 'satisfied, at most 2']);
+  expect(Math.abs((rows[0]?.[1] ?? 0) - (rows[1]?.[1] ?? 0))).toBeGreaterThanOrEqual(14);
 });

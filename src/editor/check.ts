@@ -20,9 +20,9 @@ import {
   nameOf,
   socketAt,
   socketsOf,
+  type ValuePath,
 } from './document.ts';
 import type { Edit } from './edit.ts';
-import type { ValuePath } from './write-in.ts';
 
 /** Where an issue is. A page shows it on the first of edge, exit, sockets and loop that is there, and at the field of the form. */
 type IssuePlace = {

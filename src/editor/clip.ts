@@ -20,10 +20,10 @@ import {
   routeId,
   socketAt,
   socketsOf,
+  without,
 } from './document.ts';
 import { APART, moveTo } from './layout.ts';
 import { Sheet } from './sheet.ts';
-import { without } from './write-in.ts';
 
 /** What is on the clipboard, as plain data. It may come from another page, so nothing in it is believed. */
 export type Clip = {

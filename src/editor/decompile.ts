@@ -26,9 +26,9 @@ import {
   pointOf,
   socketAt,
   socketsOf,
+  without,
 } from './document.ts';
 import { differenceIn } from './meaning.ts';
-import { without } from './write-in.ts';
 
 export type Untold = {
   /** Where it is in the configuration. */

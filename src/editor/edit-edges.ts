@@ -4,9 +4,8 @@ import { CONDITIONS, type Condition } from '../kernel/graph/config.ts';
 import { contractNameOf, namedContract, namedParse, parseOf } from '../kernel/graph/issue.ts';
 import { given, isObject, type Json, type JsonObject, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { type EdgeRef, edgeId, materiaIn } from './document.ts';
+import { type EdgeRef, edgeId, materiaIn, without } from './document.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
-import { without } from './write-in.ts';
 
 /** How often a new edge may send the same item back. */
 const REJECTIONS_MAX = 3;

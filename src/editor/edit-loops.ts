@@ -5,10 +5,9 @@ import { isCondition, isGenerator, namedContract, namedParse, parseOf } from '..
 import { GENERATED } from '../kernel/graph/resolve-graph.ts';
 import { given, isObject, isText, type Json, type JsonObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { type Exit, exitsIn, materiaIn, routeId } from './document.ts';
+import { type Exit, exitsIn, materiaIn, renamed, routeId, without } from './document.ts';
 import { conditionAfter, guardedFirst, leadsTo, readAsJson } from './edit-edges.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
-import { renamed, without } from './write-in.ts';
 
 type NewLoop = { readonly sockets: readonly string[]; readonly generator?: string; readonly id?: string };
 

@@ -1,9 +1,8 @@
 // Edits of materia: which one is in a socket, new ones, their names, and their prompts.
 import { isObject, isText, type JsonObject, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { materiaOf } from './document.ts';
+import { materiaOf, renamed, without } from './document.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
-import { renamed, without } from './write-in.ts';
 
 const PROMPT_CHARS_MAX = 1_048_576;
 

@@ -1,12 +1,23 @@
 // Edits of sockets: add, remove, empty, rename, and one field of a form.
 import { given, isObject, isText, type JsonObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { exitsIn, type FieldOwner, loadoutOf, loopAt, materiaOf, type Point, type WayRef } from './document.ts';
+import {
+  exitsIn,
+  type FieldOwner,
+  isEmptyObject,
+  loadoutOf,
+  loopAt,
+  materiaOf,
+  type Point,
+  type ValuePath,
+  type WayRef,
+  without,
+  writtenAt,
+} from './document.ts';
 import { guardedFirst } from './edit-edges.ts';
 import { renameMateria } from './edit-materia.ts';
 import { moveTo } from './layout.ts';
 import { first, type Sheet, shortened } from './sheet.ts';
-import { isEmptyObject, type ValuePath, without, writtenAt } from './write-in.ts';
 
 type Added = {
   readonly materia?: string;

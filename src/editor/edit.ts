@@ -4,14 +4,13 @@ import type { Condition } from '../kernel/graph/config.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { type Clip, copyOf, paste } from './clip.ts';
-import type { EdgeRef, EditorDocument, ExitId, FieldOwner, Point, WayRef } from './document.ts';
+import type { EdgeRef, EditorDocument, ExitId, FieldOwner, Point, ValuePath, WayRef } from './document.ts';
 import { addEdge, cycleEdge, moveEdge, removeEdge, setEdge } from './edit-edges.ts';
 import { addExit, breakLoop, makeLoop, removeExit, setAdvance, setExit, setLoop } from './edit-loops.ts';
 import { addMateria, moveMateria, removeMateria, renameMateria, setMateria, setPrompt } from './edit-materia.ts';
 import { addSocket, emptySockets, removeSockets, renameSocket, setEntry, setField } from './edit-sockets.ts';
 import { type Alignment, align, clearLayout, moveTo } from './layout.ts';
 import { Sheet } from './sheet.ts';
-import type { ValuePath } from './write-in.ts';
 
 export type Edit =
   /** `onto` inserts into an edge or exit; `after` follows a socket and takes over its `always` edge. */

@@ -6,9 +6,8 @@ import { isObject, type Json, type JsonObject, objectAt } from '../kernel/json.t
 import { compile } from '../short-form/compile.ts';
 import { readJsonc, readWith, readYaml, type Source, tooLong } from '../short-form/read-text.ts';
 import { decompile, foreignOf, type Untold } from './decompile.ts';
-import { type EditorDocument, loadoutOf, materiaOf } from './document.ts';
+import { type EditorDocument, loadoutOf, materiaOf, without } from './document.ts';
 import { jsonDocument, patchedJson } from './json-text.ts';
-import { without } from './write-in.ts';
 import { patchedYaml, yamlText } from './yaml-text.ts';
 
 /** Lines and columns count from 1. */

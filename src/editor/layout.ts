@@ -1,9 +1,8 @@
 // Where sockets are on the canvas. It is kept under `layout` and never changes what a loadout means.
 import { objectAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { type Point, pointOf } from './document.ts';
+import { type Point, pointOf, without } from './document.ts';
 import { first, type Sheet } from './sheet.ts';
-import { without } from './write-in.ts';
 
 export type Alignment = 'left' | 'centre' | 'right' | 'top' | 'middle' | 'bottom' | 'across' | 'down';
 

@@ -1,8 +1,19 @@
 // What one edit works on: the document as far as it is changed, what to say about it, and what to select afterwards.
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { type EditorDocument, loadoutOf, loopAt, loopsOf, nameOf, socketAt, socketsOf } from './document.ts';
-import { isEmptyObject, type ValuePath, without, writtenAt } from './write-in.ts';
+import {
+  type EditorDocument,
+  isEmptyObject,
+  loadoutOf,
+  loopAt,
+  loopsOf,
+  nameOf,
+  socketAt,
+  socketsOf,
+  type ValuePath,
+  without,
+  writtenAt,
+} from './document.ts';
 
 export class Sheet {
   readonly notes: string[] = [];

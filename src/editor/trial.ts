@@ -13,9 +13,8 @@ import type { Input, Request } from '../kernel/input.ts';
 import { isObject, type Json, type JsonObject, objectAt } from '../kernel/json.ts';
 import { pending } from '../kernel/pending.ts';
 import { emptyState } from '../kernel/state.ts';
-import { type EditorDocument, filledIn, inNames, nameOf } from './document.ts';
+import { type EditorDocument, filledIn, inNames, nameOf, without } from './document.ts';
 import type { DoneStep, OpenStep, Trial, TrialAnswer, TrialItem, TrialScript } from './trial-script.ts';
-import { without } from './write-in.ts';
 
 type TrialStart =
   | { readonly ok: true; readonly trial: Trial }

@@ -30,8 +30,7 @@ import type { CastPage, LiveLine, PageEdge, PageItem, PageLoop, PageSocket } fro
 import { arrange } from '../graph/arrange.ts';
 import { Distance, fitted, Kept, markNodes, neighbour, placed, Tips, ZOOM_MIN } from '../graph/flow.tsx';
 import { edgesOf, type Frame, type Layout, laneRows, layoutOf, type Route } from '../graph/layout.ts';
-import { colourOf, EndMark, ExitMark, Legends, type MarkNode } from '../graph/marks.tsx';
-import { sortOf, WayLine, wordsAt } from '../graph/way.tsx';
+import { colourOf, EndMark, ExitMark, Legends, type MarkNode, sortOf, WayLine, wordsAt } from '../graph/marks.tsx';
 import { useKeys } from '../keys.ts';
 import { Button } from '../parts/button.tsx';
 import { Glyph, Icon } from '../parts/glyphs.tsx';

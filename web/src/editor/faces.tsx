@@ -1,11 +1,11 @@
 // The two faces that are text. What is typed becomes the document as soon as it can be read; until then the last good picture stays.
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from 'react';
 import { type FaceReading, jsonFace, readJsonFace, readShortFace, shortFace } from '../../../src/editor/faces.ts';
 import { Empty } from '../parts/states.tsx';
 import { Foreign } from '../parts/text.tsx';
+import { inLine } from '../words.ts';
 import type { Draft, DraftState } from './draft.ts';
 import type { Opened } from './opened.ts';
-import { TextArea } from './text-area.tsx';
 
 export type TextFace = 'json' | 'short';
 
@@ -130,4 +130,63 @@ function goTo(area: HTMLTextAreaElement | null, text: string, line: number, colu
   area.focus();
   area.setSelectionRange(at, at + 1);
   area.scrollTop = Math.max(0, (line - 4) * 20);
+}
+
+type LineFault = { readonly line: number; readonly column: number; readonly message: string };
+
+/** A text that is edited as it is, with line numbers and a mark at the line of each mistake. */
+function TextArea({
+  label,
+  value,
+  faults,
+  isReadOnly,
+  onChange,
+  onBlur,
+  ref,
+}: {
+  label: string;
+  value: string;
+  faults: readonly LineFault[];
+  isReadOnly: boolean;
+  onChange: (text: string) => void;
+  onBlur: () => void;
+  ref?: Ref<HTMLTextAreaElement>;
+}): ReactNode {
+  const gutter = useRef<HTMLDivElement>(null);
+  const wrong = new Map(faults.map((fault) => [fault.line, fault]));
+  const count = value.split('\n').length;
+  return (
+    <div className="text-area">
+      <div ref={gutter} className="text-area-gutter" aria-hidden="true">
+        {Array.from({ length: count }, (_, n) => {
+          const fault = wrong.get(n + 1);
+          return (
+            <span
+              // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
+              key={n}
+              className={fault ? 'text-area-wrong' : undefined}
+              title={fault ? inLine(fault.message) : undefined}
+            >
+              {n + 1}
+            </span>
+          );
+        })}
+      </div>
+      <textarea
+        ref={ref}
+        aria-label={label}
+        aria-invalid={faults.length > 0 || undefined}
+        aria-describedby={faults.length > 0 ? 'text-area-faults' : undefined}
+        value={value}
+        readOnly={isReadOnly}
+        spellCheck={false}
+        wrap="off"
+        onChange={(event) => onChange(event.target.value)}
+        onBlur={onBlur}
+        onScroll={(event) => {
+          if (gutter.current) gutter.current.scrollTop = event.currentTarget.scrollTop;
+        }}
+      />
+    </div>
+  );
 }

@@ -1,6 +1,7 @@
 // Forms made from the field tables of the format: every field that the checks know has its control here, with what it means.
+
 import { type ReactNode, useState } from 'react';
-import type { ValuePath } from '../../../src/editor/write-in.ts';
+import type { ValuePath } from '../../../src/editor/document.ts';
 import type { Field, ObjectField } from '../../../src/kernel/fields.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/kernel/json.ts';
 import { Button } from '../parts/button.tsx';

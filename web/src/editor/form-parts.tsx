@@ -1,7 +1,6 @@
 // What the forms of sockets, edges, loops and loadouts share.
 import type { ReactNode } from 'react';
-import type { FieldOwner } from '../../../src/editor/document.ts';
-import type { ValuePath } from '../../../src/editor/write-in.ts';
+import type { FieldOwner, ValuePath } from '../../../src/editor/document.ts';
 import { END } from '../../../src/kernel/graph/config.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { Foreign } from '../parts/text.tsx';

@@ -1,7 +1,6 @@
 // A file that changed underneath is never written over: both versions are merged, and a person decides what both changed.
 import { type ReactNode, useEffect, useState } from 'react';
-import type { EditorDocument } from '../../../src/editor/document.ts';
-import { writtenAt } from '../../../src/editor/write-in.ts';
+import { type EditorDocument, writtenAt } from '../../../src/editor/document.ts';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import type { Refusal } from '../api.ts';
 import { Banner } from '../parts/banner.tsx';

@@ -1,6 +1,7 @@
 // A control that keeps what is being typed, with its label, and with what its field means or what is wrong with it.
+
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import type { ValuePath } from '../../../src/editor/write-in.ts';
+import type { ValuePath } from '../../../src/editor/document.ts';
 import type { Field } from '../../../src/kernel/fields.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { Foreign } from '../parts/text.tsx';

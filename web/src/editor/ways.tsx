@@ -2,7 +2,7 @@
 import { type Edge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
 import { createContext, memo, type ReactNode, useContext, useState } from 'react';
 import type { Route } from '../graph/layout.ts';
-import { sortOf, WayLine, wordsAt } from '../graph/way.tsx';
+import { sortOf, WayLine, wordsAt } from '../graph/marks.tsx';
 import { Button, Kbd, Segments } from '../parts/button.tsx';
 import { Glyph } from '../parts/glyphs.tsx';
 import { Foreign } from '../parts/text.tsx';

@@ -1,7 +1,8 @@
-// What is written on sockets, and the marks where a loop is left and where a cast ends.
-import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
-import type { ReactNode } from 'react';
+// What a graph is drawn with: the words on sockets, the marks where a loop is left and where a cast ends, and the lines of ways.
+import { BaseEdge, Handle, type Node, type NodeProps, Position } from '@xyflow/react';
+import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { Icon, type IconName } from '../parts/glyphs.tsx';
+import { pathOf, type Route } from './layout.ts';
 
 export type MarkNode = Node<{ readonly says: string }, 'exit' | 'end'>;
 const MARK_ICONS: Readonly<Record<string, IconName>> = {
@@ -50,4 +51,41 @@ export function EndMark(): ReactNode {
       end
     </span>
   );
+}
+
+export type WaySort = 'plain' | 'rework' | 'exit';
+
+export function sortOf({ kind, when }: { readonly kind: string; readonly when: string }): WaySort {
+  if (kind === 'exit') return 'exit';
+  return when === 'not_satisfied' ? 'rework' : 'plain';
+}
+
+export function WayLine({
+  route,
+  sort,
+  className = '',
+  tip = sort === 'rework' ? 'rework' : 'plain',
+  reach = 0,
+}: {
+  route: Route;
+  sort: WaySort;
+  className?: string;
+  tip?: string;
+  /** How near a press must be. */
+  reach?: number;
+}): ReactNode {
+  const path = useMemo(() => pathOf(route.points), [route]);
+  return (
+    <BaseEdge
+      path={path}
+      className={`way way-${sort} ${className}`}
+      markerEnd={`url(#tip-${tip})`}
+      interactionWidth={reach}
+    />
+  );
+}
+
+/** The words of an exit end at their point; all others lie around it. */
+export function wordsAt({ label: [x, y] }: Route, sort: WaySort): CSSProperties {
+  return { transform: `translate(${sort === 'exit' ? '-82%' : '-50%'}, -50%) translate(${x}px, ${y}px)` };
 }
