@@ -67,7 +67,6 @@ function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here, flag } 
       <button
         type="button"
         className="node-open nopan"
-        aria-label={inLine(`${name}, ${id}: ${[...marks, below].join(', ')}`)}
         aria-pressed={isChosen}
         aria-describedby={flag ? `flag-${id}` : undefined}
         onClick={(event) => pickSocket(id, event.shiftKey || event.metaKey || event.ctrlKey)}
@@ -84,6 +83,7 @@ function SocketBox({ id, data: { socket, isLow, isChosen, isAimed, here, flag } 
           follow(id, event.key);
         }}
       >
+        <span className="unseen">{inLine(`${name}, ${id}: ${[...marks, below].join(', ')}`)}</span>
         <span className="node-face" aria-hidden="true">
           <MateriaBar id={materia} color={socket.color} />
           <span className="node-line">

@@ -59,11 +59,11 @@ function Way({ data }: EdgeProps<WayEdge>): ReactNode {
             className={`way-label way-label-${sort} way-button nodrag nopan${isChosen ? ' way-label-chosen' : ''}${words === '' ? ' way-bare' : ''}`}
             style={wordsAt(route, sort)}
             aria-pressed={isChosen}
-            aria-label={inLine(says)}
             title={inLine(says)}
             data-way={way.id}
             onClick={() => (isChosen && !isReadOnly ? cycle(way.id) : pickWay(way.id))}
           >
+            <span className="unseen">{inLine(says)}</span>
             <span className="way-words" aria-hidden="true">
               {way.kind === 'exit' ? <span className="diamond" /> : null}
               {sort === 'rework' ? <Glyph status="rework" isQuiet /> : null}
