@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
     { [CONFIG]: one(edges('always', 'Socket-9')) },
     CHECK,
     1,
-    [/There is no socket "Socket-9"\. Name one of: Socket-1, or end\./],
+    [/^config\.json {2}Socket-1\n {2}error: There is no socket "Socket-9"\. Name one of: Socket-1, or end\./],
   ],
   [
     '2',
@@ -220,6 +220,14 @@ const ROWS: readonly Row[] = [
     CHECK,
     1,
     [/There is no runner "comand"\. Did you mean command\?/],
+  ],
+  [
+    '8',
+    'a misspelt runner of an agent that has a command',
+    { [CONFIG]: one({}, { type: 'agent', runner: 'comand', command: ['x'] }) },
+    CHECK,
+    1,
+    [/runner is "comand"\. Did you mean command\?.*\n.*\n1 error,/],
   ],
   [
     '8',

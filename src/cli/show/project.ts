@@ -175,7 +175,7 @@ function checkLines(
 
 const PLACE = /^([^\s:]+:\d+:\d+|config\.json): /;
 /** The last name that a person gave on the way to the place: of a step, of an agent, or of a socket. */
-const NAMED = /.*(?:\[\d+\]|^materia|\.sockets|\.agents|\.loops)\.([\w-]+)/;
+const NAMED = /.*(?:(?:steps|do)\[\d+\]|^materia|\.sockets|\.agents|\.loops)\.([\w-]+)/;
 
 /** Where it is in the words of the person who wrote the file, what is wrong, and last what programs call it. */
 function issueLines({ level, code, path, message }: JsonObject, file: string, paint: Paint): readonly Ready[] {

@@ -41,7 +41,7 @@ export function* checkMateria(id: string, materia: Json): Findings {
     return;
   }
   const runner = given(materia, 'runner');
-  const isUnknown = runner !== undefined && !Object.hasOwn(CAPABILITIES.runners, String(runner));
+  const isUnknown = isUnknownRunner(runner);
   const isUtility = typeOfMateria(materia) === 'utility';
   if (isUnknown && isUtility && given(materia, 'type') === undefined) {
     // Without a known runner it is unclear whether an agent or a utility is meant.
@@ -70,6 +70,10 @@ export function* checkMateria(id: string, materia: Json): Findings {
   yield* checkOutput(materia, path);
 }
 
+function isUnknownRunner(runner: Json | undefined): boolean {
+  return runner !== undefined && !Object.hasOwn(CAPABILITIES.runners, String(runner));
+}
+
 function* checkAgent(materia: JsonObject, path: string): Findings {
   const isCommand = runnerCan(PRESENT, given(materia, 'runner'), 'runsCommand');
   if (isCommand && given(materia, 'command') === undefined) {
@@ -80,8 +84,10 @@ function* checkAgent(materia: JsonObject, path: string): Findings {
     const message = `The program of a command cannot be left out. Write ${describeField(TEMPLATE)}.`;
     yield error('INVALID_MATERIA', `${path}.command`, message);
   }
+  // A misspelt runner may have been meant for one that takes a command.
+  const mayHaveCommand = isCommand || isUnknownRunner(given(materia, 'runner'));
   for (const field of EXECUTABLES) {
-    if (given(materia, field) === undefined || (isCommand && field === 'command')) continue;
+    if (given(materia, field) === undefined || (mayHaveCommand && field === 'command')) continue;
     const fix = 'Write type: "utility", or remove the field.';
     yield error('INVALID_MATERIA', `${path}.${field}`, `An agent has nothing to execute, but names ${field}. ${fix}`);
   }
