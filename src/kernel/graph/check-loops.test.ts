@@ -90,6 +90,14 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     [`INVALID_LOOP ${MAIN}.exits[1].id`],
   ],
   [
+    'an id that is left out is made from source and condition, and is as unique as any other',
+    {
+      [`${MAIN}.exits.0.id`]: 'exit:Socket-4:always',
+      [`${MAIN}.exits.1`]: { from: 'Socket-4', condition: 'always', targetSocketId: 'Socket-5' },
+    },
+    [`INVALID_LOOP ${MAIN}.exits[1].id`],
+  ],
+  [
     'a source has one route per condition',
     { [`${MAIN}.exits.1`]: route('Socket-4', 'satisfied', 'Socket-5', 'again') },
     [`INVALID_LOOP ${MAIN}.exits[1]`],

@@ -211,19 +211,22 @@ function* checkExits(draft: Draft, loop: JsonObject, path: string): Findings {
       continue;
     }
     yield* checkRoute(draft, members, route, at);
-    const id = given(route, 'id');
+    const from = stringAt(route, 'from');
+    const condition = stringAt(route, 'condition');
+    const key = `${from} ${condition}`;
+    const written = given(route, 'id');
+    // Without one it is made from the other two. Two routes that are the same have one mistake, not two.
+    const isMade = written === undefined && from !== null && condition !== null && !routes.has(key);
+    const id = isMade ? `exit:${from}:${condition}` : written;
     if (id === undefined) {
-      // It is made from the other two: exit:Socket-6:satisfied.
+      // What is missing, or the same route, is reported by itself.
     } else if (!isText(id)) {
       const fix = 'Write a text such as "exit:Socket-6:satisfied", or leave it out.';
       yield error('INVALID_LOOP', `${at}.id`, `The id of a route is ${shown(id)}. ${fix}`);
     } else if (ids.has(id)) {
       yield error('INVALID_LOOP', `${at}.id`, `The id ${shown(id)} is used twice in this loop. Choose another.`);
     } else ids.add(id);
-    const from = stringAt(route, 'from');
-    const condition = stringAt(route, 'condition');
     if (from === null || condition === null) continue;
-    const key = `${from} ${condition}`;
     if (routes.has(key)) {
       const fix = 'Keep one of the two.';
       yield error('INVALID_LOOP', at, `There is already a route from ${shown(from)} on ${shown(condition)}. ${fix}`);
