@@ -135,7 +135,7 @@ test.each([[['cast']], [['cast', '--in-place']]])(
     if (command.length === 1) expect((await baton(dir, other, into('> three.txt'))).code).toBe(0);
     const cast =
       json<CastView[]>(await baton(dir, ['casts', '--json'])).find(({ request }) => request === 'hi')?.cast ?? '';
-    const last = start(dir, ['resume', cast], into('>> one.txt'));
+    const last = start(dir, ['resume', cast], into('> one.txt'));
     put(dir, { 'go.log': 'x' });
     expect([(await last.ended).code, read(dir, 'one.txt')]).toEqual([0, expect.stringContaining('completed')]);
   },
