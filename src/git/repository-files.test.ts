@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { initRepository } from '../../test/init-repository.ts';
-import { commitOfRef, withoutBranches } from './repository-files.ts';
+import { branchAt, commitOfRef, withoutBranches } from './repository-files.ts';
 
 const CORE = '[core]\n\tbare = false\n[remote "origin"]\n\turl = x';
 
@@ -47,15 +47,19 @@ test.each<[state: string, make: (git: Git, dir: string) => void, from: string, o
   initRepository(dir);
   make((...args) => execFileSync('git', args, { cwd: dir, encoding: 'utf8', stdio: 'pipe' }), dir);
   const folder = join(dir, from);
-  const saysGit = (name: string) => {
-    const { status, stdout } = spawnSync('git', ['rev-parse', '-q', '--verify', name], {
+  const saysGit = (...asked: string[]) => {
+    const { status, stdout } = spawnSync('git', ['rev-parse', '-q', ...asked], {
       cwd: folder,
       encoding: 'utf8',
     });
     return status === 0 ? stdout.trim() : null;
   };
-  const expected = NAMES.map((name) => [name, onlyGitKnows.includes(name) ? undefined : saysGit(`${name}^{commit}`)]);
+  const expected = NAMES.map((name) => [
+    name,
+    onlyGitKnows.includes(name) ? undefined : saysGit('--verify', `${name}^{commit}`),
+  ]);
   expect(NAMES.map((name) => [name, commitOfRef(folder, name)])).toEqual(expected);
+  if (commitOfRef(folder, 'HEAD')) expect(branchAt(folder) ?? 'HEAD').toBe(saysGit('--symbolic-full-name', 'HEAD'));
   expect(ASKED.map((name) => commitOfRef(folder, name))).toEqual(ASKED.map(() => undefined));
 });
 

@@ -54,6 +54,12 @@ export function commitOfRef(folder: string, name: string): string | null | undef
   return isShared ? packedRef(folders.common, name) : null;
 }
 
+/** The full name of the branch that is checked out, read without git; undefined for none, and where only git can tell. */
+export function branchAt(folder: string): string | undefined {
+  const head = ownGitFile(folder, 'HEAD');
+  return SYMBOLIC.exec((head && smallText(head)?.trim()) ?? '')?.[1];
+}
+
 /** A repository of this user, whose refs are files. */
 function isPlain({ own, common }: GitFolders): boolean {
   const config = smallText(join(common, 'config'));

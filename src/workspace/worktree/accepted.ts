@@ -1,6 +1,7 @@
 // The branch of a cast: its last commit, how far it was accepted, and how it moves on. Agents may commit or move the branch
 // themselves, so the record decides what was accepted, never the author of a commit.
 
+import { branchAt, commitOfRef } from '../../git/repository-files.ts';
 import { AUTHOR, commitOf, dropStaleLock, filesBetween, git, records, tryGit, WorktreeError } from '../git.ts';
 import { isIn, joinTrees } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
@@ -201,8 +202,10 @@ export async function tipOf(record: WorktreeRecord): Promise<string> {
 
 export async function positionOf(record: WorktreeRecord): Promise<WorkPosition> {
   const { folder, branch } = record;
-  const asked = [`refs/heads/${branch}`, 'HEAD', '--symbolic-full-name', 'HEAD'];
-  const both = await tryGit(folder, ['rev-parse', ...asked]);
+  const ref = `refs/heads/${branch}`;
+  const [own, here, name] = [commitOfRef(folder, ref), commitOfRef(folder, 'HEAD'), branchAt(folder)];
+  if (own && here && name) return { tip: own, head: here, on: name };
+  const both = await tryGit(folder, ['rev-parse', ref, 'HEAD', '--symbolic-full-name', 'HEAD']);
   const [first = '', second = '', on = ''] = both.out.split('\n');
   if (both.code === 0) return { tip: first, head: second, on };
   const tip = await tipOf(record);
