@@ -30,13 +30,14 @@ const AGENTS: readonly [string, JsonObject, readonly string[]][] = [
     ['--agents', 'agents.json'],
   ],
 ];
-const SCRIPT = { A: ['One?', 'Two?', 'Three?', 'Four?', 'agreed'] };
+const SCRIPT = { A: ['One?', 'Two?', 'Three?', 'Four?', 'Five?', 'agreed'] };
 
 async function factsOf(dir: string): Promise<readonly Fact[]> {
   return JSON.parse((await baton(dir, ['log', '--json', '--after', '0'])).stdout) as Fact[];
 }
 
 const startsIn = (facts: readonly Fact[]) => facts.filter(({ kind }) => kind === 'attempt.started').length;
+const ALLOWED = { allow: true, code: 'OK' };
 const KINDS_OF_LOSS = ['attempt.lost', 'turn.unknown', 'cast.recovered'];
 
 test.each(AGENTS)('%s: talk, answer and continue start one attempt each', async (_, files, how) => {
@@ -45,6 +46,7 @@ test.each(AGENTS)('%s: talk, answer and continue start one attempt each', async 
   const { ask } = await served(dir);
   const steps: readonly (() => Promise<unknown>)[] = [
     () => ask('cast.talk', { cast: 'latest', text: 'by the server' }),
+    async () => expect(await ask('cast.answer', { cast: 'latest', answer: 'as an answer' })).toMatchObject(ALLOWED),
     async () => expect(await batonProcess(dir, ['talk', 'latest', '--detach', 'behind'])).toMatchObject({ code: 4 }),
     async () => expect(await batonProcess(dir, ['talk', 'latest', 'here'])).toMatchObject({ code: 4 }),
     () => ask('cast.continue', { cast: 'latest' }),
@@ -59,7 +61,10 @@ test.each(AGENTS)('%s: talk, answer and continue start one attempt each', async 
     expect(startsIn(facts)).toBe(at + 2);
     expect(facts.filter(({ kind }) => KINDS_OF_LOSS.includes(kind))).toEqual([]);
   }
-  if (how.length === 0) expect(read(dir, '.baton/state/starts')).toBe('started\n'.repeat(5));
+  const said = (await factsOf(dir)).flatMap((fact) => (fact.kind === 'turn.answered' ? [[fact.from, fact.text]] : []));
+  const words = ['by the server', 'as an answer', 'behind', 'here'].map((text) => ['person', text]);
+  expect(said.slice(0, words.length)).toEqual(words);
+  if (how.length === 0) expect(read(dir, '.baton/state/starts')).toBe('started\n'.repeat(6));
 });
 
 test('where a process drives the cast, it starts the turn that was answered, once', async () => {
