@@ -5,10 +5,14 @@ import { inLine } from './layout.ts';
 
 export const arrange: Arrange = (nodes, ways) => {
   // A chain needs no ranking, and long ones would take seconds.
+  const wayOf = new Map(ways.map((way) => [way.from, way]));
   const isChain =
     ways.length === nodes.length - 1 &&
-    ways.every(({ from, to, label }, at) => label === 0 && from === nodes[at]?.id && to === nodes[at + 1]?.id);
-  if (ways.length === 0 || isChain) return inLine(nodes);
+    nodes.every(({ id }, at) => at === ways.length || wayOf.get(id)?.to === nodes[at + 1]?.id);
+  if (ways.length === 0 || isChain) {
+    const labels = nodes.map(({ id }) => wayOf.get(id)?.label ?? 0);
+    return inLine(nodes, labels);
+  }
   const graph = new Graph();
   graph.setGraph({
     rankdir: 'LR',

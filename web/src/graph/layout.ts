@@ -540,12 +540,12 @@ function forth(
   const isMirrored = row?.isMirrored ?? false;
   const [start, end] = isMirrored ? [from.x, to.x + to.w] : [from.x + from.w, to.x];
   const [y, yEnd] = [from.y + from.h / 2, to.y + to.h / 2];
-  const others = (row?.ids ?? []).flatMap((id) => (id === source || id === target ? [] : (nodes.get(id) ?? [])));
   const isFree = (height: number, one: number, two: number): boolean => {
     const [low, high] = [Math.min(one, two), Math.max(one, two)];
-    return !others.some(
-      (box) => box.x < high && box.x + box.w > low && box.y - 6 < height && box.y + box.h + 6 > height,
-    );
+    return !(row?.ids ?? []).some((id) => {
+      const box = id === source || id === target ? undefined : nodes.get(id);
+      return box && box.x < high && box.x + box.w > low && box.y - 6 < height && box.y + box.h + 6 > height;
+    });
   };
   if (Math.abs(y - yEnd) < 2 && isFree(y, start, end))
     return {
@@ -632,16 +632,17 @@ function towards(from: Point, to: Point, by: number): Point {
   return [from[0] + ((to[0] - from[0]) * by) / d, from[1] + ((to[1] - from[1]) * by) / d];
 }
 
-/** Without a way there is no rank: boxes one beside the other. */
+/** Without a way there is no rank: boxes one beside the other, with room for the label of the way to the next. */
 export function inLine(
   nodes: readonly { readonly id: string; readonly w: number; readonly h: number }[],
+  labels: readonly number[] = [],
 ): ReadonlyMap<string, Point> {
   let x = 0;
   const high = Math.max(0, ...nodes.map(({ h }) => h));
   return new Map(
-    nodes.map(({ id, w, h }) => {
+    nodes.map(({ id, w, h }, n) => {
       const at: Point = [x, (high - h) / 2];
-      x += w + GAP;
+      x += w + GAP + (labels[n] ?? 0);
       return [id, at] as const;
     }),
   );
