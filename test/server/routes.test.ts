@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { put, until } from '../cli/baton.ts';
+import { baton, put, until } from '../cli/baton.ts';
 import { BEARER, castIn, eventsUntil, isHead, lineProject, served } from './serving.ts';
 
 test('a large answer goes compressed to a caller that takes it so, a small one as it is', async () => {
@@ -134,6 +134,9 @@ test('long texts come with their beginning, and whole by their digest, or in par
     `/api/facts/${output.seq}/texts/sha256:${'0'.repeat(64)}`,
   ])
     expect((await get(wrong)).status).toBe(404);
+  expect((await baton(dir, ['gc', '--digest', output.digest])).code).toBe(0);
+  const erased = await get(path);
+  expect([erased.status, ((await erased.json()) as JsonObject).code]).toEqual([410, 'TEXT_ERASED']);
 });
 
 test('entries come page by page', async () => {

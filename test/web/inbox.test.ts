@@ -108,6 +108,17 @@ inBrowser('a question is answered, and the cast goes on with the answer', async 
   });
 });
 
+inBrowser('an agent that asks is sent on without an answer', async () => {
+  const { cast, path } = await waitingCast('question', 'question');
+  const page = await opened(at.link(path));
+  await page.getByRole('article').getByRole('button', { name: 'Send on without an answer' }).click();
+  const decided = await until('the decision in the log', async () => {
+    const { details } = await at.ask('log', { cast, last: 100 });
+    return /"kind":"turn.decided"[^}]*"choice":"(\w+)"/.exec(JSON.stringify(details))?.[1];
+  });
+  expect(decided).toBe('rerun');
+});
+
 inBrowser('a spent edge shows the last rejection and is taken again; a blocked agent reads how to go on', async () => {
   const spent = await waitingCast('spent', 'spent');
   const page = await opened(at.link(spent.path));

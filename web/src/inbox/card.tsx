@@ -71,11 +71,13 @@ export function CardFrame({
           <p className="card-about">
             {item === null ? null : <ItemPill n={item.n} state="waits" title={item.title} />}
             {item ? <Foreign text={item.title} /> : null}
-            {item && row.cast ? <span className="quiet"> of </span> : null}
             {row.cast ? (
-              <a {...linkTo(castPath(row.cast))} className="quiet-link">
-                <Foreign text={row.request ?? row.cast} />
-              </a>
+              <span className="quiet">
+                {item ? 'of ' : null}
+                <a {...linkTo(castPath(row.cast))} className="quiet-link">
+                  <Foreign text={row.request ?? row.cast} />
+                </a>
+              </span>
             ) : null}
           </p>
         ) : null}

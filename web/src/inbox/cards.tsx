@@ -65,7 +65,8 @@ export function QuestionCard({ row, isGone }: CardProps): ReactNode {
               Open the conversation
             </Button>
           ) : (
-            <Decide {...{ row, decision, offline }} choices={['fail']} />
+            // A turn that a person takes waits for an answer, and for nothing else.
+            question !== '' && <Decide {...{ row, decision, offline }} choices={['skip', 'fail']} />
           )}
         </DecisionBar>
       }
@@ -106,6 +107,7 @@ function TurnSays({ row, isOpen = false }: Pick<CardProps, 'row'> & { readonly i
 
 const CHOICES = {
   accept: ['It ran, accept it', 'The cast goes on as if the turn had answered.'],
+  skip: ['Send on without an answer', 'The agent is told that no answer comes.'],
   rerun: ['Run it once more', 'The turn is dispatched again. What it did before may happen twice.'],
   fail: ['Give it up', 'The cast fails with this turn. It can be recast later.'],
 } as const;
@@ -126,23 +128,27 @@ function Decide({
   kind?: 'plain' | 'primary';
 }): ReactNode {
   const isInert = useInert(row.id);
-  return choices.map((choice, n) => (
-    <Button
-      key={choice}
-      isBig
-      kind={n === 0 ? kind : 'plain'}
-      refused={offline ?? (isInert ? 'In a moment.' : undefined)}
-      busy={decision.busy === `cast.decide ${choice}` && 'Deciding…'}
-      onPress={() =>
-        void decision.decide({
-          operation: 'cast.decide',
-          input: { turn: `${row.cast}:${row.turn}`, choice, detach: true },
-        })
-      }
-    >
-      {CHOICES[choice][0]}
-    </Button>
-  ));
+  return choices.map((name, n) => {
+    // An agent that asks goes on without an answer by the same word.
+    const choice = name === 'skip' ? 'rerun' : name;
+    return (
+      <Button
+        key={name}
+        isBig
+        kind={n === 0 ? kind : 'plain'}
+        refused={offline ?? (isInert ? 'In a moment.' : undefined)}
+        busy={decision.busy === `cast.decide ${choice}` && 'Deciding…'}
+        onPress={() =>
+          void decision.decide({
+            operation: 'cast.decide',
+            input: { turn: `${row.cast}:${row.turn}`, choice, detach: true },
+          })
+        }
+      >
+        {CHOICES[name][0]}
+      </Button>
+    );
+  });
 }
 
 export function UnknownCard({ row, isGone }: CardProps): ReactNode {
