@@ -73,105 +73,74 @@ export type TurnRow = {
 /** The row after an entry about its turn. */
 export function changedRow(row: TurnRow, entry: Entry): TurnRow {
   const { seq, at, fact } = entry;
-  const over = (end: NonNullable<TurnRow['end']>) => ({ end, endSeq: seq, endAt: at });
+  const when = { endSeq: seq, endAt: at };
+  const none = { end: null, endSeq: null, endAt: null };
+  const over = (end: NonNullable<TurnRow['end']>) => ({ ...awake(row, seq, at), ...when, end });
+  const ends = (attempt: number, end: AttemptOutcome, more: Partial<AttemptRow> = {}) =>
+    changedAttempt(row, attempt, { ...when, end, ...more });
   switch (fact.kind) {
     case 'attempt.started':
-      return {
-        ...awake(row, seq, at),
-        attempts: [...withoutAttempt(row, fact.attempt), attemptOf(entry, fact)],
-      };
+      return { ...awake(row, seq, at), attempts: [...withoutAttempt(row, fact.attempt), attemptOf(entry, fact)] };
     case 'attempt.refused': {
-      const { issues } = fact.verdict.details;
-      const end = {
-        end: 'refused',
-        endSeq: seq,
-        endAt: at,
-        code: fact.verdict.code,
-        reason: begins(fact.verdict.reason),
-      } as const;
-      const count = Array.isArray(issues) ? issues.length : 0;
-      const told = { ...end, issues: count, ...toldIn(fact) };
-      return { ...ended(row, fact.attempt, told), refused: row.refused + 1 };
+      const { code, reason, details } = fact.verdict;
+      const issues = Array.isArray(details.issues) ? details.issues.length : 0;
+      const refused = { code, reason: begins(reason), issues, ...byWhom(fact) };
+      return { ...ends(fact.attempt, 'refused', refused), refused: row.refused + 1 };
     }
     case 'attempt.failed': {
-      const end = {
-        end: 'failed',
-        endSeq: seq,
-        endAt: at,
-        code: fact.cause ?? fact.code,
-        reason: begins(fact.reason),
-      } as const;
-      return ended(row, fact.attempt, { ...end, ...toldIn(fact) });
+      const { attempt, cause, code, reason } = fact;
+      return ends(attempt, 'failed', { code: cause ?? code, reason: begins(reason), ...byWhom(fact) });
     }
     case 'attempt.lost':
-      return ended(row, fact.attempt, { end: 'lost', endSeq: seq, endAt: at, reason: begins(fact.reason) });
+      return ends(fact.attempt, 'lost', { reason: begins(fact.reason) });
     case 'attempt.interrupted':
-      return ended(row, fact.attempt, { end: 'interrupted', endSeq: seq, endAt: at, ...toldIn(fact) });
+      return ends(fact.attempt, 'interrupted', byWhom(fact));
     case 'attempt.spent':
-      return ended(row, fact.attempt, { end: 'lost', endSeq: seq, endAt: at, ...toldIn(fact) });
+      return ends(fact.attempt, 'lost', byWhom(fact));
     case 'turn.unknown': {
-      const lost = {
-        end: 'lost',
-        endSeq: seq,
-        endAt: at,
-        code: 'OUTCOME_UNKNOWN',
-        reason: begins(fact.reason),
-      } as const;
-      return waits(ended(row, fact.attempt, lost), seq, at, 'unknown');
+      const lost = ends(fact.attempt, 'lost', { code: 'OUTCOME_UNKNOWN', reason: begins(fact.reason) });
+      return waits(lost, seq, at, 'unknown');
     }
     case 'turn.asked':
       return waits(row, seq, at, 'turn');
     case 'turn.reported': {
-      const end = { end: fact.outcome === 'continue' ? 'goes_on' : 'asks', endSeq: seq, endAt: at } as const;
-      const told = ended(row, fact.attempt, { ...end, reason: begins(fact.note), ...toldIn(fact) });
-      if (fact.outcome === 'continue') return told;
-      return waits(told, seq, at, fact.outcome === 'ask' ? 'question' : 'approval');
+      const { attempt, outcome, note } = fact;
+      const more = { reason: begins(note), ...byWhom(fact) };
+      if (outcome === 'continue') return ends(attempt, 'goes_on', more);
+      return waits(ends(attempt, 'asks', more), seq, at, outcome === 'ask' ? 'question' : 'approval');
     }
     case 'turn.blocked': {
-      const end = { end: 'blocked', endSeq: seq, endAt: at, code: fact.code, reason: begins(fact.reason) } as const;
-      const told = fact.output === '' ? {} : toldIn(fact);
-      return waits(ended(row, fact.attempt, { ...end, ...told }), seq, at, 'blocked');
+      const { attempt, code, reason, output } = fact;
+      const more = { code, reason: begins(reason), ...(output === '' ? {} : byWhom(fact)) };
+      return waits(ends(attempt, 'blocked', more), seq, at, 'blocked');
     }
     case 'edge.spent':
-      return waits({ ...row, end: null, endSeq: null, endAt: null }, seq, at, 'spent');
+      return waits({ ...row, ...none }, seq, at, 'spent');
     case 'edge.extended':
     case 'turn.answered':
     case 'turn.decided':
       return awake(row, seq, at);
     case 'turn.reopened':
-      return { ...awake(row, seq, at), end: null, endSeq: null, endAt: null };
+      return { ...awake(row, seq, at), ...none };
     case 'turn.accepted': {
       const end = fact.handoff.satisfied === false ? 'not_satisfied' : 'accepted';
-      const told = {
-        end,
-        endSeq: seq,
-        endAt: at,
-        code: null,
-        ...toldIn(fact),
-      } as const;
-      return { ...awake(ended(row, fact.attempt, told), seq, at), ...over(end) };
+      return { ...awake(ends(fact.attempt, end, { code: null, ...byWhom(fact) }), seq, at), ...when, end };
     }
     case 'item.parked':
-      return { ...awake(row, seq, at), ...over('parked') };
+      return over('parked');
     case 'turn.dropped':
-      return row.end === null ? { ...awake(row, seq, at), ...over('dropped') } : row;
+      return row.end === null ? over('dropped') : row;
     case 'cast.failed':
-      return row.end === null ? { ...awake(row, seq, at), ...over('failed') } : row;
+      return row.end === null ? over('failed') : row;
     default:
       return row;
   }
 }
 
 function attemptOf({ seq, at }: Entry, fact: Extract<CastFact, { kind: 'attempt.started' }>): AttemptRow {
-  return {
-    attempt: fact.attempt,
-    seq,
-    at,
-    ...{ end: null, endSeq: null, endAt: null, code: null, reason: '', issues: 0 },
-    usage: null,
-    runner: fact.attestation?.runner ?? null,
-    model: fact.attestation?.model ?? null,
-  };
+  const { runner = null, model = null } = fact.attestation ?? {};
+  const open = { end: null, endSeq: null, endAt: null, code: null, reason: '', issues: 0, usage: null };
+  return { attempt: fact.attempt, seq, at, ...open, runner, model };
 }
 
 /** An attempt that is made again after a crash has the number that it had. */
@@ -179,13 +148,13 @@ function withoutAttempt({ attempts }: TurnRow, number: number): readonly Attempt
   return attempts.filter(({ attempt }) => attempt !== number);
 }
 
-function ended(row: TurnRow, number: number, change: Partial<AttemptRow>): TurnRow {
+function changedAttempt(row: TurnRow, number: number, change: Partial<AttemptRow>): TurnRow {
   const attempts = row.attempts.map((each) => (each.attempt === number ? { ...each, ...change } : each));
   return { ...row, attempts };
 }
 
 /** Who answered, and what that used. */
-function toldIn(fact: Fact): Partial<AttemptRow> {
+function byWhom(fact: Fact): Partial<AttemptRow> {
   const agent = 'agent' in fact && typeof fact.agent === 'object' ? fact.agent : undefined;
   return {
     ...('usage' in fact && 'attempt' in fact ? { usage: fact.usage } : {}),
