@@ -65,7 +65,7 @@ export async function driveCast(
   const me = thisDriver();
   const driver = await store.lease('takeCast', cast, me, over);
   if (!isSameProcess(driver, me)) throw new Refused(drivenBy(cast, driver, program));
-  if (actor.kind !== 'agent') noteOutputs(stateDir);
+  noteOutputs(stateDir);
   if (driver.after) await takeOver(store, stateDir, cast, driver.after);
   const say = (text: string): void => onEvent({ kind: 'note', text });
   const pause = () => store.submit({ kind: 'cast.pause', cast, reason: whyStopped(signal) }, actor);
