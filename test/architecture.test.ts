@@ -34,7 +34,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   shell: { src: ['kernel'], npm: [], node: true },
   /** Sealed permissions: how risky a command is, and who asks, by the actor name of the log. */
   approvals: {
-    src: ['kernel', 'engine', 'access', 'agents/environment.ts', 'shell', 'workspace/sections.ts'],
+    src: ['kernel', 'engine', 'git', 'access', 'agents/environment.ts', 'shell', 'workspace/sections.ts'],
     npm: [],
     node: true,
   },
@@ -330,7 +330,7 @@ test.each<[string, string, string, string[]]>([
 });
 
 /** How large the sources are. A value is lowered with the sources; only a new feature may raise `files` and `lines`. */
-const SHAPE_MAX = { files: 532, lines: 108_900, namesWithManyHomes: 10 };
+const SHAPE_MAX = { files: 532, lines: 109_000, namesWithManyHomes: 10 };
 
 test('the sources grow no further', () => {
   const { namesWithManyHomes, cycles: _, ...size } = shapeOf(programs());

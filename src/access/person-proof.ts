@@ -41,14 +41,10 @@ function firstOf(stateDir: string, cast: string | null): FirstAttempt | null {
 
 /** The casts of which something was written since the machine was started. */
 function castsOfThisBoot(stateDir: string): readonly string[] {
-  const bootAt = bootTime();
-  if (bootAt === null) return [];
-  const isEarlier = (line: string) => {
-    const { at, clock } = JSON.parse(line) as Entry;
-    return Date.parse(clock ?? at ?? '') < bootAt;
-  };
+  const bootAt = bootTime() ?? Number.POSITIVE_INFINITY;
+  const timeOf = ({ at, clock }: Entry) => Date.parse(clock ?? at ?? '');
   try {
-    return latestCasts(logFileIn(stateDir), isEarlier);
+    return latestCasts(logFileIn(stateDir), (line) => timeOf(JSON.parse(line)) < bootAt);
   } catch {
     return []; // The log cannot be read now. The command that writes to it reports why.
   }

@@ -1,7 +1,8 @@
 // The files that build tools read without naming them: a makefile and its includes, a package.json and the settings of its
-// package manager. Their contents decide what runs, so they are bound with the command.
+// package manager, the settings and hooks of a git repository. Their contents decide what runs, so they are bound with the command.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { gitFilesRead } from '../git/repository-files.ts';
 import type { Invocation } from '../shell/programs.ts';
 
 const INCLUDED_MAX = 64;
@@ -18,6 +19,7 @@ type Reader = (folder: string, run: Invocation, home: string | undefined) => Fil
 
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
 const PACKAGE = 'package.json';
+const GIT_SETTINGS = ['.gitconfig', '.config/git/config'];
 /** Settings next to the package.json or in the home. Some of them name a shell or other code. */
 const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'pnpm-workspace.yaml', '.pnpmfile.cjs', 'bunfig.toml'];
 const HOME_SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', '.bunfig.toml'];
@@ -30,6 +32,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   pnpm: packageFiles,
   yarn: packageFiles,
   bun: packageFiles,
+  git: repositoryFiles,
 };
 
 /** The files that the programs of a command read in its possible folders. */
@@ -86,6 +89,15 @@ function packageFiles(folder: string, { args }: Invocation, home: string | undef
     paths: [...above.flatMap((at) => [PACKAGE, ...SETTINGS].map((name) => join(at, name))), ...settings, ...found],
     isWhole: inside.every((pattern) => !isPattern(pattern) || matchesOf(pattern) !== null),
   };
+}
+
+/** Git runs hooks and helpers that the settings name, and they say where it pushes. A new hook is a difference, too. */
+function repositoryFiles(folder: string, { args }: Invocation, home: string | undefined): FilesRead {
+  const moved = valuesOf(args, /^(?:-C|--git-dir|--work-tree)$/, /^(?:--git-dir|--work-tree)=(.+)$/);
+  const found = [folder, ...moved.map((path) => resolve(folder, path))].flatMap(gitFilesRead);
+  const settings = home !== undefined && isAbsolute(home) ? GIT_SETTINGS.map((name) => join(home, name)) : [];
+  const hooks = found.flatMap((path) => matchesOf(path) ?? []).filter((path) => !path.endsWith('.sample'));
+  return { paths: [...found, ...settings, ...hooks], isWhole: true };
 }
 
 /** Options with which a package manager runs in other packages of the project. */

@@ -173,6 +173,15 @@ export function hookFoldersOf(dir: string): readonly HookFolder[] {
   return places.filter(({ tree, folder }) => folder.startsWith(`${tree}/`));
 }
 
+/** The files of its configuration, missing ones too, and a pattern for each folder of hooks. */
+export function gitFilesRead(dir: string): readonly string[] {
+  const folders = gitFoldersOf(dir);
+  if (!folders) return [];
+  const hooks = [join(folders.common, 'hooks'), ...hookFoldersOf(dir).map(({ folder }) => folder)];
+  const files = [...configFilesOf(folders), ...localTextsOf(folders).texts.keys()];
+  return [...new Set([...files, ...hooks.map((folder) => join(folder, '*'))])];
+}
+
 /** How the index writes the mode of a submodule. */
 const SUBMODULE = Buffer.from([0, 0, 0xe0, 0]);
 

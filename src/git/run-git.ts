@@ -82,10 +82,8 @@ export async function untrustedDrivers(folder: string): Promise<readonly string[
 const DRIVERS =
   '^(filter\\..*\\.(clean|smudge|process)|merge\\..*\\.driver|diff\\..*\\.(textconv|command)|diff\\.external)$';
 
-type Drivers = ReadonlyMap<string, string>;
-
 /** Each driver in the configuration of the repository itself, with its command. */
-async function driversOf(folder: string): Promise<Drivers> {
+async function driversOf(folder: string): Promise<ReadonlyMap<string, string>> {
   const scopes = ['--local', '--worktree'].map((scope) => readConfig(folder, scope, '--includes'));
   return new Map((await Promise.all(scopes)).flat());
 }
@@ -113,19 +111,14 @@ async function driversOff(folder: string): Promise<readonly string[]> {
  * adds no command to those that run in the repository anyway.
  */
 async function driversOfSubmodules(folder: string): Promise<readonly string[]> {
-  const found = (await submodulesOf(folder)).filter((path) => localConfigAt(path)?.mayHaveDrivers);
-  if (found.length === 0) return [];
-  const known: Drivers = new Map(await readConfig(folder));
-  const drivers = await Promise.all(found.map(driversOf));
+  const submodules = await submodulesOf(folder);
+  if (submodules.length === 0) return [];
+  const known = new Map(await readConfig(folder));
+  const drivers = await Promise.all(submodules.map(driversOf));
   return drivers.flatMap((each) => [...each].flatMap(([name, line]) => (known.get(name) === line ? [] : [name])));
 }
 
-function localConfigAt(folder: string): LocalConfig | null {
-  const folders = gitFoldersOf(folder);
-  return folders && localConfigOf(folders);
-}
-
-/** The folders of all submodules that are checked out, with theirs. */
+/** The folders of all submodules that are checked out, with theirs, whose configuration may name drivers. */
 async function submodulesOf(folder: string): Promise<readonly string[]> {
   const folders = gitFoldersOf(folder);
   if (!folders || !mayHaveSubmodules(folders)) return [];
@@ -133,8 +126,12 @@ async function submodulesOf(folder: string): Promise<readonly string[]> {
   const { out } = await start(top, [...asArguments(SETTINGS), 'ls-files', '-s', '-z'], quietly(top));
   const links = entries(out).filter((line) => line.startsWith('160000 '));
   const paths = [...new Set(links.map((line) => join(top, line.slice(line.indexOf('\t') + 1))))];
-  const open = paths.filter((path) => gitFoldersOf(path)?.entry === join(path, '.git'));
-  return [...open, ...(await Promise.all(open.map(submodulesOf))).flat()];
+  const open = paths.flatMap((path) => {
+    const own = gitFoldersOf(path);
+    return own?.entry === join(path, '.git') ? [{ path, mayHaveDrivers: localConfigOf(own).mayHaveDrivers }] : [];
+  });
+  const below = await Promise.all(open.map(({ path }) => submodulesOf(path)));
+  return [...open.flatMap(({ path, mayHaveDrivers }) => (mayHaveDrivers ? [path] : [])), ...below.flat()];
 }
 
 function entries(out: Buffer): readonly string[] {

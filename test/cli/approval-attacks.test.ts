@@ -57,6 +57,7 @@ const STRANGE = {
 const CONFIG = { materia: {}, loadouts: {}, approvals: { env: ['DEPLOY_ENV', 'UNSET'], hook: 'deny' } };
 /** The accent is one character here and can be two; the file is read. */
 const ARGV = ['deploy', '--target', 'prod', '-r', 'caf\u00e9', 'config.json'];
+const PUSH = ['git', 'push', 'origin', 'main'];
 const LIST = ['deploy one', 'deploy two', 'deploy one'];
 
 const ids: Record<string, string> = {};
@@ -78,6 +79,10 @@ beforeAll(async () => {
   put('work/Makefile', 'all:\n\techo all\ninclude rules.mk\n');
   put('work/rules.mk', 'y:\n');
   put('work/package.json', '{"scripts":{"x":"true"}}');
+  for (const name of ['hooks', 'objects', 'refs/heads']) mkdirSync(at('work/.git', name), { recursive: true });
+  put('work/.git/HEAD', 'ref: refs/heads/main\n');
+  put('work/.git/config', '[remote "origin"]\n\turl = ../mirror\n[include]\n\tpath = ../settings.conf\n');
+  put('work/settings.conf', '');
   put('work/config.json', '{"replicas": 3}');
   put('other/config.json', '{"replicas": 3}');
   await mintAll();
@@ -135,6 +140,7 @@ async function mintAll(): Promise<void> {
   await ask('script', { exact_content: 'script' });
   await ask('make', { exact_content: 'make all' });
   await ask('npm', { exact_content: 'npm run x' });
+  await ask('git', { exact_content: 'git push origin main' });
   await ask('pending', line('pending'));
   await ask('rejected', line('rejected'));
   await ask('crashed', line('crashed'));
@@ -147,6 +153,7 @@ async function mintAll(): Promise<void> {
     'script',
     'make',
     'npm',
+    'git',
     'crashed',
     'list',
     'shell',
@@ -321,6 +328,27 @@ const ATTACKS: readonly (readonly [string, Attack, string, string?])[] = [
   [
     'settings of npm that name a shell',
     { change: added('work/.npmrc', 'script-shell=evil\n'), approval: 'npm', argv: ['npm', 'run', 'x'] },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'another place to push to',
+    {
+      change: changed('work/.git/config', '[remote "origin"]\n\turl = ../evil\n[include]\n\tpath = ../settings.conf\n'),
+      ...{ approval: 'git', argv: PUSH },
+    },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'a setting of git in a file that is included',
+    { change: changed('work/settings.conf', '[core]\n\tsshCommand = evil\n'), approval: 'git', argv: PUSH },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'a hook that git would run',
+    { change: added('work/.git/hooks/pre-push', '#!/bin/sh\nevil\n'), approval: 'git', argv: PUSH },
     MISMATCH,
     'file',
   ],
