@@ -2,19 +2,7 @@
 // so their growth is not held against an agent. Each driver notes its files in the state folder: it may be killed, and casts run
 // side by side. Lost content and another file under the same name still count as changes.
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs';
+import { fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileChange, FolderSnapshot } from './changes.ts';
 import type { FileMark } from './changes-mark.ts';
@@ -84,14 +72,8 @@ function markIn({ files }: FolderSnapshot, path: string): FileMark | undefined {
 }
 
 function digestOfFirst(file: string, bytes: number): string | null {
-  const content = Buffer.alloc(bytes);
   try {
-    const handle = openSync(file, 'r');
-    try {
-      return readSync(handle, content, 0, bytes, 0) === bytes ? hash('sha256', content, 'hex') : null;
-    } finally {
-      closeSync(handle);
-    }
+    return hash('sha256', readFileSync(file).subarray(0, bytes), 'hex');
   } catch {
     return null;
   }
