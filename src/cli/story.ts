@@ -126,7 +126,7 @@ function waitTold(fact: Fact, known: Known): string | null {
     case 'wait.seen':
       return `${where(known, fact.turn)} goes on waiting: ${fact.found}`;
     case 'wait.ended': {
-      const how = fact.met === null ? 'waits anew' : fact.met ? 'has waited enough' : 'waited in vain';
+      const how = fact.met === null ? 'waits again' : fact.met ? 'has waited enough' : 'waited in vain';
       return `${where(known, fact.turn)} ${how}: ${fact.reason}`;
     }
     default:

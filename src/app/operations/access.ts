@@ -72,7 +72,7 @@ export const registryList: Operation<'registry.list'> = async (workspace) => {
 
 function unusable({ diagnostics }: Registry): Denied {
   const why = diagnostics.find(({ level }) => level === 'fatal')?.message ?? 'it is not there';
-  const reason = `the registry cannot be used: ${why}; restore .baton/versions, or mend it`;
+  const reason = `the registry cannot be used: ${why}; restore .baton/versions, or correct it`;
   return deny('REGISTRY_UNUSABLE', reason, { problems: problemsIn(diagnostics) });
 }
 

@@ -80,7 +80,7 @@ export const OPERATOR_CODES = {
     http: 409,
     retry: 'person',
     means: 'ledger, locks and events disagree',
-    cause: 'a lock outlived its task, a task runs without its locks, or a row and its history tell different stories',
+    cause: 'a lock outlived its task, a task runs without its locks, or a row contradicts its history',
     fix: 'run reconcile and correct the issues it lists',
   },
   NON_COMPLIANT: {
@@ -95,7 +95,7 @@ export const OPERATOR_CODES = {
     retry: 'later',
     means: 'what has to be checked cannot be checked here',
     cause:
-      'a checker or schema that is asked for is not declared, not installed, or cannot be used; or the changed files cannot be determined, because the folder has too many of them, git fails in it, or nobody looked when the task was claimed',
+      'a checker or schema that is asked for is not declared, not installed, or cannot be used; or the changed files cannot be determined, because the folder has too many of them, git fails in it, or they were not recorded when the task was claimed',
     fix: 'make the checker available, or correct what the reason says about the folder; Baton accepts nothing unchecked',
   },
   UNTRUSTED_CONTEXT_BLOCK: {

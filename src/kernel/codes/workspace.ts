@@ -165,7 +165,7 @@ export const WORKTREE_CODES = {
     means: 'what a cast did and what happened since cannot be joined without a person',
     cause:
       'the files named in details were changed both by the cast and in the branch it is merged into; or by an item beside others and by those that were finished since it began',
-    fix: 'of a cast nothing was changed: merge with `git merge baton/CAST` and resolve the conflicts, then `baton undo CAST` clears the rest away; an item gets it back as rework, and where it stays blocked `baton diff CAST --lane N` shows it: mend it there, then `baton continue CAST`',
+    fix: 'of a cast nothing was changed: merge with `git merge baton/CAST` and resolve the conflicts, then `baton undo CAST` clears the rest away; an item gets it back as rework, and where it stays blocked `baton diff CAST --lane N` shows it: resolve it there, then `baton continue CAST`',
   },
   UNKNOWN_LOADOUT: row(
     404,

@@ -172,7 +172,7 @@ export function* checkSecrets(config: JsonObject): Findings {
 function* checkValue(value: Json | undefined, path: string): Findings {
   const kind = value === undefined ? null : kindIn(value);
   if (kind === null) return;
-  const message = `It holds what looks like a credential (${kind}). It is kept out of the log, and still stands in this file: put it into an environment variable and let the program read it there; an agent's program gets the variables that its env names.`;
+  const message = `It holds what looks like a credential (${kind}). It stays out of the log, but this file still holds it: put it into an environment variable and let the program read it there; an agent's program gets the variables that its env names.`;
   yield warning('COMMAND_HOLDS_SECRET', path, message);
 }
 

@@ -276,7 +276,7 @@ function refusalOfStart(task: Task): Denied | null {
   if (status !== 'blocked') return null;
   const details = { task: id, blocked_by: code, retries, retries_max: retriesMax };
   if (isStructural(code)) {
-    const reason = `${id} is blocked by ${code}, which trying again does not mend; mend its plan, then move it to todo.`;
+    const reason = `${id} is blocked by ${code}, and retrying does not help; correct its plan, then move it to todo.`;
     return deny('NOT_ALLOWED_NOW', reason, details);
   }
   if (retries <= retriesMax) return null;

@@ -95,7 +95,7 @@ function refusalOfTwin(pen: LedgerPen, run: string, id: string, reassigns: boole
   const isOpen = existing?.status === 'todo' || existing?.status === 'blocked';
   const mayFillIn = existing && isOpen && (reassigns || !existing.assigned);
   if (!existing || mayFillIn) return null;
-  const reason = `${id} stands in the ledger of this run already (${existing.status}); use a new task id.`;
+  const reason = `${id} is in the ledger of this run already (${existing.status}); use a new task id.`;
   return deny('LEDGER_INCONSISTENT', reason, { run, task: id, status: existing.status, version: existing.version });
 }
 

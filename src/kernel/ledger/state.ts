@@ -292,7 +292,7 @@ export function findTask(ledger: Ledger, { run, task: id }: TaskName): Lookup {
   if (task && !another) return { ok: true, task };
   if (task) {
     const names = found.map((each) => each.run);
-    const reason = `${id} stands in ${names.length} runs; name the run that is meant.`;
+    const reason = `${id} is in ${names.length} runs; name the one that you mean.`;
     return { ok: false, refusal: deny('LEDGER_INCONSISTENT', reason, { task: id, runs: names.slice(0, 20) }) };
   }
   const where = run === undefined ? 'the ledger' : `run ${run}`;
