@@ -7,6 +7,7 @@
 import type { Append, Query } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../kernel/json.ts';
+import { isSorted } from './stored-line.ts';
 
 /** The previous hash of the first entry. */
 export const NO_PREV = '0'.repeat(64);
@@ -221,13 +222,6 @@ function reference(text: string, blobs: Blob[]): string {
 function isLong(text: string): boolean {
   if (text.length > INLINE_BYTES_MAX) return true;
   return text.length * 3 > INLINE_BYTES_MAX && Buffer.byteLength(text) > INLINE_BYTES_MAX;
-}
-
-function isSorted(names: readonly string[]): boolean {
-  for (let index = 1; index < names.length; index++) {
-    if ((names[index] as string) < (names[index - 1] as string)) return false;
-  }
-  return true;
 }
 
 const quotedNames = new Map<string, string>();

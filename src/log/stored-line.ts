@@ -83,7 +83,7 @@ function isInOrder(value: JsonObject): boolean {
   return isSorted(Object.keys(value));
 }
 
-function isSorted(names: readonly string[]): boolean {
+export function isSorted(names: readonly string[]): boolean {
   for (let index = 1; index < names.length; index++) {
     if ((names[index] as string) < (names[index - 1] as string)) return false;
   }

@@ -154,6 +154,15 @@ export async function walkInto(
 
 export const SLASH = Buffer.of(0x2f);
 
+/** What is in a folder; nothing where it is gone or unreadable. */
+export function folderEntries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
 /** A file name may be any bytes. A name that is no UTF-8 is shown byte by byte, so that all names differ. */
 export function nameOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');

@@ -2,7 +2,7 @@
 // last commit, or that were committed meanwhile, are read; elsewhere every file. Ignored files, targets of links and our own
 // state do not count.
 
-import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import {
   type CommandFiles,
@@ -15,7 +15,7 @@ import {
 import { AGENT_CONFIG } from '../kernel/capabilities.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
-import { FILES_MAX, type FileMark, FileReader, nameOf, walkInto } from './changes-mark.ts';
+import { FILES_MAX, type FileMark, FileReader, folderEntries, nameOf, walkInto } from './changes-mark.ts';
 import { byteRecords, readGit, tryReadGit } from './git.ts';
 
 export type FileChange = {
@@ -185,7 +185,7 @@ function countsMore(dir: string, skip: readonly string[], max: number): boolean 
   let count = 0;
   const open = [''];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    for (const entry of entriesOf(join(dir, at))) {
+    for (const entry of folderEntries(join(dir, at))) {
       const path = at === '' ? entry.name : `${at}/${entry.name}`;
       if (entry.name === '.git' || skip.includes(path)) continue;
       if (entry.isDirectory()) open.push(path);
@@ -193,12 +193,4 @@ function countsMore(dir: string, skip: readonly string[], max: number): boolean 
     }
   }
   return false;
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // It is gone or unreadable.
-  }
 }

@@ -1,11 +1,12 @@
 // Which links lie on the way of paths below a folder, and where they lead. The ledger compares paths by it. A hard link is
 // another name of a file; the first name in the order of the alphabet is used for all of them.
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FindLinks } from '../engine/ports.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { Links } from '../kernel/ledger/path.ts';
 import { realPath } from '../shell/dangerous.ts';
+import { folderEntries } from './changes-mark.ts';
 
 /** Looks at the disk below the folder of a workspace and below its other roots. */
 export function findLinksBelow(dir: string): FindLinks {
@@ -57,7 +58,7 @@ function* filesBelow(base: string): Generator<{ readonly path: string; readonly 
   const folders = [''];
   let searched = 0;
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of entriesOf(join(base, folder))) {
+    for (const entry of folderEntries(join(base, folder))) {
       if (++searched > SEARCHED_MAX) return;
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
@@ -67,14 +68,6 @@ function* filesBelow(base: string): Generator<{ readonly path: string; readonly 
       const id = entry.isFile() ? idOf(lookAt(join(base, path))) : null;
       if (id !== null) yield { path, id };
     }
-  }
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }
 

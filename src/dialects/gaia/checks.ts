@@ -1,6 +1,7 @@
 // The checks of a report, one function per section. Each returns findings with the codes and the order of the seed.
 import { namesCommand } from '../../kernel/approval/request.ts';
 import type { Contract } from '../../kernel/dialect.ts';
+import { hasPath } from '../../kernel/graph/path.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import {
   type Finding,
@@ -266,15 +267,6 @@ export function slotSources({ assign }: Pick<Contract, 'assign'>): string[] {
 function isComplete(report: JsonObject): boolean {
   const status = isObject(report.agent_status) ? report.agent_status.plan_status : undefined;
   return typeof status === 'string' && normaliseStatus(status) === 'COMPLETE';
-}
-
-function hasPath(report: JsonObject, source: string): boolean {
-  let value: Json | undefined = report;
-  for (const segment of source.slice(2).split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return false;
-    value = (value as JsonObject)[segment];
-  }
-  return true;
 }
 
 function checkSchema(report: JsonObject, schema: JsonObject): Finding[] {

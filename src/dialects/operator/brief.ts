@@ -2,6 +2,7 @@
 // wrong. Also what a socket asks for besides the contract.
 import type { Contract } from '../../kernel/dialect.ts';
 import { exampleOf } from '../../kernel/field-schema.ts';
+import { hasPath } from '../../kernel/graph/path.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { PRIORITIES, TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { scrub } from '../../kernel/secrets.ts';
@@ -139,20 +140,11 @@ function assignSources({ assign }: Pick<Contract, 'assign'>): readonly string[] 
 
 export function refusalOfAssign(payload: JsonObject, contract: Contract): OperatorFindings {
   const found = new OperatorFindings();
-  const missing = assignSources(contract).filter((source) => !holds(payload, source));
+  const missing = assignSources(contract).filter((source) => !hasPath(payload, source));
   if (missing.length > 0) {
     found.add('MISSING_REQUIRED_INPUT', '$', `this socket also hands on ${missing.join(', ')}; add it`, { missing });
   } else if (contract.schema) checkSchema(found, payload, contract.schema);
   return found;
-}
-
-function holds(payload: JsonObject, source: string): boolean {
-  let value: Json | undefined = payload;
-  for (const segment of source.slice(2).split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return false;
-    value = (value as JsonObject)[segment];
-  }
-  return true;
 }
 
 function checkSchema(found: OperatorFindings, payload: JsonObject, schema: JsonObject): void {

@@ -241,6 +241,16 @@ export function slotOf(expression: string, where: 'template' | 'source'): string
   return first === 'state' ? (second ?? null) : first;
 }
 
+/** Whether a payload has something at a source such as `$.report.0`, null included. */
+export function hasPath(payload: JsonObject, source: string): boolean {
+  let value: Json | undefined = payload;
+  for (const segment of source.slice(2).split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return false;
+    value = (value as JsonObject)[segment];
+  }
+  return true;
+}
+
 function problemOfSegments(path: string): string | null {
   if (/[[\]]/.test(path)) return `${quote(path)} has brackets; write an index as a segment, such as list.0`;
   const segments = segmentsOf(path);

@@ -1,10 +1,10 @@
 // What would be lost with a worktree: work in nested repositories, files in the folder of a submodule that is not checked out,
 // and ignored files. A commit of the branch holds at most the id of a commit of a nested repository.
 import { createHash } from 'node:crypto';
-import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitFoldersOf } from '../../git/repository-files.ts';
-import { nameOf } from '../changes-mark.ts';
+import { folderEntries, nameOf } from '../changes-mark.ts';
 import { git, indexed, records, SUBMODULE_MODE, tryGit, WorktreeError } from '../git.ts';
 import { lanesOf, type NestedStates, type WorktreeRecord } from './record.ts';
 
@@ -190,20 +190,12 @@ function isRealFolder(folder: string, path: string): boolean {
 }
 
 function filesIn(folder: string, path: string): readonly string[] {
-  return entriesOf(join(folder, path))
+  return folderEntries(join(folder, path))
     .filter(({ name }) => name !== '.git')
     .flatMap((entry) => {
       const below = `${path}/${entry.name}`;
       return entry.isDirectory() ? filesIn(folder, below) : [below];
     });
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // It is gone or unreadable.
-  }
 }
 
 // Which submodule commits a branch may contain. It holds only the id of a commit, so others must be able to find that commit:
