@@ -14,7 +14,7 @@ import {
   isAlive,
   type ProcessIdentity,
   type ProcessRow,
-  processTable,
+  processesRunning,
   processVariables,
   rowFromStat,
 } from '../agents/process/process-identity.ts';
@@ -204,15 +204,21 @@ export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isSe
 }
 
 /** The holder of a token counts as the person for whom it was made. */
-function kindOf({ by }: CallerIdentity, env: NodeJS.ProcessEnv, stateDir: string): Actor['kind'] {
-  if (by === 'attempt') return 'agent';
-  if (by === 'token') return 'person';
-  return isAgent(env, stateDir) ? 'agent' : 'person';
+function kindOf(identity: CallerIdentity, env: NodeJS.ProcessEnv, stateDir: string): Actor['kind'] {
+  if (identity.by === 'attempt') return 'agent';
+  if (identity.by === 'token') return 'person';
+  // Except for a stranger, the attempts of this user were searched to identify the caller.
+  return isAgent(env, stateDir, process.pid, identity !== STRANGER) ? 'agent' : 'person';
 }
 
-/** `stateDir` is the state folder in use, or null. */
-export function isAgent(env: NodeJS.ProcessEnv, stateDir: string | null, pid = process.pid): boolean {
-  return isInsideAttempt(env, pid) || isLeftBehind({ env, stateDir }, pid);
+/** `stateDir` is the state folder in use, or null. `isSearched`: no attempt of this user on the machine is behind the process. */
+export function isAgent(
+  env: NodeJS.ProcessEnv,
+  stateDir: string | null,
+  pid = process.pid,
+  isSearched = false,
+): boolean {
+  return isInsideAttempt(env, pid) || isLeftBehind({ env, stateDir }, pid, isSearched);
 }
 
 /** Where an act happens: the state folder of the workspace, if any, and the environment. */
@@ -223,7 +229,7 @@ type ActionContext = { readonly env: NodeJS.ProcessEnv; readonly stateDir: strin
  * parents, but cannot change its start. Attempts of the workspace and of the same user count. If the system does not show starts
  * and terminals, no process is suspected.
  */
-export function isLeftBehind({ env, stateDir }: ActionContext, pid = process.pid): boolean {
+export function isLeftBehind({ env, stateDir }: ActionContext, pid = process.pid, isSearched = false): boolean {
   const stat = HAS_PROC ? statOf(pid) : null;
   const own = stat === null ? null : rowFromStat(pid, stat);
   if (stat === null || own === null || hasTerminal(stat)) return false;
@@ -231,7 +237,8 @@ export function isLeftBehind({ env, stateDir }: ActionContext, pid = process.pid
   if (top === null) return false;
   const isBefore = (supervisor: ProcessIdentity) =>
     isLater(top, supervisor) && !isOfOlderSession(top, supervisor) && isAlive(supervisor);
-  return (stateDir !== null && supervisorsIn(stateDir).some(isBefore)) || supervisorsOf(userFolder(env)).some(isBefore);
+  if (stateDir !== null && supervisorsIn(stateDir).some(isBefore)) return true;
+  return !isSearched && supervisorsOf(userFolder(env)).some(isBefore);
 }
 
 /** The seventh field of the line is the terminal's number, or 0. */
@@ -271,7 +278,7 @@ function supervisorsIn(stateDir: string): readonly ProcessIdentity[] {
 
 /** The supervisors of this user's casts on the whole machine. */
 function supervisorsOf(user: string): readonly ProcessIdentity[] {
-  return processTable().flatMap((row) => {
+  return processesRunning((command) => supervisedFolder(command) !== null).flatMap((row) => {
     const folder = supervisedFolder(commandOf(row.pid));
     const claim = folder === null ? null : supervisorOf(folder);
     return claim?.pid === row.pid && isDrivenAs(user, row) ? [claim] : [];

@@ -67,6 +67,14 @@ export function processTable(): ProcessRow[] {
   return (HAS_PROC ? tableFromProc() : tableFromPs()).filter((row) => !row.ended);
 }
 
+/** Every process that runs such a command line. The rest of a process is read only then, which takes half the time. */
+export function processesRunning(isMeant: (command: string) => boolean): readonly ProcessRow[] {
+  if (!HAS_PROC) return processTable().filter(({ pid }) => isMeant(commandOf(pid)));
+  if (isBlind()) return [];
+  const rows = pidsInProc().filter((pid) => isMeant(commandOf(pid)));
+  return rows.map(rowFromProc).filter((row) => row !== null && !row.ended) as ProcessRow[];
+}
+
 /** The processes above one, its parent first. On a system without `/proc` that takes a look at the whole table. */
 export function ancestorsOf(pid: number): readonly ProcessRow[] {
   const table = HAS_PROC ? null : new Map(processTable().map((row) => [row.pid, row]));
@@ -162,8 +170,13 @@ function rowFromProc(pid: number): ProcessRow | null {
 }
 
 function tableFromProc(): ProcessRow[] {
-  const pids = readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
-  return pids.map(rowFromProc).filter((row) => row !== null);
+  return pidsInProc()
+    .map(rowFromProc)
+    .filter((row) => row !== null);
+}
+
+function pidsInProc(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
 }
 
 function isEnd(state: string): boolean {
