@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../test/loadouts.ts';
 import { envelope, result, TEAM } from '../../test/team.ts';
 import { dialects } from '../dialects/index.ts';
+import { CAPABILITIES } from '../kernel/capabilities.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { MemoryLog } from '../log/memory.ts';
@@ -27,11 +28,21 @@ type Stage = {
   readonly root?: string;
   /** What happens to the runner when it is started. */
   readonly fails?: boolean;
+  /** Whether a person interrupted the first attempt, whose process was killed before. */
+  readonly isInterrupted?: boolean;
   /** What happens when an attempt is about to start. */
   readonly onLook?: (store: LocalStore) => Promise<unknown>;
 };
 
-async function driven({ config = TWO, said = [], ready = async () => '/tree', root, fails, onLook }: Stage) {
+async function driven({
+  config = TWO,
+  said = [],
+  ready = async () => '/tree',
+  root,
+  fails,
+  isInterrupted,
+  onLook,
+}: Stage) {
   const store = new LocalStore(await Decider.open(new MemoryLog(), dialects));
   const calls: string[] = [];
   const ground: WorkingTree = {
@@ -82,10 +93,28 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
   const engine = new Engine({ ...options, workingTreeOf: () => ground });
   const begin = async () => {
     const rules = { ...resolve(config, 'Flow'), runners: { [RUNNER]: ONE } };
-    const start = { kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null } as const;
+    const start = {
+      kind: 'cast.start',
+      cast: 'c',
+      request: 'x',
+      loadout: 'Flow',
+      rules,
+      script: null,
+      capabilities: CAPABILITIES,
+    } as const;
     await store.submit({ ...start, ...(root === undefined ? {} : { root }) }, { name: 'test' });
   };
-  const end = await engine.drive('c', begin).catch((error: Error) => error.message);
+  if (isInterrupted) {
+    await begin();
+    await store.submit({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1, seal: 'seal' }, { name: 'test' });
+    const own = { driver: thisDriver(), key: 'c:1' };
+    await store.lease('takeSlot', { runner: RUNNER, ...ONE }, own, Date.now(), false);
+    const say = { kind: 'cast.say', cast: 'c', item: null, text: 'Use tabs.', interrupt: true } as const;
+    expect(await store.submit(say, { name: 'test' })).toMatchObject({ allow: true, details: { interrupts: [1] } });
+  }
+  const end = await engine
+    .drive('c', isInterrupted ? async () => undefined : begin)
+    .catch((error: Error) => error.message);
   const other = { driver: thisDriver(), key: 'another cast' };
   const isFree = (await store.lease('takeSlot', { runner: RUNNER, ...ONE }, other, Date.now(), false)) === 0;
   await store.close();
@@ -162,6 +191,7 @@ test.each<[string, Stage, string, number]>([
     0,
   ],
   ['a look that fails', { onLook: () => Promise.reject(new Error('cannot look')) }, 'cannot look', 0],
+  ['an interrupt', { isInterrupted: true, config: graph({ 'Socket-1': { materia: 'Write' } }) }, 'completed', 1],
   ['a folder that is lost before the attempt', { ready: onceReady() }, 'no folder', 0],
 ])('the place of a runner is given back after %s', async (_what, stage, end, runs) => {
   const found = await driven(stage);
