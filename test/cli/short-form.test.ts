@@ -71,6 +71,8 @@ test.each<[string, string, string]>([
   const cast = json(await baton(dir, ['cast', '-l', 'team', '--agents', 'agents.json', '--json', 'do it']));
   expect(cast).toMatchObject({ cast: null, status: 'failed', code: checked.code });
   expect(JSON.stringify(cast.issues)).toContain(JSON.stringify(words).slice(1, -1));
+  const { stderr } = await baton(dir, ['cast', '-l', 'team', '--agents', 'agents.json', 'do it']);
+  expect(stderr).toContain(`error ${checked.code} ${words}`);
 });
 
 test('`check` speaks of steps by their names and of the lines they are written in', async () => {

@@ -252,7 +252,8 @@ const EXAMPLE = '"notify": {"bell": true, "desktop": true}';
 export const tryNotify: Operation<'notify'> = async (workspace, _input, { onEvent }) => {
   const settings = notifySettings(workspace);
   if (!settings) {
-    const reason = `${workspace.configFile} sets up no notification that can be read; write ${EXAMPLE} there, and look with \`${workspace.program} check\``;
+    const { configFile, program } = workspace;
+    const reason = `no notification is set up. Write ${EXAMPLE} to ${configFile}; if it has one, \`${program} check\` names its mistake`;
     return deny('BAD_USAGE', reason, {});
   }
   const sent = await sendNotice(sampleNotice(workspace), settings, workspace, () => onEvent({ kind: 'bell' }));

@@ -25,7 +25,7 @@ import type { Giving } from '../operation-command.ts';
 import { table } from '../paint.ts';
 import { type ProgressDisplay, progressFor } from '../progress.ts';
 import { readInput } from '../read-input.ts';
-import { rowsIn } from '../show/form.ts';
+import { PLACE, rowsIn } from '../show/form.ts';
 import { allowed, ended } from '../show-operation.ts';
 import { safe } from '../terminal-text.ts';
 
@@ -85,7 +85,11 @@ function refused(call: Call, verdict: Denied): number {
     const usage = { input: 0, output: 0, tokens: 0, cost: 0 };
     outJson({ cast: null, status: 'failed', code, reason, path: [], data: {}, usage, log: null, issues });
   } else {
-    for (const { level, code: its, path, message } of issues) note(`${level} ${its} ${path}: ${message}`);
+    for (const { level, code: its, path, message } of issues) {
+      // A line of the person's own file says more than the path in what it compiles to.
+      const at = PLACE.test(String(message)) ? '' : `${path}: `;
+      note(`${level} ${its} ${at}${message}`);
+    }
     note('The cast was not started.');
   }
   return EXIT_CODE.denied;

@@ -23,6 +23,9 @@ export type Form = {
 
 export type Forms = Readonly<Record<string, Form>>;
 
+/** A message about a person's own file begins with its line. */
+export const PLACE = /^([^\s:]+:\d+:\d+|config\.json): /;
+
 export function rowsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }

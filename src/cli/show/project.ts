@@ -10,7 +10,7 @@ import { BUNDLED } from '../../workspace/find-config.ts';
 import { again, type Call } from '../command.ts';
 import { type Paint, paintFor, Ready, type ShownLine, table } from '../paint.ts';
 import { oneLine, safe, wrap } from '../terminal-text.ts';
-import { type Forms, reasonLine, rowsIn } from './form.ts';
+import { type Forms, PLACE, reasonLine, rowsIn } from './form.ts';
 
 const isBad = ({ ok }: JsonObject): boolean => ok === false;
 
@@ -173,7 +173,6 @@ function checkLines(
   ];
 }
 
-const PLACE = /^([^\s:]+:\d+:\d+|config\.json): /;
 /** The last name that a person gave on the way to the place: of a step, of an agent, or of a socket. */
 const NAMED = /.*(?:(?:steps|do)\[\d+\]|^materia|\.sockets|\.agents|\.loops)\.([\w-]+)/;
 
