@@ -49,7 +49,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   workspace: {
     src: [
       ...['kernel', 'short-form', 'editor', 'dialects', 'trust', 'git', 'log', 'shell'],
-      'approvals/seal-request.ts',
+      ...['approvals/seal.ts', 'approvals/seal-request.ts'],
       'agents/inside-attempt.ts',
       'utilities/detect-project.ts',
       'access/user-folder.ts',

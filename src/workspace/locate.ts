@@ -74,7 +74,8 @@ export function linkWorkspace(folder: string, { dir, stateDir }: Pick<LocatedWor
 /** Git's own folder of a worktree, which a file `.git` names; null where there is no such file. */
 function gitDirOf(folder: string): string | null {
   try {
-    const [, path] = /^gitdir: (.+)$/m.exec(readFileSync(join(folder, '.git'), 'utf8')) ?? [];
+    const file = join(folder, '.git');
+    const [, path] = (statSync(file).isFile() && /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))) || [];
     return path === undefined ? null : resolve(folder, path);
   } catch {
     return null;

@@ -191,7 +191,7 @@ export function firstLookAt(file: string): string | null {
 
 function readWatch(file: string): WatchRecord | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as WatchRecord;
+    return lstatSync(file).isFile() ? (JSON.parse(readFileSync(file, 'utf8')) as WatchRecord) : null;
   } catch {
     return null;
   }

@@ -1,9 +1,10 @@
 // Files of the project that receive Baton's own output, because a person redirected a command into them. They grow while agents run,
 // so their growth is not held against an agent. Each driver notes its files in the state folder: it may be killed, and casts run
-// side by side. Lost content and another file under the same name still count as changes.
+// side by side. An agent can write there too, so a note counts only with the seal of the user's key. Lost content and another file under the same name still count as changes.
 import { hash } from 'node:crypto';
 import { fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findSealKey, openSealKey, type SealKey } from '../approvals/seal.ts';
 import type { FileChange, FolderSnapshot } from './changes.ts';
 import type { FileMark } from './changes-mark.ts';
 
@@ -16,17 +17,25 @@ type Output = {
 };
 
 const HANDLES = [1, 2];
+const LABEL = 'output';
 
 /** Call when a driver starts. A person may have emptied the file for it. */
 export function noteOutputs(stateDir: string): void {
   const outputs = outputsOfProcess();
-  if (outputs.length === 0) return;
+  const key = outputs.length === 0 ? null : openSealKey(process.env);
+  if (key === null || 'allow' in key) return;
   const folder = folderIn(stateDir);
   // While no turn is watched, nobody needs the older ones.
   if (namesIn(join(stateDir, 'turns')).length === 0) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const output of outputs) {
-    writeFileSync(join(folder, `${output.dev}-${output.ino}`), JSON.stringify(output), { mode: 0o600 });
+    writeFileSync(
+      join(folder, `${output.dev}-${output.ino}`),
+      JSON.stringify({ output, mac: key.seal(LABEL, JSON.stringify(output)) }),
+      {
+        mode: 0o600,
+      },
+    );
   }
 }
 
@@ -38,7 +47,9 @@ export function withoutOutputs(
   after: FolderSnapshot,
 ): readonly FileChange[] {
   const folder = folderIn(stateDir);
-  const noted = namesIn(folder).flatMap((name) => read(join(folder, name)) ?? []);
+  const names = namesIn(folder);
+  const key = names.length === 0 ? null : findSealKey(process.env);
+  const noted = names.flatMap((name) => (key && read(join(folder, name), key)) ?? []);
   const own = outputsOfProcess().filter((output) => !noted.some((each) => isSame(each, output)));
   const outputs = [...noted, ...own.map((output) => ({ ...output, size: 0, noted: 0 }))];
   if (outputs.length === 0) return changes;
@@ -106,9 +117,11 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function read(file: string): Output | null {
+function read(file: string, key: SealKey): Output | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Output;
+    if (!lstatSync(file).isFile()) return null;
+    const { output, mac } = JSON.parse(readFileSync(file, 'utf8')) as { output: Output; mac: string };
+    return key.seal(LABEL, JSON.stringify(output)) === mac ? output : null;
   } catch {
     return null; // It is being written.
   }

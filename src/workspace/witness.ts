@@ -234,9 +234,10 @@ function notedFor(folder: string, watch: Watch): string {
   return noted.every((text) => text === null) ? '' : `.${hash('sha256', JSON.stringify(noted), 'hex')}`;
 }
 
+/** A pipe in its place would never end. */
 function textOf(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return lstatSync(file).isFile() ? readFileSync(file, 'utf8') : null;
   } catch {
     return null;
   }
@@ -272,7 +273,7 @@ function changedIn(root: string, stateDir: string, since: FolderSnapshot, now: F
 
 function readSnapshot(file: string): FolderSnapshot | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as FolderSnapshot;
+    return JSON.parse(textOf(file) ?? '') as FolderSnapshot;
   } catch {
     return null;
   }

@@ -10,7 +10,7 @@ import { git, repository, row } from './repository.ts';
 const PLANT = `
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const own = resolve(git('rev-parse', '--git-dir'));
@@ -121,6 +121,12 @@ test.each<[what: string, code: string, ...args: string[]]>([
   [
     'shifts',
     `put(dirname(common) + '/a.txt', 'x'); ${NOTES.replace('put(', '(() => {})(')} rewrite(({ windows }) => { if (windows) windows.length = 0; });`,
+  ],
+  [
+    'calls a file the output of Baton in',
+    `const stray = dirname(common) + '/stray.txt'; put(stray, 'x');
+     const { dev, ino } = statSync(stray); const noted = { dev, ino, size: 0, noted: 0 };
+     put(process.env.BATON_HOME + '/outputs/' + dev + '-' + ino, JSON.stringify({ ...noted, output: noted, mac: '' }));`,
   ],
 ])('a turn that %s what Baton noted before it is refused', async (_, code, ...args) => {
   const { seen } = await plants(code, {}, ...args);
