@@ -3,7 +3,7 @@
 import { type Boundaries, check, issuesOf } from '../kernel/graph/check.ts';
 import type { UtilityNames } from '../kernel/graph/check-materia.ts';
 import { CONDITIONS, type Condition, type Issue } from '../kernel/graph/config.ts';
-import { given, isObject, listAt, objectAt, stringAt } from '../kernel/json.ts';
+import { given, isObject, isString, listAt, objectAt, stringAt } from '../kernel/json.ts';
 import { nearestName } from '../kernel/text.ts';
 import {
   type EdgeRef,
@@ -149,7 +149,11 @@ function fixOf(document: EditorDocument, issue: Issue, place: IssuePlace): Fix {
       label: 'Begin the prompt',
       edit: { edit: 'prompt.set', materia: field.of.materia, text: 'Say what this step does.\n' },
     };
-  if (exit !== null) return { label: 'Remove the exit', edit: { edit: 'exit.remove', exit } };
+  if (issue.code === 'CONFIG_LOCKED' && field && fieldAt(document, field.of, field.path) !== undefined)
+    return { label: `Leave out ${field.path.join('.')}`, edit: { edit: 'field.set', of: field.of, path: field.path } };
+  const valueFix = field && fixOfValue(document, issue, field);
+  if (valueFix) return valueFix;
+  if (exit !== null) return exitFix(document, issue, exit, field);
   if (edge !== null) return edgeFix(document, issue, edge);
   if (loop !== null) return loopFix(document, issue, loop, place);
   if (field && 'loadout' in field.of && field.path[0] === 'entry') return entryFix(document);
@@ -166,8 +170,38 @@ function unknownField(document: EditorDocument, issue: Issue, { of, path }: Fiel
   const remove: Edit = { edit: 'field.set', of, path };
   const value = fieldAt(document, of, path);
   if (meant === undefined || value === undefined) return { label: `Remove ${name}`, edit: remove };
+  if ('loadout' in of && meant === 'entry') {
+    if (!isString(value) || socketAt(document, value) === null) return { label: `Remove ${name}`, edit: remove };
+    return { label: `Call it ${meant}`, edit: { edit: 'all', edits: [{ edit: 'entry.set', socket: value }, remove] } };
+  }
   const write: Edit = { edit: 'field.set', of, path: [...path.slice(0, -1), meant], value };
   return { label: `Call it ${meant}`, edit: { edit: 'all', edits: [write, remove] } };
+}
+
+/** A value that is none of those that fit: the one that was meant, or none at all where the message says that it can be left out. */
+function fixOfValue(document: EditorDocument, { message }: Issue, { of, path }: FieldPlace): Fix {
+  const name = String(path.at(-1));
+  if (fieldAt(document, of, path) === undefined || !message.startsWith(`${name} is `)) return null;
+  const [, meant] = / Did you mean ([\w-]+)\?/.exec(message) ?? [];
+  if (meant !== undefined) return { label: `Use ${meant}`, edit: { edit: 'field.set', of, path, value: meant } };
+  const isLeftOut = /leave (?:the field|it) out|^\w+ is [^.]+\. Write (?:\{|a list)/.test(message);
+  // A count of an edge has a repair of its own.
+  if (!isLeftOut || path[0] === 'edges') return null;
+  return { label: `Leave out ${name}`, edit: { edit: 'field.set', of, path } };
+}
+
+function exitFix(document: EditorDocument, { message }: Issue, exit: string, field: FieldPlace | null): Fix {
+  const found = exitsIn(document).find((each) => each.exit === exit);
+  if (found && /plain text/.test(message)) return asJson(found.from);
+  // Without an id of its own it gets one from what it leaves and when.
+  if (field?.path.at(-1) === 'id' && exitsIn(document).filter((each) => each.exit === exit).length > 1)
+    return { label: 'Give it an id of its own', edit: { edit: 'field.set', of: field.of, path: field.path } };
+  return { label: 'Remove the exit', edit: { edit: 'exit.remove', exit } };
+}
+
+/** The socket that people call so. */
+function socketCalled(document: EditorDocument, name: string): string | undefined {
+  return Object.keys(socketsOf(document)).find((id) => nameOf(document, id) === name);
 }
 
 function edgeFix(document: EditorDocument, issue: Issue, edge: EdgeRef): Fix {
@@ -175,6 +209,10 @@ function edgeFix(document: EditorDocument, issue: Issue, edge: EdgeRef): Fix {
   const written = isObject(edges[edge.index]) ? (edges[edge.index] as Record<string, never>) : {};
   const when = given(written, 'when');
   const remove: Fix = { label: 'Remove the edge', edit: { edit: 'edge.remove', edge } };
+  const to = stringAt(written, 'to') ?? '';
+  const called = socketCalled(document, to);
+  if (issue.path.endsWith('.to') && called !== undefined)
+    return { label: `Lead to ${to}`, edit: { edit: 'edge.set', edge, to: called } };
   switch (issue.code) {
     case 'UNKNOWN_ENDPOINT':
     case 'MISSING_ENDPOINT':
@@ -227,6 +265,8 @@ function loopFix(document: EditorDocument, issue: Issue, loop: string, { field }
     const [from, to] = [members.at(-1) ?? '', members[0] ?? ''];
     return { label: `Lead ${nameOf(document, from)} back`, edit: { edit: 'edge.add', from, to } };
   }
+  if (head === 'consumes' && second === 'output')
+    return { label: 'Leave out output', edit: { edit: 'field.set', of: { loop }, path: ['consumes', 'output'] } };
   if (head === 'consumes' && second === 'from' && /is not a generator/.test(issue.message)) {
     const id = stringAt(socketAt(document, stringAt(objectAt(written, 'consumes'), 'from') ?? '') ?? {}, 'materia');
     if (id === null || !Object.hasOwn(materiaOf(document), id)) return null;
@@ -263,6 +303,7 @@ function socketFix(document: EditorDocument, issue: Issue, socket: string, path:
     return near === null ? null : { label: `Use ${near}`, edit: { edit: 'materia.set', socket, materia: near } };
   }
   if (/plain text|Plain text/.test(issue.message)) return asJson(socket);
+  if (issue.code === 'INVALID_GENERATOR' && head === 'parse') return asJson(socket);
   if (head === 'advance' && path[1] === 'cursor') {
     const [, cursor] = /Write "([^"]+)"/.exec(issue.message) ?? [];
     if (cursor !== undefined)

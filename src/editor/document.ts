@@ -109,7 +109,8 @@ export function nameOf(document: EditorDocument, socket: string): string {
 
 /** A text of the kernel with the names of sockets in the place of their ids. */
 export function inNames(document: EditorDocument, text: string): string {
-  return text.replace(/\bSocket-\d+\b/g, (id) => (socketAt(document, id) ? nameOf(document, id) : id));
+  // Within another id, such as that of an exit, it stays.
+  return text.replace(/(?<![:\w])Socket-\d+\b(?!:)/g, (id) => (socketAt(document, id) ? nameOf(document, id) : id));
 }
 
 /** The loop that a socket is a member of. */

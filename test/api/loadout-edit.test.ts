@@ -355,7 +355,8 @@ describe('the layer of the person', () => {
     const changed = { ...document, document: { ...rest, config: { ...config, checkers } } };
     const { issues } = (await workspace.loadout.check({ document: changed })).details;
     const unknown = (name: string) => expect.objectContaining({ message: expect.stringContaining(name) });
-    expect(issues).toEqual([unknown('lint'), unknown('test')]);
+    const lock = { code: 'CONFIG_LOCKED', path: 'checkers.test', fix: { label: 'Leave out checkers.test' } };
+    expect(issues).toMatchObject([lock, unknown('lint'), unknown('test')]);
   });
 });
 

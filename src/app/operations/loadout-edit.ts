@@ -8,14 +8,14 @@ import { jsonFace, shortFace } from '../../editor/faces.ts';
 import { mergeDocuments } from '../../editor/merge.ts';
 import { check, issuesOf } from '../../kernel/graph/check.ts';
 import { withDefaultRunner } from '../../kernel/graph/issue.ts';
-import { type ConfigLayer, mergeLayers } from '../../kernel/graph/layers.ts';
+import { type ConfigLayer, type MergedLayers, mergeLayers } from '../../kernel/graph/layers.ts';
 import { resolve } from '../../kernel/graph/resolve.ts';
 import { isObject, isString, isText, type Json, type JsonObject, objectAt } from '../../kernel/json.ts';
 import { counted, nearestName, utf8Length } from '../../kernel/text.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/utility.ts';
 import { loadAll, withManifestIds } from '../../workspace/find-config.ts';
-import { personalLayers } from '../../workspace/layers.ts';
+import { issuesBetween, personalLayers } from '../../workspace/layers.ts';
 import {
   blankLoadout,
   changedSince,
@@ -130,19 +130,21 @@ export const loadoutCheck: Operation<'loadout.check'> = async (workspace, { docu
   if (!read.ok) return read.refusal;
   const { document } = read;
   const home = dirname(workspace.configFile);
-  const config = withManifestIds(home, withDefaultRunner(underneath(workspace, filledIn(document))));
+  const merged = underneath(workspace, filledIn(document));
+  const config = withManifestIds(home, withDefaultRunner(merged.config));
   const boundaries = await nearestBoundaries(workspace, home, config);
   const found = check(config, { utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) });
   const missing = checkDocument(document).filter(({ path }) => path.endsWith('.promptFile'));
+  const locked = located(document, issuesBetween({ ...merged, untrusted: [] }));
   const own = located(document, issuesOf(found, document.name, config));
-  const issues = [...own, ...missing].map((issue) => ({ ...issue })) as unknown as readonly JsonObject[];
+  const issues = [...locked, ...own, ...missing].map((issue) => ({ ...issue })) as unknown as readonly JsonObject[];
   const errors = issues.filter(({ level }) => level === 'error').length;
   const reason = `${counted(errors, 'error')}, ${counted(issues.length - errors, 'warning')}`;
   return allow(issues.length === 0 ? 'no issues' : reason, { ok: errors === 0, issues });
 };
 
 /** With the sections that lower layers set, merged as for a cast: a checker of the user is one here, too. */
-function underneath(workspace: Workspace, config: JsonObject): JsonObject {
+function underneath(workspace: Workspace, config: JsonObject): MergedLayers {
   const below = personalLayers(workspace).map((layer): ConfigLayer => {
     const {
       loadouts: _loadouts,
@@ -154,7 +156,7 @@ function underneath(workspace: Workspace, config: JsonObject): JsonObject {
     return { ...layer, config: rest };
   });
   // A check runs nothing, so no person has to trust the folder for it.
-  return mergeLayers([...below, { name: 'project', file: workspace.configFile, config }], () => true).config;
+  return mergeLayers([...below, { name: 'project', file: workspace.configFile, config }], () => true);
 }
 
 const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
