@@ -52,6 +52,8 @@ type Shot = {
   readonly sizes?: readonly Size[];
   /** The name of its picture in `docs/images`, and the sizes that are taken for it. */
   readonly docs?: string;
+  /** The docs show it in the dark, too. */
+  readonly isDark?: boolean;
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-screenshots-'));
@@ -217,6 +219,7 @@ async function harborShots(served: Served, casts: Readonly<Record<scene.SceneCas
       until: '.canvas[data-current="true"] .node',
       act: opened('[data-socket="Socket-5"] .node-open'),
       docs: 'editor',
+      isDark: true,
     },
     {
       name: 'editor-trial',
@@ -290,8 +293,11 @@ async function take(browser: Browser, { url, token }: Served, shots: readonly Sh
   for (const theme of themes)
     for (const [size, viewport] of Object.entries(SIZES) as [Size, (typeof SIZES)[Size]][]) {
       if (values.size && !values.size.includes(size)) continue;
-      const own = shots.filter(({ sizes = Object.keys(SIZES) }) => sizes.includes(size)).filter(isWanted);
-      if (own.length === 0 || (values.docs && (size !== 'wide' || theme !== 'light'))) continue;
+      const own = shots
+        .filter(({ sizes = Object.keys(SIZES) }) => sizes.includes(size))
+        .filter(isWanted)
+        .filter(({ isDark }) => !values.docs || theme === 'light' || isDark);
+      if (own.length === 0 || (values.docs && size !== 'wide')) continue;
       const context = await browser.newContext({
         viewport,
         colorScheme: theme,
@@ -313,12 +319,16 @@ async function take(browser: Browser, { url, token }: Served, shots: readonly Sh
         if (shot.act) await wait(400);
         const wide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
         if (wide > 0) faults.push(`the page is ${wide} px wider than the window`);
-        await picture(page, values.docs ? `${shot.docs}` : `${shot.name}.${size}.${theme}`);
+        await picture(page, values.docs ? docsName(shot, theme) : `${shot.name}.${size}.${theme}`);
         for (const fault of faults) console.error(`${shot.name}.${size}.${theme}: ${fault}`);
         await page.close();
       }
       await context.close();
     }
+}
+
+function docsName({ docs }: Shot, theme: 'light' | 'dark'): string {
+  return `${docs}${theme === 'dark' ? '-dark' : ''}`;
 }
 
 /** The docs get WebP, which is a third of a PNG. */
