@@ -133,6 +133,15 @@ inBrowser('Enter in the name is the main button: a loadout is begun and duplicat
   await page.keyboard.type('By-Keys');
   await page.keyboard.press('Enter');
   await page.getByText('An empty loadout').waitFor();
+  // The first start has the focus: Enter draws it, and two more keys save it.
+  await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('Plan, build, review');
+  await page.keyboard.press('Enter');
+  await node(page, 'Socket-3').waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByRole('dialog').getByText('"By-Keys"').first().waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect((await at.ask('loadout.open', { name: 'By-Keys' })).details.home).toBe('config');
   await page.goto(at.link('/loadouts/Full-Auto'));
   await page.getByRole('button', { name: 'Duplicate' }).press('Enter');
   await page.getByRole('dialog', { name: 'Duplicate Full-Auto' }).getByLabel('Name of the copy').fill('Ours');

@@ -77,6 +77,12 @@ export function Editor({ opened, loadouts }: { opened: Opened; loadouts: readonl
   const nameIn = (id: string): string => drawn.sockets.find((socket) => socket.id === id)?.name ?? id;
   const [only] = selection.sockets;
 
+  // A new loadout begins with its starts: Enter takes the first.
+  useEffect(() => {
+    if (opened.home === 'new')
+      globalThis.document.querySelector<HTMLElement>('.canvas-empty button')?.focus({ preventScroll: true });
+  }, [opened.home]);
+
   // What is typed and not saved is not lost by a slip.
   useEffect(() => {
     if (!changed) return;
