@@ -87,16 +87,16 @@ export class CastPages {
   /** Null for a moment before the cast began, and where the caller has left by its turn. Without `at`, as it is now. */
   pageOf(store: Reading, cast: string, at: number | null, signal?: AbortSignal): Promise<CastPage | null> {
     // Ages in the past are counted from that time.
-    return this.#look(store, cast, at, (view) => castPageOf(view, at === null ? new Date().toISOString() : undefined), {
-      ...(signal ? { signal } : {}),
-    });
+    const now = () => (at === null ? new Date().toISOString() : undefined);
+    return this.#look(store, cast, at, (view) => castPageOf(view, now()), signal);
   }
 
   /** What a page needs to fold on by itself, with the latest lines of the log, as JSON: the view itself changes in place. */
   async foldOf(store: Reading, cast: string): Promise<string> {
-    const text = await this.#look(store, cast, null, (view, { lines }) =>
-      JSON.stringify({ seq: view.page.seq, view: writtenView(view), lines: lines.all.slice(-LINES_SENT) }),
-    );
+    const text = await this.#look(store, cast, null, (view, { lines }) => {
+      const latest = JSON.stringify(lines.all.slice(-LINES_SENT));
+      return `{"seq":${view.page.seq},"view":${writtenView(view)},"lines":${latest}}`;
+    });
     return text ?? '';
   }
 
@@ -117,24 +117,24 @@ export class CastPages {
     const look = (view: PageView, kept: Kept): CastRows | null => {
       const { cast: folded, page } = view;
       if (!folded) return null;
-      const cut = <T>(rows: readonly T[], keyOf: ((row: T) => number) | null, shown: (row: T) => unknown): CastRows => {
+      const cut = <T>(
+        rows: readonly T[],
+        keyOf: ((row: T) => number) | null,
+        shown = (row: T): unknown => row,
+      ): CastRows => {
         const [first, end] = rangeOf(rows, keyOf, query);
         const found = rows.slice(first, end).map((row) => structuredClone(shown(row)) as JsonObject);
         return { seq: page.seq, rows: found, total: rows.length, after: first };
       };
-      const same = (row: unknown) => row;
-      if (part === 'ledger') return cut(tasksIn(view), null, same);
+      if (part === 'ledger') return cut(tasksIn(view), null);
       if (part === 'state') return cut(Object.entries(folded.data), null, ([name, value]) => ({ name, value }));
-      if (part === 'log') return cut(kept.lines[query.list ?? 'all'], ({ seq }) => seq, same);
+      if (part === 'log') return cut(kept.lines[query.list ?? 'all'], ({ seq }) => seq);
       // By then it had so many turns.
       const turns = kept.turns.slice(0, page.turns);
-      return cut(
-        turns,
-        (turn) => turn,
-        (turn) => view.page.rows.get(turn) ?? recalled(kept, turn, page.seq),
-      );
+      const rowOf = (turn: number) => page.rows.get(turn) ?? recalled(kept, turn, page.seq);
+      return cut(turns, (turn) => turn, rowOf);
     };
-    return this.#look(store, cast, part === 'log' ? null : at, look, signal ? { signal } : {});
+    return this.#look(store, cast, part === 'log' ? null : at, look, signal);
   }
 
   /** Looks at the view while no fold is running. */
@@ -143,7 +143,7 @@ export class CastPages {
     cast: string,
     at: number | null,
     look: (view: PageView, kept: Kept) => T,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    signal?: AbortSignal,
   ): Promise<T | null> {
     const kept = this.#keptFor(cast);
     const found = kept.busy.then(async () => {

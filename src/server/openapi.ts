@@ -37,12 +37,10 @@ const CAST: Parameter = {
 };
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-const FROM = (what: string): Parameter => ({
-  ...{ name: 'from', in: 'query', means: `begin with this ${what}`, schema: COUNT, example: 1 },
-});
-const UNTIL = (what: string): Parameter => ({
-  ...{ name: 'until', in: 'query', means: `the last ones up to this ${what}`, schema: COUNT, example: 9 },
-});
+const rangeOf = (what: string): readonly Parameter[] => [
+  { name: 'from', in: 'query', means: `begin with this ${what}`, schema: COUNT, example: 1 },
+  { name: 'until', in: 'query', means: `the last ones up to this ${what}`, schema: COUNT, example: 9 },
+];
 const AS_OF: Parameter = {
   ...{ name: 'at', in: 'query', means: 'as of this entry; without it, as it is now', schema: COUNT, example: 1 },
 };
@@ -153,15 +151,14 @@ export const ROUTES: readonly Route[] = [
     'castTurns',
     'the turns of a cast as of any entry',
     'Each with its attempts and when it waited for a person. Long texts are in its entries.',
-    [AS_OF, FROM('turn'), UNTIL('turn')],
+    [AS_OF, ...rangeOf('turn')],
   ),
   rowsOf('log', 'castLog', 'the log of a cast in lines', 'The oldest first, as of now.', [
     {
       ...{ name: 'list', in: 'query', means: 'which entries', example: 'turning' },
       schema: { type: 'string', enum: [...LOG_LISTS] },
     },
-    FROM('entry'),
-    UNTIL('entry'),
+    ...rangeOf('entry'),
   ]),
   {
     path: '/api/facts/{seq}/texts/{digest}',

@@ -127,16 +127,14 @@ const BEGINS: Readonly<Record<string, CastStatus>> = {
   'cast.completed': 'completed',
 };
 
-/** The view as plain JSON, for a page that folds on from its last entry. */
-export function writtenView({ state, cast, items, tasks, page }: PageView): JsonObject {
-  const { work, turns } = tasks;
-  return {
-    state: state as unknown as Json,
-    // A cast that is over is no longer in the state.
-    cast: cast && !state.casts[cast.id] ? (cast as unknown as Json) : (cast?.id ?? null),
-    tasks: tasks.state as unknown as Json,
-    records: written({ items, work, turns, page } as unknown as Json),
-  };
+/** The view as JSON, for a page that folds on from its last entry. */
+export function writtenView({ state, cast, items, tasks, page }: PageView): string {
+  // A cast that is over is no longer in the state.
+  const own = cast && state.casts[cast.id] ? cast.id : cast;
+  const records = { items, work: tasks.work, turns: tasks.turns, page };
+  return JSON.stringify({ state, cast: own, tasks: tasks.state, records }, (_name, value) =>
+    value instanceof Map ? { $map: [...value] } : value instanceof Set ? { $set: [...value] } : value,
+  );
 }
 
 export function readView(from: JsonObject): PageView {
@@ -147,17 +145,7 @@ export function readView(from: JsonObject): PageView {
   return { state, cast: cast ?? null, items, page, tasks: { state: from.tasks as unknown as State, work, turns } };
 }
 
-// No name in these records comes from outside, so a name of ours cannot be one of theirs.
-function written(value: unknown): Json {
-  if (value instanceof Map) return { $map: [...value].map(written) };
-  if (value instanceof Set) return { $set: [...value].map(written) };
-  if (Array.isArray(value)) return value.map(written);
-  if (!isObject(value)) return value as Json;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (member === undefined ? [] : [[name, written(member)]])),
-  );
-}
-
+// No name in the records comes from outside, so a name of ours cannot be one of theirs.
 function read(value: Json): unknown {
   if (Array.isArray(value)) return value.map(read);
   if (!isObject(value)) return value;

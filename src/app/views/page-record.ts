@@ -39,7 +39,6 @@ export type PageRecord = {
   /** What the cast shall do, whole or by digest. */
   request: Text;
   startedBy: string;
-  startedSeq: number;
   /** When its status changed last. */
   changedAt: string;
   turns: number;
@@ -72,7 +71,7 @@ const ROWS_MAX = 200;
 
 export function noPage(): PageRecord {
   return {
-    ...{ seq: 0, before: null, at: '', request: '', startedBy: '', startedSeq: 0, changedAt: '', turns: 0, refused: 0 },
+    ...{ seq: 0, before: null, at: '', request: '', startedBy: '', changedAt: '', turns: 0, refused: 0 },
     ...{ rows: new Map(), leaving: [], isTorn: false, taken: new Map(), sentBack: new Set(), lanes: new Map() },
     ...{ lanesMax: 0, hasItems: false, sockets: new Map(), items: new Map(), left: new Set(), failedAt: null },
     timeline: noTimeline(),
@@ -133,9 +132,9 @@ function foldRow(record: PageRecord, entry: Entry, recall: Recall | undefined): 
   return row;
 }
 
-function begun(record: PageRecord, { seq, by }: Entry, stored: Fact): void {
+function begun(record: PageRecord, { by }: Entry, stored: Fact): void {
   const { request } = stored as unknown as { readonly request: Text };
-  Object.assign(record, { request, startedBy: by, startedSeq: seq });
+  Object.assign(record, { request, startedBy: by });
 }
 
 function noteOf(socket: string, item: string | null): string {
@@ -152,15 +151,13 @@ function begin(
   fact: Extract<CastFact, { kind: 'turn.started' }>,
   cast: Cast | null,
 ): void {
-  const { turn, socket, visit, item, task = null, lane } = fact;
+  const { turn, socket, item, lane } = fact;
   const note = noteOf(socket, item?.key ?? null);
   const isRework = record.sentBack.delete(note);
   const row: TurnRow = {
     turn,
     socket,
-    visit,
     ...itemIn(item),
-    task,
     row: item === null ? 0 : lane === undefined ? 1 : placeInLane(record, lane, item.key),
     isRework,
     seq,

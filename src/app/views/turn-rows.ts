@@ -46,14 +46,12 @@ export type WaitSpan = {
 export type TurnRow = {
   readonly turn: number;
   readonly socket: string;
-  readonly visit: number;
   /** The place of its item from 1 on; null where it has none. */
   readonly number: number | null;
   readonly key: string | null;
   /** The list of its item: the key of the cursor. */
   readonly list: string | null;
   readonly title: string | null;
-  readonly task: string | null;
   /** The row of the timeline. */
   readonly row: number;
   readonly isRework: boolean;

@@ -1,13 +1,15 @@
 // What one entry changed of what is shown: the page before it and the page with it, side by side.
+import type { ReactNode } from 'react';
 import type { CastPage } from '../../../src/app/views/cast-page.ts';
-import { money, tokens } from '../words.ts';
+import { Foreign } from '../parts/text.tsx';
+import { inLine, money, tokens } from '../words.ts';
 import { nameOf, saysOf } from './shown.ts';
 
-export type Change = readonly [what: string, before: string, after: string];
+type Change = readonly [what: string, before: string, after: string];
 
 const ROWS_MAX = 24;
 
-export function changesBetween(before: CastPage, after: CastPage): readonly Change[] {
+function changesBetween(before: CastPage, after: CastPage): readonly Change[] {
   const rows: Change[] = [];
   const put = (what: string, was: string, is: string): void => {
     if (was !== is) rows.push([what, was, is]);
@@ -60,4 +62,43 @@ export function changesBetween(before: CastPage, after: CastPage): readonly Chan
   return rows.length > ROWS_MAX
     ? [...rows.slice(0, ROWS_MAX - 1), ['and more', '', String(rows.length - ROWS_MAX + 1)]]
     : rows;
+}
+
+export function Changed({ before, page }: { before: CastPage | null; page: CastPage }): ReactNode {
+  const rows = before === null ? [] : changesBetween(before, page);
+  return (
+    <section className="changed-here" aria-label="Changed at this entry">
+      <h3 className="changed-title">
+        <span>Changed at this entry</span> <span>entry {page.seq}</span>
+      </h3>
+      {rows.length === 0 ? (
+        <p className="pane-note">{before === null ? 'This is the first entry.' : 'Nothing that is shown here.'}</p>
+      ) : (
+        <table>
+          <thead className="unseen">
+            <tr>
+              <th>what</th>
+              <th>before</th>
+              <th>after</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([what, was, is]) => (
+              <tr key={what}>
+                <td title={inLine(what)}>
+                  <Foreign text={what} />
+                </td>
+                <td title={inLine(was)}>
+                  <Foreign text={was} />
+                </td>
+                <td title={inLine(is)}>
+                  <Foreign text={is} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
 }
