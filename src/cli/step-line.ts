@@ -2,7 +2,7 @@
 import { costText, durationText, tokensText } from '../app/views/in-words.ts';
 import type { Usage } from '../kernel/cast/state.ts';
 import type { Paint } from './paint.ts';
-import { cutTo, oneLine, padTo, widthOf } from './terminal-text.ts';
+import { cutTo, lastColumns, oneLine, padTo, widthOf } from './terminal-text.ts';
 
 export type StepLine = {
   /** With its colour. */
@@ -56,8 +56,17 @@ export function movingLine(step: StepLine & { readonly doing: string }, columns:
   const own = doing === '' ? room : Math.max(Math.min(widthOf(what), Math.ceil(room / 2)), room - widthOf(doing) - 2);
   const left = cutTo(what, own);
   const rest = room - widthOf(left) - 2;
-  const act = rest < 4 ? '' : `  ${paint.dim(cutTo(doing, rest))}`;
+  const act = rest < 4 ? '' : `  ${paint.dim(actText(doing, rest))}`;
   return `${padTo(`${mark} ${left}${act}`, width - widthOf(figures))}${paint.dim(figures)}`;
+}
+
+/** A tool and one path: of a path that is too long the end says more. */
+const ON_PATH = /^(\S+ )(\S*\/\S+)$/;
+
+function actText(doing: string, columns: number): string {
+  const [, tool = '', path = ''] = ON_PATH.exec(doing) ?? [];
+  const room = columns - widthOf(tool);
+  return path === '' || room < 4 ? cutTo(doing, columns) : `${tool}${lastColumns(path, room)}`;
 }
 
 /** `14 s · 1.2k tokens · $0.014`; zeros are left out. */
