@@ -94,6 +94,10 @@ test('the settings of the team are written on request, and taken back with those
   expect([both.code, both.stderr]).toMatchObject([1, expect.stringContaining('--shared')]);
   expect((await baton(dir, ['install', 'claude', '--undo', '--yes'])).code).toBe(0);
   expect([read(dir, SHARED), existsSync(join(dir, '.mcp.json'))]).toEqual([mine, false]);
+  expect((await baton(dir, ['install', 'claude', '--yes'])).code).toBe(0);
+  const again = await baton(dir, ['install', 'claude', '--yes', '--shared']);
+  expect([again.code, again.stderr]).toMatchObject([1, expect.stringContaining('every hook would run twice')]);
+  expect(read(dir, SHARED)).toBe(mine);
   expect((await baton(dir, ['install', 'codex', '--shared'])).code).toBe(2);
 });
 

@@ -3,7 +3,15 @@ import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node
 import { basename, delimiter, dirname, join } from 'node:path';
 import { runGit } from '../../git/run-git.ts';
 import { type Host, isDenied } from '../../hooks/install/host.ts';
-import { anyClaudeHost, claudeHost, HOSTS, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/hosts.ts';
+import {
+  anyClaudeHost,
+  claudeHost,
+  HOSTS,
+  hasHooks,
+  LOCAL_SETTINGS,
+  SETTINGS,
+  sharedClaudeHost,
+} from '../../hooks/install/hosts.ts';
 import {
   changedLines,
   type InstallPlan,
@@ -29,9 +37,11 @@ type Input = InputOf<FieldsOf<'install'>>;
 export const installHooks: Operation<'install'> = async (workspace, input) => {
   const { dir, stateDir, program } = workspace;
   const host = await hostFor(input);
-  if (host === claudeHost && isInShared(readPlain(dir, SETTINGS))) {
-    const reason = `${SETTINGS} has the hooks for the whole team already. Say --shared to update them, or take them out first: ${program} install claude --undo`;
-    return deny('NOT_ALLOWED_NOW', reason, { file: SETTINGS });
+  const other = host === claudeHost ? SETTINGS : host === sharedClaudeHost ? LOCAL_SETTINGS : null;
+  if (other !== null && hasHooks(readPlain(dir, other))) {
+    const way = other === SETTINGS ? 'Say --shared to update them, or take them out first' : 'Take them out first';
+    const reason = `${other} has the hooks already, and every hook would run twice. ${way}: ${program} install claude --undo`;
+    return deny('NOT_ALLOWED_NOW', reason, { file: other });
   }
   const recordFile = join(stateDir, 'install', `${host.name.replace(' --shared', '').replace(' --', '-')}.json`);
   for (const file of host.files) {

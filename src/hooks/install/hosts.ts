@@ -18,7 +18,7 @@ import {
 } from './host.ts';
 import { tomlKeys } from './toml-keys.ts';
 
-const LOCAL_SETTINGS = '.claude/settings.local.json';
+export const LOCAL_SETTINGS = '.claude/settings.local.json';
 export const SETTINGS = '.claude/settings.json';
 const SERVERS = '.mcp.json';
 const CLAUDE_WRITERS = 'Write|Edit|MultiEdit|NotebookEdit|Bash';
@@ -85,8 +85,8 @@ function hostWith(settings: string, files: readonly string[]): Omit<Host, 'name'
   };
 }
 
-/** Whether the team's settings already have our hooks. With both, every hook would run twice. */
-export function isInShared(text: string | null): boolean {
+/** Whether a settings file already has our hooks. In both files, every hook would run twice. */
+export function hasHooks(text: string | null): boolean {
   if (text === null) return false;
   const own = changeJson(SETTINGS, text, withoutHooks);
   return own !== text;

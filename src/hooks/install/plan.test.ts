@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import { isDenied } from './host.ts';
-import { anyClaudeHost, HOSTS, isInShared, sharedClaudeHost } from './hosts.ts';
+import { anyClaudeHost, HOSTS, hasHooks, sharedClaudeHost } from './hosts.ts';
 import {
   changedLines,
   type InstallPlan,
@@ -101,7 +101,7 @@ test('a file keeps its form: only what is added is new', () => {
 test('Baton is taken out of the settings of the person and of the team', () => {
   const local = installed('claude', { [LOCAL]: odd });
   const both = installed('claude --shared', { ...local.files, [SETTINGS]: odd });
-  expect([isInShared(both.files[SETTINGS] ?? null), isInShared(odd), isInShared(null)]).toEqual([true, false, false]);
+  expect([hasHooks(both.files[SETTINGS] ?? null), hasHooks(odd), hasHooks(null)]).toEqual([true, false, false]);
   const plan = planUndo(anyClaudeHost, (file) => both.files[file] ?? null, {});
   expect(carriedOut(both.files, plan)).toEqual({ [LOCAL]: odd, [SETTINGS]: odd, '.mcp.json': null });
 });
