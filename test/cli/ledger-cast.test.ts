@@ -107,7 +107,7 @@ test('what a cast keeps while it waits is shown with the way to free it', async 
   expect(await ask(dir, ['lock', 'check', 'a.ts'])).toMatchObject({ code: 'LOCK_CONFLICT', details: { holder } });
   const { commands } = json<{ commands: { command: string }[] }>(await baton(dir, ['why', '--json']));
   expect(commands.some(({ command }) => command.endsWith(free.slice('baton'.length)))).toBe(true);
-  expect((await baton(dir, ['status'])).stdout).toContain('It has kept . locked since');
+  expect((await baton(dir, ['status'])).stdout).toContain('It has kept . locked for ');
   expect(await ask(dir, ['task', 'move', 'T-1', 'blocked', '--run', 'latest', '--reason', 'x'])).toMatchObject({
     code: 'OK',
   });

@@ -45,8 +45,8 @@ test('a runner that worked before holds its turns while it is down, says so in o
   const other = start(dir, ['cast', 'do it too'], KEY);
   await expect.poll(() => other.stderr(), { timeout: 30_000 }).toContain('is down; its turns wait');
   const status = await baton(dir, ['status']);
-  expect(status.stdout.match(/has been down since/g)).toHaveLength(1);
-  expect(status.stdout).toMatch(/openai at 127\.0\.0\.1:\d+ has been down since .*the key has expired/);
+  expect(status.stdout.match(/has been down for/g)).toHaveLength(1);
+  expect(status.stdout).toMatch(/openai at 127\.0\.0\.1:\d+ has been down for .*the key has expired/);
   expect(json(await baton(dir, ['status', '--json']))).toMatchObject({ down: [{ code: 'AUTH_REQUIRED' }] });
   isDown = false;
   const ended = await Promise.all([one.ended, other.ended]);
@@ -54,7 +54,7 @@ test('a runner that worked before holds its turns while it is down, says so in o
   // Two answers for each cast, the refusal that was found, and at most a few questions whether it is over.
   expect(server.requests.length).toBeLessThanOrEqual(8);
   expect(ended[0].stderr.match(/is down; its turns wait/g)).toHaveLength(1);
-  expect((await baton(dir, ['status'])).stdout).not.toContain('down since');
+  expect((await baton(dir, ['status'])).stdout).not.toContain('has been down');
 });
 
 test('a cast that starts during an outage, and is the first to notice it, waits and goes on', async () => {
@@ -64,7 +64,7 @@ test('a cast that starts during an outage, and is the first to notice it, waits 
   isDown = true;
   const late = start(dir, ['cast', 'do it again'], KEY);
   await expect.poll(() => late.stderr(), { timeout: 30_000 }).toContain('is down; its turns wait');
-  expect((await baton(dir, ['status'])).stdout.match(/has been down since/g)).toHaveLength(1);
+  expect((await baton(dir, ['status'])).stdout.match(/has been down for/g)).toHaveLength(1);
   isDown = false;
   expect((await late.ended).code).toBe(0);
   // Two answers for each cast, the refusal that was found, and at most a few questions whether it is over.

@@ -139,7 +139,7 @@ test.each<[string, Json, string]>([
   ['no list', { A: 'hello' }, 'the turns of A must be a list'],
   ['$repeat alone', { A: ['$repeat'] }, '"$repeat" under A must be the last of at least two elements'],
   ['$repeat in the middle', { A: ['x', '$repeat', 'y'] }, '"$repeat" under A must be the last'],
-  ['something beside $turn', { A: [{ $turn: {}, output: 'x' }] }, 'turn 1 of A: output stands beside $turn'],
+  ['something beside $turn', { A: [{ $turn: {}, output: 'x' }] }, 'turn 1 of A: output is next to $turn'],
   ['$turn is no object', { A: ['x', { $turn: 5 }] }, 'turn 2 of A: $turn is a number'],
   ['an unknown member', { A: [{ $turn: { outptu: 'x' } }] }, '$turn has no outptu'],
   ['an unknown fault', { A: [{ $turn: { fail: 'explode' } }] }, 'fail must be one of crash, timeout, transport'],

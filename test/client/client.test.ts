@@ -155,7 +155,7 @@ test('it needs nothing of Node and no package, so that it works in a browser', (
       .split('\n')
       .filter((line) => /^(import|export) .*from /.test(line) && !/^(import|export) type /.test(line));
     for (const line of loaded)
-      expect([file, line]).toEqual([file, expect.stringMatching(/'\.\/event-lines\.ts'|verdict\.ts'/)]);
+      expect([file, line]).toEqual([file, expect.stringMatching(/'\.\/wire\.ts'|verdict\.ts'/)]);
     expect(code).not.toMatch(/\b(?:process|Buffer|require|globalThis)\b/);
   }
 });

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import { agoText, costText, durationText, socketNames, tokensText, wholeNumber, withSocketNames } from './in-words.ts';
+import {
+  agoText,
+  costText,
+  durationText,
+  socketNames,
+  spanText,
+  tokensText,
+  wholeNumber,
+  withSocketNames,
+} from './in-words.ts';
 
 test.each([
   [-5, '<0.1 s'],
@@ -28,6 +37,14 @@ test.each([
   [172_800_000, '2 days ago'],
 ])('%s ms later it is %s', (ms, says) => {
   expect(agoText(1e12, 1e12 + ms)).toBe(says);
+});
+
+test.each([
+  [0, 'for a moment'],
+  [4_000, 'for 4 s'],
+  [180_000, 'for 3 min'],
+])('after %s ms it has been so %s', (ms, says) => {
+  expect(spanText(1e12, 1e12 + ms)).toBe(says);
 });
 
 test.each([

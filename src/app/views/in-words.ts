@@ -33,10 +33,10 @@ export function agoText(then: number, now: number): string {
   return then > now ? `in ${roundText(ms)}` : `${roundText(ms)} ago`;
 }
 
-/** `for 3 min`: how long something has been so; `just now` in its first second. */
+/** `for 3 min`: how long something has been so; `for a moment` in its first second. */
 export function spanText(then: number, now: number): string {
   const ms = Math.abs(now - then);
-  return ms < SECOND ? 'just now' : `for ${roundText(ms)}`;
+  return ms < SECOND ? 'for a moment' : `for ${roundText(ms)}`;
 }
 
 /** One unit is enough for an age. */
