@@ -200,22 +200,24 @@ async function ofRun(context: ToolContext, current: CurrentCall, run: Json | und
   return run === undefined && verdict.details.empty === true ? allow(NOTHING_YET, { ledger: [] }) : verdict;
 }
 
-/** The words that each attempt got with an answer of a tool, so that it gets them once. */
-const answeredWith = new Map<string, Set<string>>();
+/** By workspace and attempt, how many sayings it got with answers of tools, so that it gets each of them once. */
+const answered = new WeakMap<ToolContext['workspace'], Map<string, number>>();
 
 /**
  * The answer of a tool with what a person has said to the agent since its brief: between two calls it can still act on it. The next
  * brief has the words as well, because nothing shows that the agent has read them here.
  */
-export async function withSaid({ isAgent, attempt, cast: find }: ToolContext, verdict: Verdict): Promise<Verdict> {
+export async function withSaid(context: ToolContext, verdict: Verdict): Promise<Verdict> {
+  const { workspace, isAgent, attempt, cast: find } = context;
   const cast = isAgent && attempt ? await find(attempt.cast).catch(() => null) : null;
   const turn = cast?.turns[attempt?.turn ?? 0];
   if (!cast || !turn || !attempt || turn.phase !== 'running' || turn.attempt !== attempt.attempt) return verdict;
   const key = `${cast.id}:${turn.id}.${turn.attempt}`;
-  const known = answeredWith.get(key) ?? new Set<string>();
-  const said = saidFor(cast, turn).flatMap(({ text }) => (known.has(text) ? [] : [text]));
+  const counts = answered.get(workspace) ?? new Map<string, number>();
+  const all = saidFor(cast, turn).map(({ text }) => text);
+  const said = all.slice(counts.get(key) ?? 0);
   if (said.length === 0) return verdict;
-  answeredWith.set(key, new Set([...known, ...said]));
+  answered.set(workspace, counts.set(key, all.length));
   const reason = `${verdict.reason}. A person says something about your work: read details.said, and act on it before you go on`;
   return { ...verdict, reason, details: { ...verdict.details, said } };
 }

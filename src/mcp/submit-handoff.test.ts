@@ -67,7 +67,7 @@ describe('words of a person reach an agent between two calls of its tools', () =
     });
     made.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
     const attempt = { ...at, ...more } as Attempt;
-    const context = { isAgent: true, attempt, cast: async () => made.cast } as unknown as ToolContext;
+    const context = { workspace: {}, isAgent: true, attempt, cast: async () => made.cast } as unknown as ToolContext;
     return { made, ask: () => callTool(context, readContext, {}, current) };
   }
   const say = (text: string, item: string | null = null) => ({ kind: 'cast.say', cast: 'c', item, text }) as const;
@@ -81,6 +81,8 @@ describe('words of a person reach an agent between two calls of its tools', () =
       details: { said: ['Use tabs.'] },
     });
     expect((await ask()).details).not.toHaveProperty('said');
+    made.tell(say('Use tabs.'));
+    expect((await ask()).details).toMatchObject({ said: ['Use tabs.'] });
     made.tell({ kind: 'attempt.lost', cast: 'c', turn: 1, attempt: 1, mayHaveRun: true, reason: 'cut off' });
     made.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
     expect(made.turn.brief).toContain('Use tabs.');

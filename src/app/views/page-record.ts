@@ -45,7 +45,7 @@ export type PageRecord = {
   refused: number;
   /** In the order of their numbers. */
   readonly rows: Map<number, TurnRow>;
-  /** Complete rows, for whoever keeps all of them: taken away after each entry. */
+  /** Complete rows, for a caller that keeps all of them: taken away after each entry. */
   leaving: TurnRow[];
   /** An entry was about a turn whose row had left, and nobody had kept it. */
   isTorn: boolean;
@@ -80,7 +80,7 @@ export function noPage(): PageRecord {
 
 const NO_SOCKET: SocketRecord = { turns: 0, refused: null, last: null, accepted: null, advanced: 0 };
 
-/** Brings back the row of a turn that has left, for whoever kept it. */
+/** Brings back the row of a turn that has left, for a caller that kept it. */
 export type Recall = (turn: number) => TurnRow | undefined;
 
 /** `stored` is the fact as it came: a long text may be a reference in it. */

@@ -1,4 +1,4 @@
-// The items of a cast as a table: the same as the graph shows, for whoever reads instead of looking.
+// The items of a cast as a table: the same as the graph shows, for a person who reads instead of looking.
 import { type ReactNode, useMemo, useState } from 'react';
 import type { CastPage, PageAct, PageItem } from '../../../src/app/views/cast-page.ts';
 import { Segments } from '../parts/button.tsx';

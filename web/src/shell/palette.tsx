@@ -139,7 +139,7 @@ export default function Palette({
         <div className="palette-field">
           <Icon name="search" />
           <input
-            // biome-ignore lint/a11y/noAutofocus: whoever opens the palette writes into it
+            // biome-ignore lint/a11y/noAutofocus: a person who opens the palette writes into it
             autoFocus
             role="combobox"
             aria-label="Go to, do, find"
